@@ -1,0 +1,147 @@
+"""The real server as a process that can be killed: `codexmem serve`, with its own settings, home and byte-code cache.
+
+Nothing of the caller's environment reaches it but the path. Loopback only.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import codexmem
+
+READY_SECONDS = 60.0
+_SOURCES = Path(codexmem.__file__).parent.parent
+
+
+class VictimError(RuntimeError):
+    """The server did not do what it must; the message ends with its own words."""
+
+
+class Victim:
+    """A server that is started, killed and started again on one port and one store."""
+
+    def __init__(self, home: Path, database_url: str, *, byte_code: Path | None = None) -> None:
+        self._home = home
+        self._url = database_url
+        self._log = home / "server.log"
+        self._byte_code = byte_code or home / "byte-code"
+        self.port = free_port()
+        self.secret: str | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def command(self, *arguments: str) -> Any:
+        """Run a command to its end and return the JSON document that it prints."""
+        reply = subprocess.run(
+            [*_program(), *arguments, "--json", *self._store()],
+            env=self._environment(), cwd=self._home, capture_output=True, text=True, check=False, timeout=READY_SECONDS,
+        )  # fmt: skip
+        if reply.returncode != 0:
+            raise VictimError(f"codexmem {' '.join(arguments)} ended with {reply.returncode}\n{reply.stderr[-2000:]}")
+        return json.loads(reply.stdout)
+
+    def start(self) -> float:
+        """Start and wait until ready; returns the seconds it took."""
+        began = time.monotonic()
+        with self._log.open("ab") as log:
+            self._process = subprocess.Popen(
+                [*_program(), "serve", "--port", str(self.port), *self._store()],
+                env=self._environment(), cwd=self._home, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                start_new_session=True,
+            )  # fmt: skip
+        while time.monotonic() < began + READY_SECONDS:
+            if self._process.poll() is not None:
+                raise VictimError(f"the server ended with {self._process.returncode}\n{self._tail()}")
+            if self._ready():
+                return time.monotonic() - began
+            time.sleep(0.01)
+        self.kill()
+        raise VictimError(f"the server was not ready after {READY_SECONDS:.0f} s\n{self._tail()}")
+
+    def kill(self) -> None:
+        """SIGKILL, and wait until the process is gone."""
+        self._end(signal.SIGKILL)
+
+    def stop(self) -> int:
+        """SIGTERM; returns the exit code."""
+        return self._end(signal.SIGTERM)
+
+    def connect(self, timeout: float = 10.0) -> http.client.HTTPConnection:
+        """A keep-alive connection."""
+        return http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
+
+    def headers(self) -> dict[str, str]:
+        """What every request carries."""
+        known = {"Content-Type": "application/json"}
+        return known | ({"Authorization": f"Bearer {self.secret}"} if self.secret else {})
+
+    def post(self, connection: http.client.HTTPConnection, path: str, body: object, **headers: str) -> tuple[int, Any]:
+        """Send one request and read its whole answer."""
+        connection.request("POST", path, json.dumps(body).encode(), self.headers() | headers)
+        reply = connection.getresponse()
+        read = reply.read()
+        return reply.status, json.loads(read) if read else None
+
+    def _ready(self) -> bool:
+        connection = self.connect(timeout=2.0)
+        try:
+            connection.request("GET", "/api/readiness")
+            return connection.getresponse().status == 200
+        except OSError:
+            return False
+        finally:
+            connection.close()
+
+    def _end(self, number: int) -> int:
+        if self._process is None:
+            return 0
+        self._process.send_signal(number)
+        try:
+            code = self._process.wait(READY_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+            raise VictimError(f"the server ignored signal {number}\n{self._tail()}") from None
+        self._process = None
+        return code
+
+    def _store(self) -> list[str]:
+        return ["--data-dir", str(self._home / "data"), "--database-url", self._url]
+
+    def _environment(self) -> dict[str, str]:
+        # Compiled once, as an installed program is: start-up is measured, not the compiler.
+        return {
+            "PATH": os.environ.get("PATH", "/usr/bin:/bin"),
+            "HOME": str(self._home),
+            "LANG": "C.UTF-8",
+            "PYTHONPATH": str(_SOURCES),
+            "PYTHONPYCACHEPREFIX": str(self._byte_code),
+            "CODEXMEM_LOG_LEVEL": "warning",
+        }
+
+    def _tail(self) -> str:
+        return "\n".join(self._log.read_text(errors="replace").splitlines()[-30:])
+
+
+def _program() -> list[str]:
+    return [sys.executable, "-m", "codexmem.cli"]
+
+
+def free_port() -> int:
+    """A port below the range that clients are given, so that none of them takes it while the server is down."""
+    for port in range(20_000 + os.getpid() % 8_000, 32_000):
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+                return port
+            except OSError:
+                continue
+    raise VictimError("no free port between 20000 and 32000")

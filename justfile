@@ -1,0 +1,74 @@
+# Every task of the project. Bare `just` runs the gate; `just --list` shows the rest.
+
+set positional-arguments
+
+python := justfile_directory() / ".venv/bin/python"
+
+# everything the gate checks, in its order
+check: engines lint types test
+
+# make .venv from the lock and install the project into it
+setup:
+    .ci/run --setup-only
+
+# the engines this checkout tests against
+engines:
+    @"{{ python }}" -m tests._support.engines
+
+# style and format
+lint:
+    "{{ python }}" -m ruff check .
+    "{{ python }}" -m ruff format --check .
+
+# write what `lint` only checks
+fix:
+    "{{ python }}" -m ruff check --fix .
+    "{{ python }}" -m ruff format .
+
+# strict types
+types:
+    "{{ python }}" -m mypy
+
+# all tests, on both engines; arguments go to pytest
+test *args:
+    "{{ python }}" -m pytest "$@"
+
+# tests that need no PostgreSQL
+test-sqlite *args:
+    "{{ python }}" -m pytest -m "not postgresql" "$@"
+
+# tests that need PostgreSQL
+test-postgres *args:
+    "{{ python }}" -m pytest -m postgresql "$@"
+
+# pin every dependency with its hashes; `just lock --upgrade` takes newer versions
+lock *args:
+    "{{ python }}" -m uv pip compile --universal --generate-hashes --no-emit-index-url --no-header --quiet \
+        --python-version 3.11 pyproject.toml --output-file requirements/base.txt "$@"
+    "{{ python }}" -m uv pip compile --universal --generate-hashes --no-emit-index-url --no-header --quiet \
+        --python-version 3.11 pyproject.toml --all-extras --group dev --constraints requirements/base.txt \
+        --output-file requirements/dev.txt "$@"
+
+# history against a plain model, 20,000 sequences per engine
+soak-history *args:
+    "{{ python }}" -m bench.history "$@"
+
+# SIGKILL under load with a ledger of acknowledged writes
+soak-kill *args:
+    "{{ python }}" -m bench.kill "$@"
+
+# queue: backlog, worker crashes, lanes
+soak-queue *args:
+    "{{ python }}" -m bench.queue "$@"
+
+# write rate beside bare commits
+bench-writes *args:
+    "{{ python }}" -m bench.writes "$@"
+
+# reads and lists at 10,000 and 1,000,000 memories
+bench-scale *args:
+    "{{ python }}" -m bench.scale "$@"
+
+# tenants interleaved on one pooled connection
+bench-tenants *args:
+    "{{ python }}" -m bench.tenants "$@"

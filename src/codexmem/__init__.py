@@ -1,0 +1,3 @@
+"""codexmem: one versioned memory behind every coding agent."""
+
+__version__ = "0.1.0"

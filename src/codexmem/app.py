@@ -1,0 +1,369 @@
+"""The composition root: the only place that knows every part by name.
+
+`Core` is everything that stands on an open store. `App` is a server: it listens before its store is open, so that
+health can be asked from the first moment, opens the store in the background, and drains before it ends. The store has
+one owner at a time, and only the owner says in `server.json` where it listens.
+"""
+
+import logging
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from codexmem import __version__
+from codexmem.domain.errors import CodexmemError, NotReady, Unavailable
+from codexmem.domain.ids import Clock, SystemClock
+from codexmem.domain.job import JobStatus
+from codexmem.domain.tenant import LOCAL, Identity
+from codexmem.events.live import Live
+from codexmem.events.log import Log
+from codexmem.events.report import Report
+from codexmem.events.retention import Retention
+from codexmem.jobs.duty import Duties, Duty
+from codexmem.jobs.queue import Queue
+from codexmem.jobs.worker import Worker
+from codexmem.services import housekeeping
+from codexmem.services.announcement import Announcement
+from codexmem.services.history import History
+from codexmem.services.housekeeping import Housekeeping
+from codexmem.services.keys import Keys, LocalToken
+from codexmem.services.memories import Memories
+from codexmem.services.receipts import Receipts
+from codexmem.services.status import Status
+from codexmem.services.transfer import Transfer, tell_notices
+from codexmem.settings import Settings
+from codexmem.store import history, memories, receipts
+from codexmem.store.backup import Target
+from codexmem.store.bell import Bell, LocalBell
+from codexmem.store.database import Database, acting_as
+from codexmem.store.dispatch import Dispatch
+from codexmem.store.events import Events
+from codexmem.store.index import NullTextIndex, NullVectorIndex
+from codexmem.store.jobs import Jobs
+from codexmem.store.listing import Lists
+from codexmem.store.opening import open_database, sqlite_path
+from codexmem.store.sqlite.lock import OwnerLock
+from codexmem.surfaces import worker_api
+from codexmem.surfaces._kit.assemble import build_asgi
+from codexmem.surfaces._kit.bind import require_safe_bind
+from codexmem.surfaces._kit.guard import Authenticate, GuardSettings
+from codexmem.surfaces._kit.json_body import Limits
+from codexmem.surfaces._kit.metrics import Metrics, Sample
+from codexmem.surfaces._kit.serving import Bound, serve
+
+log = logging.getLogger(__name__)
+
+SURFACES = (worker_api.SURFACE,)
+GRACE_S = 5.0
+_RETRY_S = (0.2, 0.5, 1.0, 2.0, 5.0)
+_NOTICES_S = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Core:
+    """Everything that stands on one open store."""
+
+    db: Database
+    bell: Bell
+    log: Log
+    live: Live
+    report: Report
+    queue: Queue
+    memories: Memories
+    history: History
+    receipts: Receipts
+    keys: Keys
+    housekeeping: Housekeeping
+    worker: Worker
+
+    def close(self) -> None:
+        """Give back the store; the worker has been stopped."""
+        self.bell.close()
+        self.db.close()
+
+
+def handlers(chores: Housekeeping) -> Duties:
+    """Every kind of job there is, and the function that runs it."""
+    return {
+        housekeeping.FADE_EVENTS: Duty(chores.fade_events),
+        housekeeping.PRUNE_RECEIPTS: Duty(chores.prune_receipts),
+        housekeeping.PRUNE_JOBS: Duty(chores.prune_jobs),
+    }
+
+
+def open_core(settings: Settings, clock: Clock | None = None) -> Core:
+    """Open the store and build everything on it; nothing runs yet."""
+    clock = clock or SystemClock()
+    target = Target(settings.database_url, settings.pg_bin_dir)
+    transfer = Transfer(target, settings.data_dir, clock, version=__version__)
+    transfer.before_upgrade()
+    db = open_database(settings.database_url, pool_size=settings.pool_size)
+    try:
+        transfer.clear_leftovers()
+        return _build(db, settings, clock)
+    except BaseException:
+        db.close()
+        raise
+
+
+def _build(db: Database, settings: Settings, clock: Clock) -> Core:
+    bell: Bell = LocalBell()
+    if settings.on_postgres:
+        from codexmem.store.postgres.bell import PostgresBell
+
+        bell = PostgresBell(settings.database_url)
+    events, jobs, dispatch = Events(db), Jobs(db), Dispatch(db)
+    table, versions, answers = memories.Memories(db), history.Versions(db), receipts.Receipts(db)
+    text, vectors = NullTextIndex(), NullVectorIndex()
+    book = Log(db, events, bell, clock)
+    queue = Queue(db, jobs, dispatch, bell, clock)
+    remembering = Memories(db, table, Lists(db), versions, text, book, clock)
+    once = Receipts(db, answers, clock)
+    chores = Housekeeping(queue, clock, Retention(events, clock).prune, lambda limit: once.prune(limit=limit))
+    worker = Worker(
+        db, jobs, dispatch, book, bell, clock, handlers(chores), threads=settings.worker_threads
+    )  # fmt: skip
+    return Core(
+        db=db, bell=bell, log=book, live=Live(db, events, bell), report=Report(events), queue=queue,
+        memories=remembering, receipts=once, keys=Keys(db, book.append, clock), housekeeping=chores, worker=worker,
+        history=History(db, remembering, table, versions, answers, text, vectors, book, clock),
+    )  # fmt: skip
+
+
+class Services:
+    """What surfaces call. Until the store is open every verb but `status` answers that we are not ready."""
+
+    def __init__(self, status: Status) -> None:
+        self.status = status
+        self._core: Core | None = None
+
+    def opened(self, core: Core) -> None:
+        """From now on every verb works."""
+        self._core = core
+
+    @property
+    def core(self) -> Core:
+        """What stands on the open store."""
+        if self._core is None:
+            raise NotReady(
+                "the server is still starting",
+                hint="try again in a moment",
+                details={"reason": "starting", "retry_after_s": 1},
+            )
+        return self._core
+
+    @property
+    def memories(self) -> Memories:
+        """Remembering and changing."""
+        return self.core.memories
+
+    @property
+    def history(self) -> History:
+        """The past."""
+        return self.core.history
+
+    @property
+    def receipts(self) -> Receipts:
+        """Idempotency."""
+        return self.core.receipts
+
+    @property
+    def queue(self) -> Queue:
+        """Work for later."""
+        return self.core.queue
+
+    @property
+    def live(self) -> Live:
+        """The log as it happens."""
+        return self.core.live
+
+    @property
+    def report(self) -> Report:
+        """The log looking back."""
+        return self.core.report
+
+
+class App:
+    """One server."""
+
+    def __init__(self, settings: Settings, *, work: bool, clock: Clock | None = None) -> None:
+        self.settings = settings
+        self.status = Status(version=__version__, clock=clock or SystemClock())
+        self.services = Services(self.status)
+        self._clock = clock
+        self._work = work
+        self._working = False
+        self._stop = threading.Event()
+        self._error: Exception | None = None
+        self._drained = threading.Event()
+        self._owner = threading.Thread(target=self._own, name="codexmem-owner", daemon=True)
+        self._bound: Bound | None = None
+        self._announcement = Announcement(settings.data_dir)
+        self._tended: set[str] = set()
+        metrics = Metrics()
+        metrics.register(self._gauges)
+        guard = GuardSettings(
+            self._authenticator(),
+            acting_as,
+            names=settings.allowed_hosts,
+            limits=Limits(body_bytes=settings.max_body_bytes),
+        )
+        self.asgi = build_asgi(
+            SURFACES, self.services, guard, version=__version__, lifespan=[self._living], metrics=metrics
+        )
+
+    def run(self, *, on_bound: Callable[[str], None] | None = None) -> None:
+        """Listen and serve until a signal or `stop()`; raises what kept the store from opening."""
+        addresses = require_safe_bind(self.settings.host, _authenticates(self.settings))
+        _refuse_second_owner(self.settings)
+
+        def bound(where: Bound) -> None:
+            self._bound = where
+            if on_bound:
+                on_bound(where.url)
+
+        serve(
+            self.asgi, addresses, self.settings.port, on_bound=bound, on_stop=self.status.stopping,
+            shutdown_grace=GRACE_S, stop=self._stop,
+        )  # fmt: skip
+        if self._error is not None:
+            raise self._error
+
+    def stop(self) -> None:
+        """Begin to stop; `run` returns when all is drained."""
+        self._stop.set()
+
+    @contextmanager
+    def _living(self) -> Iterator[None]:
+        self._owner.start()
+        try:
+            yield
+        finally:
+            self._stop.set()
+            self._drained.set()
+            # Not for ever: a request that hangs inside the store must not keep the process alive.
+            self._owner.join(3 * GRACE_S)
+
+    def _own(self) -> None:
+        """Open the store, hold it until requests are drained, give it back: one thread's life."""
+        try:
+            core = self._opened()
+        except Exception as error:
+            self._fail(error)
+            return
+        if core is None:
+            return
+        try:
+            self._begin(core)
+            while not self._drained.wait(_NOTICES_S):
+                self._tell_notices(core)
+        except Exception as error:
+            self._fail(error)
+            self._drained.wait()
+        finally:
+            if self._working:
+                core.worker.stop(GRACE_S)
+            self._announcement.withdraw()
+            core.close()
+
+    def _begin(self, core: Core) -> None:
+        self.services.opened(core)
+        self._tell_notices(core)
+        if self._work:
+            if core.db.engine.ambient_tenant is not None:
+                core.housekeeping.begin()
+            core.worker.start()
+            self._working = True
+        if self._bound is not None:
+            where = self._bound
+            self._announcement.tell(url=where.url, host=where.host, port=where.port, version=__version__)
+        self.status.opened(core.db)
+        log.info("ready: %s %s", core.db.engine.name, core.db.engine.version)
+
+    def _fail(self, error: Exception) -> None:
+        self._error = error
+        self.status.failed(error.message if isinstance(error, CodexmemError) else "the store could not be opened")
+        self._stop.set()
+
+    def _tell_notices(self, core: Core) -> None:
+        try:
+            tell_notices(core.db, self.settings.data_dir)
+        except Exception:
+            log.warning("notices could not be told; trying again", exc_info=True)
+
+    def _opened(self) -> Core | None:
+        tries = 0
+        while not self._stop.is_set():
+            try:
+                return open_core(self.settings, self._clock)
+            except Unavailable as error:
+                # A database server may come up after us; a file that another process owns is not going to be ours.
+                if not self.settings.on_postgres:
+                    raise
+                log.warning("the store does not answer yet: %s", error.message)
+                self.status.waiting_for(error.message)
+                self._stop.wait(_RETRY_S[min(tries, len(_RETRY_S) - 1)])
+                tries += 1
+        return None
+
+    def _authenticator(self) -> Authenticate | None:
+        if not _authenticates(self.settings):
+            return None
+        token = None if self.settings.on_postgres else LocalToken(self.settings.data_dir / "token")
+
+        def authenticate(bearer: str | None) -> Identity | None:
+            if token is not None and (found := token.authenticate(bearer)) is not None:
+                return found
+            identity = self.services.core.keys.authenticate(bearer)
+            if identity is not None and identity.tenant not in self._tended:
+                self._tend(identity.tenant)
+            return identity
+
+        return authenticate
+
+    def _tend(self, tenant: str) -> None:
+        # A tenant we have not seen in this process: its chores begin with its first request.
+        self._tended.add(tenant)
+        try:
+            with acting_as(tenant):
+                self.services.core.housekeeping.begin()
+        except CodexmemError:
+            self._tended.discard(tenant)
+            log.warning("housekeeping of a tenant could not be enqueued; trying again", exc_info=True)
+
+    def _gauges(self) -> Iterable[Sample]:
+        readiness = self.status.readiness()
+        yield Sample("codexmem_ready", "Whether requests are served and queued work moves", float(readiness.ready))
+        if not self.status.initialized:
+            return
+        core = self.services.core
+        yield Sample("codexmem_live_followers", "Readers of the live log", core.live.count())
+        progress = core.worker.progress()
+        yield Sample("codexmem_worker_running", "Jobs running in this process", progress.running)
+        waited = (progress.oldest_ready_age_ms or 0) / 1000
+        yield Sample("codexmem_queue_oldest_seconds", "How long the first claimable job has waited", waited)
+        if core.db.engine.ambient_tenant is not None:
+            with acting_as(LOCAL):
+                counts: dict[JobStatus, int] = core.queue.counts()
+            for status, count in counts.items():
+                yield Sample("codexmem_jobs", "Jobs by status", count, {"status": status.value})
+
+
+def _authenticates(settings: Settings) -> bool:
+    # A team's server always asks for a key. Beyond loopback authentication must be on too, or we refuse to listen.
+    return settings.on_postgres or settings.auth == "token"
+
+
+def _refuse_second_owner(settings: Settings) -> None:
+    """Say it before listening; the lock that counts is taken when the store opens."""
+    path = sqlite_path(settings.database_url)
+    if path is not None and path.exists():
+        lock = OwnerLock(path)
+        lock.acquire()
+        lock.release()
+
+
+def open_app(settings: Settings, *, work: bool = True, clock: Clock | None = None) -> App:
+    """The server for these settings; its store opens when it runs."""
+    return App(settings, work=work, clock=clock)

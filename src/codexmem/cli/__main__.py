@@ -1,0 +1,5 @@
+"""`python -m codexmem.cli` is the `codexmem` command."""
+
+from codexmem.cli import main
+
+main()

@@ -1,0 +1,227 @@
+"""The shape that every command has: translated help with an example, the common options, one way to fail.
+
+Common options are read from the raw arguments before parsing, so that they work before and after a command's name and
+so that even a usage error comes in the wanted language and form. `--help` prints and nothing else.
+"""
+
+import copy
+import importlib
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import click
+
+from codexmem.cli import messages
+from codexmem.cli.messages import say
+from codexmem.cli.output import INTERRUPTED, Output, Unexpected, UsageProblem, is_terminal
+from codexmem.domain.errors import CodexmemError
+from codexmem.settings import BY_NAME, terminal
+
+
+class Option(click.Option):
+    """An option whose help is a key of the catalogue."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """The option's line in the help, translated."""
+        spoken = copy.copy(self)
+        spoken.help = say(self.help) if self.help else None
+        return click.Option.get_help_record(spoken, ctx)
+
+
+def option(*names: str, key: str, **more: Any) -> Callable[[Any], Any]:
+    """An option of one command; `key` names its help text."""
+    return click.option(*names, cls=Option, help=key, **more)
+
+
+def setting_option(name: str, *, metavar: str) -> Callable[[Any], Any]:
+    """The flag of a setting. Its value is checked where all sources of settings are."""
+    key = f"setting.{BY_NAME[name].name}"
+    return click.option(f"--{name.replace('_', '-')}", name, cls=Option, help=key, metavar=metavar)
+
+
+def _common() -> list[click.Parameter]:
+    return [
+        Option(["--json"], is_flag=True, expose_value=False, help="option.json"),
+        Option(["--lang"], type=click.Choice(["en", "zh"]), expose_value=False, help="option.lang"),
+        Option(["--color"], type=click.Choice(["auto", "always", "never"]), expose_value=False, help="option.color"),
+        Option(["--no-input"], is_flag=True, expose_value=False, help="option.no_input"),
+        Option(["-q", "--quiet"], is_flag=True, expose_value=False, help="option.quiet"),
+        Option(["--debug"], is_flag=True, expose_value=False, help="option.debug"),
+    ]
+
+
+class _Spoken(click.Command):
+    """Help in the language of the moment."""
+
+    key: str  # where the command's texts are in the catalogue
+
+    def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """How to call it."""
+        formatter.write_usage(ctx.command_path, " ".join(self.collect_usage_pieces(ctx)), prefix=say("help.usage"))
+
+    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """What it does, and an example to copy."""
+        formatter.write_paragraph()
+        with formatter.indentation():
+            formatter.write_text(say(f"{self.key}.help"))
+        with formatter.section(say("help.example")):
+            for line in say(f"{self.key}.example").splitlines():
+                formatter.write(f"{'':>{formatter.current_indent}}{line}\n")
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The options, the common ones last."""
+        records = [each.get_help_record(ctx) for each in self.get_params(ctx) if not isinstance(each, click.Argument)]
+        with formatter.section(say("help.options")):
+            formatter.write_dl([record for record in records if record is not None])
+
+    def get_help_option(self, ctx: click.Context) -> click.Option | None:
+        """`--help`, explained in the language of the moment."""
+        found = super().get_help_option(ctx)
+        if found is not None:
+            found.help = say("option.help")
+        return found
+
+    def get_short_help_str(self, limit: int = 45) -> str:
+        """The first sentence."""
+        return say(f"{self.key}.short")
+
+
+class Command(_Spoken):
+    """One command."""
+
+    def __init__(self, *args: Any, key: str, **more: Any) -> None:
+        super().__init__(*args, **more)
+        self.key = key
+        self.params.extend(_common())
+
+
+class Group(_Spoken, click.Group):
+    """Commands under one name, imported when called: `lazy` maps a name to `module:attribute`."""
+
+    def __init__(self, *args: Any, key: str, lazy: Mapping[str, str] | None = None, **more: Any) -> None:
+        super().__init__(*args, **more)
+        self.key = key
+        self._lazy = dict(lazy or {})
+        self.params.extend(_common())
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """In the order they were written."""
+        return [*self._lazy, *self.commands]
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        """The command, imported if need be."""
+        if name not in self._lazy:
+            return super().get_command(ctx, name)
+        module, _, attribute = self._lazy[name].partition(":")
+        found = getattr(importlib.import_module(module), attribute)
+        assert isinstance(found, click.Command)
+        return found
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that is meant, or the one that may have been."""
+        name = args[0]
+        if not name.startswith("-") and name not in self.list_commands(ctx):
+            import difflib
+
+            near = difflib.get_close_matches(name, self.list_commands(ctx), n=1, cutoff=0.5)
+            raise UsageProblem(
+                say("usage.no_command", name=name[:40]),
+                hint=say("usage.did_you_mean", name=f"{ctx.command_path} {near[0]}")
+                if near
+                else say("usage.see_help", command=ctx.command_path),
+            )
+        return super().resolve_command(ctx, args)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The commands, then the options; no command is imported for its line."""
+        prefix = "" if self.key == "codexmem" else f"{self.key}."
+        with formatter.section(say("help.commands")):
+            formatter.write_dl([(name, say(f"{prefix}{name}.short")) for name in self.list_commands(ctx)])
+        super().format_options(ctx, formatter)
+
+
+def current() -> Output:
+    """How the running command is to answer."""
+    found = click.get_current_context().find_object(Output)
+    assert found is not None
+    return found
+
+
+def run(cli: click.Group, args: Sequence[str]) -> int:
+    """Run the command line; returns the exit code, whatever happens."""
+    output = _common_wishes(args)
+    try:
+        code = cli.main(list(args), prog_name="codexmem", standalone_mode=False, obj=output)
+        return code if isinstance(code, int) else 0
+    except CodexmemError as error:
+        if output.debug:
+            import traceback
+
+            traceback.print_exc()
+        return output.failure(error)
+    except click.exceptions.NoArgsIsHelpError as asked:
+        click.echo(asked.format_message())
+        return 0
+    except click.UsageError as error:
+        return output.failure(_usage_problem(error))
+    except click.ClickException as error:
+        return output.failure(CodexmemError(error.format_message()))
+    except (click.Abort, KeyboardInterrupt):
+        output.note(say("note.interrupted"))
+        return INTERRUPTED
+    except BrokenPipeError:
+        # Whoever read us has gone; nothing is left to say and nowhere to say it.
+        sys.stdout = sys.stderr = open("/dev/null", "w", encoding="utf-8")  # noqa: PTH123, SIM115
+        return 1
+    except Exception as error:
+        if output.debug:
+            raise
+        return output.failure(
+            Unexpected(say("error.unexpected", what=f"{type(error).__name__}: {error}"), hint=say("hint.debug"))
+        )
+
+
+def _common_wishes(args: Sequence[str]) -> Output:
+    before = list(args[: args.index("--")] if "--" in args else args)
+    looks = terminal(_value(before, "--lang"))
+    messages.use(looks.language)
+    color = _value(before, "--color") or "auto"
+    wanted = color == "always" or (
+        color == "auto" and not looks.no_color and (looks.force_color or (sys.stderr.isatty() and not looks.dumb))
+    )
+    return Output(
+        as_json="--json" in before,
+        quiet="-q" in before or "--quiet" in before,
+        debug="--debug" in before,
+        color=wanted,
+        may_ask="--no-input" not in before and "--json" not in before and is_terminal(),
+    )
+
+
+def _value(args: Sequence[str], name: str) -> str | None:
+    found = None
+    for place, arg in enumerate(args):
+        if arg == name and place + 1 < len(args):
+            found = args[place + 1]
+        elif arg.startswith(f"{name}="):
+            found = arg.partition("=")[2]
+    return found
+
+
+def _usage_problem(error: click.UsageError) -> UsageProblem:
+    hint = say("usage.see_help", command=error.ctx.command_path if error.ctx else "codexmem")
+    match error:
+        case click.NoSuchOption(option_name=name, possibilities=near):
+            if near:
+                hint = say("usage.did_you_mean", name=", ".join(sorted(near)))
+            return UsageProblem(say("usage.no_option", name=name[:40]), hint=hint)
+        case click.MissingParameter(param=click.Parameter() as missing):
+            name = missing.opts[0] if isinstance(missing, click.Option) else missing.make_metavar(error.ctx)  # type: ignore[arg-type]
+            return UsageProblem(say("usage.missing", name=name), hint=hint)
+        case click.BadParameter(param=click.Parameter() as bad):
+            return UsageProblem(say("usage.bad_value", name=bad.opts[0], problem=error.message), hint=hint)
+        case _:
+            return UsageProblem(say("usage.other", problem=error.format_message()), hint=hint)

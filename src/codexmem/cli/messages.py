@@ -1,0 +1,36 @@
+"""Which language we speak, and what is said in it. The texts are data: one file per language, the same keys in each."""
+
+from codexmem.cli.messages_en import EN
+from codexmem.cli.messages_zh import CODES, ERRORS, HINTS, ZH
+from codexmem.domain.errors import CodexmemError
+
+CATALOGUES = {"en": EN, "zh": ZH}
+_language = "en"
+
+
+def use(language: str) -> None:
+    """Speak this language from now on."""
+    global _language  # noqa: PLW0603  (one process, one reader)
+    _language = language
+
+
+def say(key: str, **values: object) -> str:
+    """The text for this key."""
+    text = CATALOGUES[_language][key]
+    return text.format(**values) if values else text
+
+
+def explain(error: CodexmemError) -> tuple[str, str | None]:
+    """An error's message and hint.
+
+    English is what the error itself says; Chinese goes by its reason, then by its code. One that was `spoken` here is
+    in the right language already.
+    """
+    if _language == "en" or getattr(error, "spoken", False):
+        return error.message, error.hint
+    reason = str(error.details.get("reason", ""))
+    if reason in ERRORS:
+        values = {key: value for key, value in error.details.items() if key != "reason"}
+        hint = HINTS.get(reason)
+        return ERRORS[reason].format(**values), hint.format(**values) if hint else error.hint
+    return f"{CODES.get(error.code, CODES['internal'])}：{error.message}", error.hint  # noqa: RUF001

@@ -1,0 +1,20 @@
+"""The `codexmem` command and the table of its sub-commands."""
+
+from codexmem.cli.frame import Group
+
+cli = Group(
+    "codexmem",
+    key="codexmem",
+    no_args_is_help=True,
+    lazy={
+        "serve": "codexmem.cli.serve:serve",
+        "worker": "codexmem.cli.worker:worker",
+        "db": "codexmem.cli.db:db",
+        "backup": "codexmem.cli.backup:backup",
+        "restore": "codexmem.cli.backup:restore",
+        "doctor": "codexmem.cli.doctor:doctor",
+        "config": "codexmem.cli.config:config",
+        "key": "codexmem.cli.key:key",
+        "version": "codexmem.cli.version:version",
+    },
+)

@@ -1,0 +1,17 @@
+"""`codexmem version`: the program and the libraries that its durability rests on."""
+
+import platform
+
+import click
+
+from codexmem import __version__
+from codexmem.cli.frame import Command, current
+
+
+@click.command("version", cls=Command, key="version")
+def version() -> None:
+    """Print versions."""
+    from codexmem.store import inspection
+
+    document = {"version": __version__, "python": platform.python_version(), "sqlite": inspection.library()[0]}
+    current().result(document, f"codexmem {__version__} (Python {document['python']}, SQLite {document['sqlite']})")

@@ -1,0 +1,42 @@
+"""URIs of notes: one spelling per address.
+
+Scheme and slashes are normalised (`Project://a//b/` is `project://a/b`); the path keeps its case, because people name
+files and classes in it. `system://` names views and cannot be written.
+"""
+
+import re
+import unicodedata
+
+from codexmem.domain.errors import InvalidArgument
+
+MAX_URI = 512  # characters; the URI is an index key
+_SCHEME = re.compile(r"[a-z][a-z0-9+.-]{0,31}")
+RESERVED = frozenset({"system"})
+
+
+def normalise(uri: str) -> str:
+    """The one spelling under which this address is stored."""
+    text = unicodedata.normalize("NFC", uri.strip())
+    scheme, separator, path = text.partition("://")
+    scheme = scheme.lower()
+    segments = [segment for segment in path.split("/") if segment]
+    if not separator or not _SCHEME.fullmatch(scheme) or not segments:
+        raise InvalidArgument(
+            f"{uri[:80]!r} is not a memory URI", hint="write it as domain://path, e.g. project://config"
+        )
+    if any(segment in {".", ".."} for segment in segments) or any(unicodedata.category(c)[0] == "C" for c in path):
+        raise InvalidArgument(f"{uri[:80]!r} holds a relative segment or a control character")
+    normal = f"{scheme}://{'/'.join(segments)}"
+    if len(normal) > MAX_URI:
+        raise InvalidArgument(f"a memory URI has at most {MAX_URI} characters, this one has {len(normal)}")
+    return normal
+
+
+def writable(uri: str) -> str:
+    """The normal spelling of an address that a caller may write to."""
+    normal = normalise(uri)
+    if normal.partition("://")[0] in RESERVED:
+        raise InvalidArgument(
+            f"{normal} is a view, it cannot be written", hint="choose another domain, e.g. project://"
+        )
+    return normal

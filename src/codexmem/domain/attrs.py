@@ -1,0 +1,122 @@
+"""The typed extra fields of each kind of memory.
+
+Every class is frozen, parses itself from JSON on read and names the facets it contributes, so that a filter never has
+to look inside JSON. Fields unknown to this version are refused rather than dropped: history must survive a round trip.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+from typing import Any, Self
+
+from codexmem.domain.errors import InvalidArgument
+
+
+@dataclass(frozen=True, slots=True)
+class Attrs:
+    """No extra fields: what every kind starts from."""
+
+    @classmethod
+    def from_json(cls, raw: dict[str, Any]) -> Self:
+        """Parse what `to_json` wrote; lists become tuples so that values stay comparable."""
+        known = {f.name for f in fields(cls)}
+        unknown = sorted(set(raw) - known)
+        if unknown:
+            raise InvalidArgument(f"unknown {cls.__name__} fields: {', '.join(unknown)}")
+        return cls(**{name: tuple(value) if isinstance(value, list) else value for name, value in raw.items()})
+
+    def to_json(self) -> dict[str, Any]:
+        """Only what differs from the default, so that a new field costs old rows nothing."""
+        return {
+            f.name: list(value) if isinstance(value, tuple) else value
+            for f in fields(self)
+            if (value := getattr(self, f.name)) != f.default
+        }
+
+    def facets(self) -> Iterable[tuple[str, str]]:
+        """The (facet, value) labels under which such a memory can be filtered."""
+        return ()
+
+
+@dataclass(frozen=True, slots=True)
+class ObservationAttrs(Attrs):
+    """What a session learned or did, distilled."""
+
+    subtitle: str = ""
+    facts: tuple[str, ...] = ()
+    concepts: tuple[str, ...] = ()
+    files_read: tuple[str, ...] = ()
+    files_modified: tuple[str, ...] = ()
+    prompt_number: int | None = None
+    discovery_tokens: int = 0
+
+    def facets(self) -> Iterable[tuple[str, str]]:
+        """Concepts and every file that was read or changed."""
+        yield from (("concept", concept) for concept in self.concepts)
+        yield from (("file", path) for path in (*self.files_read, *self.files_modified))
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryAttrs(Attrs):
+    """One checkpoint of a session, field by field."""
+
+    request: str = ""
+    investigated: str = ""
+    learned: str = ""
+    completed: str = ""
+    next_steps: str = ""
+    notes: str = ""
+    prompt_number: int | None = None
+    discovery_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class PromptAttrs(Attrs):
+    """What a person asked, and which turn of the session it opened."""
+
+    prompt_number: int = 1
+    private: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class NoteAttrs(Attrs):
+    """A URI memory: when to disclose it."""
+
+    disclosure: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class QaAttrs(Attrs):
+    """A question with its answer in the memory's content."""
+
+    question: str = ""
+    phrasings: tuple[str, ...] = ()
+    summary: str = ""
+    tags: tuple[str, ...] = ()
+    author: str = ""
+
+    def facets(self) -> Iterable[tuple[str, str]]:
+        """Tags."""
+        return (("tag", tag) for tag in self.tags)
+
+
+@dataclass(frozen=True, slots=True)
+class KnowledgeAttrs(Attrs):
+    """A knowledge entry's summary and tags."""
+
+    summary: str = ""
+    tags: tuple[str, ...] = ()
+
+    def facets(self) -> Iterable[tuple[str, str]]:
+        """Tags."""
+        return (("tag", tag) for tag in self.tags)
+
+
+@dataclass(frozen=True, slots=True)
+class LessonAttrs(Attrs):
+    """Whom a lesson of the ReasoningBank is for."""
+
+    role: str = "global"
+
+    def facets(self) -> Iterable[tuple[str, str]]:
+        """The role."""
+        return (("role", self.role),)

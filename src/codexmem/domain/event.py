@@ -1,0 +1,76 @@
+"""Something that happened: the catalogue of event types and how long each is kept.
+
+Events describe, jobs drive: losing an event loses a line of history, never a piece of work.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+_DAY_MS = 86_400_000
+
+
+class EventType(StrEnum):
+    """Every type that may stand in the log; the value is the name on the wire."""
+
+    MEMORY_WRITTEN = "memory.written"  # a version was added
+    MEMORY_ERASED = "memory.erased"  # forgotten for good; the audit line that remains
+    DELTA_ROLLED_BACK = "delta.rolled_back"
+    QUEUE_FAILED = "queue.failed"  # a job ended in failed
+    STORE_BACKED_UP = "store.backed_up"
+    STORE_RESTORED = "store.restored"
+    KEY_CREATED = "key.created"
+    KEY_REVOKED = "key.revoked"
+
+
+# Audit lines stay until someone removes the store; the rest fades.
+RETENTION_MS: dict[EventType, int | None] = {
+    EventType.MEMORY_WRITTEN: 7 * _DAY_MS,
+    EventType.MEMORY_ERASED: None,
+    EventType.DELTA_ROLLED_BACK: None,
+    EventType.QUEUE_FAILED: 30 * _DAY_MS,
+    EventType.STORE_BACKED_UP: None,
+    EventType.STORE_RESTORED: None,
+    EventType.KEY_CREATED: None,
+    EventType.KEY_REVOKED: None,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class NewEvent:
+    """An event about to be appended."""
+
+    type: EventType
+    subject: str  # what it happened to: memory:12, job:7, run:…
+    payload: dict[str, Any]
+    project: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a reader of the log stands: everything up to here has been seen.
+
+    `position` orders by commit where `seq` alone cannot (several writers); a reader that resumes with a seq alone asks
+    the log for its place.
+    """
+
+    position: int
+    seq: int
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """An event as logged."""
+
+    place: Place
+    id: str
+    at_ms: int
+    type: str
+    subject: str
+    project: str
+    payload: dict[str, Any] | None  # None once what it described has been forgotten
+
+    @property
+    def seq(self) -> int:
+        """The number a live reader resumes from."""
+        return self.place.seq

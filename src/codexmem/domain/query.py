@@ -1,0 +1,85 @@
+"""What a caller asks for: handles, filters and pages.
+
+`Filter.kinds` has no default on purpose: a door sees only the kinds it names.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from codexmem.domain.errors import InvalidArgument
+from codexmem.domain.memory import VISIBLE, Kind, Status
+
+MAX_PAGE = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Seq:
+    """The integer handle, as in observation #123."""
+
+    value: int
+
+
+@dataclass(frozen=True, slots=True)
+class Id:
+    """The minted text handle."""
+
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class Uri:
+    """The address of a note, already normalised."""
+
+    value: str
+
+
+Handle = Seq | Id | Uri
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Which memories; every given field must hold, several values of one facet mean any of them."""
+
+    kinds: frozenset[Kind]
+    project: str | None = None
+    statuses: frozenset[Status] = VISIBLE
+    facets: tuple[tuple[str, frozenset[str]], ...] = ()  # (facet, any of these values)
+    session: str | None = None
+    created_from_ms: int | None = None  # inclusive
+    created_to_ms: int | None = None  # inclusive
+    priority_min: int | None = None
+    priority_max: int | None = None
+
+    def __post_init__(self) -> None:
+        """A filter that names no kind is a mistake, not a wish for everything."""
+        if not self.kinds:
+            raise InvalidArgument("a filter names at least one kind")
+
+
+class Order(StrEnum):
+    """By creation; ties are broken by seq, so that pages never overlap."""
+
+    NEWEST = "newest"
+    OLDEST = "oldest"
+
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """The last row a caller has seen."""
+
+    created_ms: int
+    seq: int
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """How many rows, in which order, after which one."""
+
+    limit: int = 50
+    after: Cursor | None = None
+    order: Order = Order.NEWEST
+
+    def __post_init__(self) -> None:
+        """Every list is bounded."""
+        if not 1 <= self.limit <= MAX_PAGE:
+            raise InvalidArgument(f"limit {self.limit} is not between 1 and {MAX_PAGE}")

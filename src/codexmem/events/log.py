@@ -1,0 +1,42 @@
+"""Writing to the log.
+
+An event is appended in the transaction that it describes: it is there exactly if that transaction committed, and live
+readers are woken afterwards. Reading is `live` (as it happens) and `report` (looking back).
+"""
+
+from collections.abc import Sequence
+
+from codexmem.domain import ids
+from codexmem.domain.event import NewEvent
+from codexmem.domain.ids import Clock
+from codexmem.store.bell import Bell
+from codexmem.store.database import Database
+from codexmem.store.events import Events
+
+
+def bell_name(tenant: str) -> str:
+    """What rings when a tenant's log has grown."""
+    return f"events:{tenant}"
+
+
+class Log:
+    """Appends events for the acting tenant."""
+
+    def __init__(self, db: Database, events: Events, bell: Bell, clock: Clock) -> None:
+        self._db = db
+        self._events = events
+        self._bell = bell
+        self._clock = clock
+
+    def append(self, event: NewEvent) -> str:
+        """Log it with the caller's transaction, or in one of its own; returns the event's id."""
+        with self._db.transaction() as tx:
+            event_id = ids.prefixed("evt")
+            self._events.append(event, id=event_id, at_ms=self._clock.now_ms())
+            name = bell_name(tx.tenant)
+            tx.after_commit(lambda: self._bell.ring(name))
+            return event_id
+
+    def scrub(self, subjects: Sequence[str]) -> None:
+        """Blank the payloads of events about things that are being forgotten; that they happened stays."""
+        self._events.scrub(subjects)

@@ -1,0 +1,184 @@
+"""How a run of a job ends: completed with its effect, back to the queue, failed with an event, or canceled.
+
+Each ending is one transaction, fenced by worker and attempt, so that a run which lost its job leaves no trace. A lost
+connection leaves open whether the transaction committed; trying again is safe, because the fence then fails.
+"""
+
+import logging
+import random
+import threading
+from collections.abc import Callable
+
+from codexmem.domain.errors import CodexmemError, InvalidArgument, RateLimited, Unavailable
+from codexmem.domain.event import EventType, NewEvent
+from codexmem.domain.ids import Clock
+from codexmem.domain.job import MAX_DELAY_MS, WORKER_LOST, GiveUp, Job, JobStatus, RetryLater, backoff_ms, is_hopeless
+from codexmem.events.log import Log
+from codexmem.jobs.duty import Done, Lost, Overdue
+from codexmem.jobs.queue import JOBS_BELL
+from codexmem.store.bell import Bell
+from codexmem.store.database import Database, acting_as
+from codexmem.store.jobs import Jobs
+
+PAUSES_S = (0.05, 0.2, 0.5, 1.0, 2.0)  # between tries while the store does not answer
+_MAX_ERROR = 300
+
+_log = logging.getLogger(__name__)
+
+
+class Ending:
+    """Writes the ends of runs; every call acts for the job's own tenant."""
+
+    def __init__(self, db: Database, jobs: Jobs, log: Log, bell: Bell, clock: Clock, *,
+                 checkpoint: Callable[[str], None]) -> None:  # fmt: skip
+        self._db = db
+        self._jobs = jobs
+        self._events = log
+        self._bell = bell
+        self._clock = clock
+        self._checkpoint = checkpoint
+        self.hurried = threading.Event()  # set when the worker must be gone soon: no more waiting for the store
+
+    def complete(self, job: Job, done: Done) -> None:
+        """The effect and the end of the job, both or neither; raises Lost, or what the effect raised."""
+
+        def end() -> None:
+            with self._db.transaction() as tx:
+                if done.effect is not None:
+                    done.effect()
+                if not self._jobs.finish(job, JobStatus.COMPLETED, now_ms=self._clock.now_ms(), result=done.result):
+                    raise Lost(f"job {job.id} is no longer ours")
+                self._checkpoint("before_commit")
+                if job.lane is not None:
+                    tx.after_commit(self._ring)
+
+        self._insist(job, end)
+
+    def fail(self, job: Job, error: Exception) -> None:
+        """After an error of a handler: try again later, or fail for good with an event."""
+        retry = _retry_delay_ms(job, error)
+        text, error_class = describe(error), classify(error)
+
+        def end() -> None:
+            now_ms = self._clock.now_ms()
+            with self._db.transaction() as tx:
+                if retry is not None:
+                    if self._jobs.postpone(
+                        job, run_at_ms=now_ms + retry, error=text, error_class=error_class, refund=False
+                    ):
+                        return
+                    # Canceled meanwhile, or no longer ours: the fence tells which.
+                    status = JobStatus.CANCELED
+                else:
+                    status = JobStatus.FAILED
+                if not self._jobs.finish(job, status, now_ms=now_ms, error=text, error_class=error_class):
+                    raise Lost(f"job {job.id} is no longer ours")
+                if status is JobStatus.FAILED:
+                    self._events.append(failure_event(job, text, error_class))
+                if job.lane is not None:
+                    tx.after_commit(self._ring)
+
+        self._insist(job, end)
+
+    def cancel(self, job: Job) -> None:
+        """The run has stopped because someone asked."""
+
+        def end() -> None:
+            with self._db.transaction() as tx:
+                if not self._jobs.finish(job, JobStatus.CANCELED, now_ms=self._clock.now_ms()):
+                    raise Lost(f"job {job.id} is no longer ours")
+                tx.after_commit(self._ring)
+
+        self._insist(job, end)
+
+    def give_back(self, job: Job) -> None:
+        """The worker is shutting down: the job is claimable at once, the attempt not counted."""
+
+        def end() -> None:
+            now_ms = self._clock.now_ms()
+            with self._db.transaction() as tx:
+                if not self._jobs.postpone(
+                    job, run_at_ms=now_ms, error=job.error, error_class=job.error_class, refund=True
+                ) and not self._jobs.finish(job, JobStatus.CANCELED, now_ms=now_ms):
+                    raise Lost(f"job {job.id} is no longer ours")
+                tx.after_commit(self._ring)
+
+        self._insist(job, end)
+
+    def take_away(self, job: Job) -> None:
+        """A worker vanished: its job goes back to the queue, or fails if it is likely to take the next one along."""
+        with acting_as(job.tenant):
+            now_ms = self._clock.now_ms()
+            again = None if is_hopeless(job) else now_ms
+            if again is not None and job.error_class == WORKER_LOST:
+                again += backoff_ms(job.attempts, _jitter())  # not beside the same neighbours once more
+            error = f"its worker vanished during attempt {job.attempts} of {job.max_attempts}"
+            with self._db.transaction() as tx:
+                status = self._jobs.take_away(
+                    job, now_ms=now_ms, retry_at_ms=again, error=error, error_class=WORKER_LOST
+                )
+                if status is JobStatus.FAILED:
+                    self._events.append(failure_event(job, error, WORKER_LOST))
+                if status is not None:
+                    tx.after_commit(self._ring)
+            if status is not None:
+                _log.warning("job %d of kind %s lost its worker, now %s", job.id, job.kind, status.value)
+
+    def _insist(self, job: Job, end: Callable[[], None]) -> None:
+        with acting_as(job.tenant):
+            for pause in PAUSES_S:
+                try:
+                    return end()
+                except Unavailable as error:
+                    _log.warning("job %d cannot be ended yet: %s", job.id, error.message)
+                    if self.hurried.wait(pause):
+                        break
+            return end()
+
+    def _ring(self) -> None:
+        self._bell.ring(JOBS_BELL)
+
+
+def describe(error: Exception) -> str:
+    """One line for people: further lines of a driver's error would show the values it was given."""
+    if isinstance(error, CodexmemError | RetryLater | GiveUp):
+        return str(error)[:_MAX_ERROR]
+    first = str(error).partition("\n")[0]
+    return f"{type(error).__name__}: {first}"[:_MAX_ERROR].removesuffix(": ")
+
+
+def classify(error: Exception) -> str:
+    """The class under which failures are counted."""
+    match error:
+        case RetryLater() | GiveUp():
+            return error.error_class
+        case RateLimited():
+            return "rate_limit"
+        case InvalidArgument():
+            return "unrecoverable"
+        case Overdue():
+            return "timeout"
+        case CodexmemError() | OSError():
+            return "transient"
+        case _:
+            return "internal"
+
+
+def failure_event(job: Job, error: str, error_class: str) -> NewEvent:
+    """The line in the log that a job has failed for good."""
+    payload = {"kind": job.kind, "subject": job.subject, "attempts": job.attempts, "error": error,
+               "error_class": error_class}  # fmt: skip
+    return NewEvent(EventType.QUEUE_FAILED, subject=f"job:{job.id}", payload=payload)
+
+
+def _retry_delay_ms(job: Job, error: Exception) -> int | None:
+    """How long to wait before the next attempt; None when there is to be none."""
+    if isinstance(error, GiveUp | InvalidArgument) or job.attempts >= job.max_attempts:
+        return None
+    if isinstance(error, RetryLater) and error.delay_ms is not None:
+        return max(0, min(error.delay_ms, MAX_DELAY_MS))
+    return backoff_ms(job.attempts, _jitter())
+
+
+def _jitter() -> float:
+    return random.random()  # noqa: S311 - spreads retries, protects nothing

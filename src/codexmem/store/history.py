@@ -1,0 +1,170 @@
+"""Versions and deltas in their tables. Rows are added and, when a memory is erased, removed; never changed."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+from sqlalchemy import bindparam
+
+from codexmem.domain.history import Delta, DeltaStatus, Version
+from codexmem.domain.memory import Kind, State
+from codexmem.store import rows
+from codexmem.store.database import ACTING, Database
+from codexmem.store.schema import deltas, memories, memory_versions
+
+_CHUNK = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Touched:
+    """What a delta or a source did to one memory: the first version it wrote, and how many."""
+
+    seq: int
+    first: int
+    writes: int
+
+
+class Versions:
+    """Reads and writes `memory_versions` and `deltas`."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def add(self, version: Version) -> None:
+        """Record one write."""
+        with self._db.transaction() as tx:
+            tx.add(memory_versions, {
+                "seq": version.seq, "version": version.version, "op": version.op.value,
+                "state": version.state.to_json(), "delta_id": version.delta, "actor": version.actor,
+                "source": version.source, "note": version.note, "created_ms": version.created_ms,
+            })  # fmt: skip
+
+    def get(self, kind: Kind, seq: int, version: int) -> Version | None:
+        """One version of a memory of this kind."""
+        with self._db.reading() as tx:
+            row = tx.run(_one, seq=seq, version=version).mappings().first()
+        return rows.version(kind, row) if row is not None else None
+
+    def before(self, firsts: Mapping[int, tuple[Kind, int]]) -> dict[int, State]:
+        """For each memory the state before a version of it; absent where that version was its first.
+
+        Versions of a forgotten source are gone, so the state before may lie further back than one number.
+        """
+        later = [(seq, first) for seq, (_, first) in firsts.items() if first > 1]
+        found: dict[int, State] = {}
+        with self._db.reading() as tx:
+            for start in range(0, len(later), _CHUNK):
+                pairs = [(seq, first - 1) for seq, first in later[start : start + _CHUNK]]
+                for row in tx.run(_pairs, pairs=pairs):
+                    found[row.seq] = State.from_json(firsts[row.seq][0], row.state)
+            for seq, first in later:
+                if seq not in found:
+                    further = self.newest(firsts[seq][0], seq, limit=1, below=first)
+                    found.update((version.seq, version.state) for version in further)
+        return found
+
+    def newest(self, kind: Kind, seq: int, *, limit: int, below: int | None) -> list[Version]:
+        """Versions from the newest back, those below a number when given."""
+        with self._db.reading() as tx:
+            found = tx.run(_newest, seq=seq, below=below if below is not None else 2**31 - 1, limit=limit)
+            return [rows.version(kind, row) for row in found.mappings()]
+
+    def open_delta(self, delta: Delta) -> None:
+        """Name a group of versions about to be written."""
+        with self._db.transaction() as tx:
+            tx.run(
+                _open, id=delta.id, subject=delta.subject, cause=delta.cause, actor=delta.actor,
+                status=delta.status.value, reverts=delta.reverts, created_ms=delta.created_ms,
+            )  # fmt: skip
+
+    def delta(self, delta_id: str) -> Delta | None:
+        """One delta by its id."""
+        with self._db.reading() as tx:
+            row = tx.run(_delta, id=delta_id).mappings().first()
+        return rows.delta(row) if row is not None else None
+
+    def deltas_of(self, subject: str, *, limit: int, before: tuple[int, str] | None) -> list[Delta]:
+        """Deltas made for one subject, newest first."""
+        created_ms, delta_id = before or (2**62, "")
+        with self._db.reading() as tx:
+            found = tx.run(_deltas_of, subject=subject, created_ms=created_ms, before_id=delta_id, limit=limit)
+            return [rows.delta(row) for row in found.mappings()]
+
+    def mark_reverted(self, delta_id: str) -> bool:
+        """Say that a delta no longer stands; False if somebody else has already said so."""
+        with self._db.transaction() as tx:
+            return bool(tx.run(_revert, delta_id=delta_id).rowcount)
+
+    def mark_applied(self, delta_id: str) -> None:
+        """Say that a delta stands again, because what reverted it was itself taken back."""
+        with self._db.transaction() as tx:
+            tx.run(_reapply, delta_id=delta_id)
+
+    def erase_by_source(self, source: str) -> None:
+        """Remove the versions a source wrote into memories that are not its own, except what stands now."""
+        with self._db.transaction() as tx:
+            tx.run(_erase_by_source, source=source)
+
+    def touched_by_delta(self, delta_id: str) -> list[Touched]:
+        """What the delta wrote, memory by memory."""
+        with self._db.reading() as tx:
+            return [Touched(**row) for row in tx.run(_touched_by_delta, delta_id=delta_id).mappings()]
+
+    def touched_by_source(self, source: str) -> list[Touched]:
+        """What a session, run or import wrote; a memory whose first version is still only its row counts too."""
+        with self._db.reading() as tx:
+            found = {row["seq"]: Touched(**row) for row in tx.run(_touched_by_source, source=source).mappings()}
+            for seq in tx.run(_made_by_source, source=source).scalars():
+                if seq not in found:
+                    found[seq] = Touched(seq, first=1, writes=1)
+        return [found[seq] for seq in sorted(found)]
+
+
+_v = memory_versions.c
+_one = sa.select(memory_versions).where(
+    _v.tenant == ACTING, _v.seq == bindparam("seq"), _v.version == bindparam("version")
+)
+_newest = (
+    sa.select(memory_versions)
+    .where(_v.tenant == ACTING, _v.seq == bindparam("seq"), _v.version < bindparam("below"))
+    .order_by(_v.version.desc())
+    .limit(bindparam("limit"))
+)
+_pairs = sa.select(_v.seq, _v.state).where(
+    _v.tenant == ACTING, sa.tuple_(_v.seq, _v.version).in_(bindparam("pairs", expanding=True))
+)
+_open = sa.insert(deltas)
+_delta = sa.select(deltas).where(deltas.c.tenant == ACTING, deltas.c.id == bindparam("id"))
+_deltas_of = (
+    sa.select(deltas)
+    .where(
+        deltas.c.tenant == ACTING, deltas.c.subject == bindparam("subject"),
+        sa.tuple_(deltas.c.created_ms, deltas.c.id)
+        < sa.tuple_(sa.cast(bindparam("created_ms"), sa.BigInteger), sa.cast(bindparam("before_id"), sa.Text)),
+    )
+    .order_by(deltas.c.created_ms.desc(), deltas.c.id.desc())
+    .limit(bindparam("limit"))
+)  # fmt: skip
+_revert = (
+    sa.update(deltas)
+    .where(deltas.c.tenant == ACTING, deltas.c.id == bindparam("delta_id"),
+           deltas.c.status == DeltaStatus.APPLIED.value)
+    .values(status=DeltaStatus.REVERTED.value)
+)  # fmt: skip
+_reapply = (
+    sa.update(deltas)
+    .where(deltas.c.tenant == ACTING, deltas.c.id == bindparam("delta_id"))
+    .values(status=DeltaStatus.APPLIED.value)
+)
+_span = (_v.seq, sa.func.min(_v.version).label("first"), sa.func.count().label("writes"))
+_touched_by_delta = (
+    sa.select(*_span).where(_v.tenant == ACTING, _v.delta_id == bindparam("delta_id")).group_by(_v.seq).order_by(_v.seq)
+)
+_touched_by_source = sa.select(*_span).where(_v.tenant == ACTING, _v.source == bindparam("source")).group_by(_v.seq)
+_made_by_source = sa.select(memories.c.seq).where(memories.c.tenant == ACTING, memories.c.source == bindparam("source"))
+_erase_by_source = sa.delete(memory_versions).where(
+    _v.tenant == ACTING,
+    _v.source == bindparam("source"),
+    _v.version
+    < sa.select(memories.c.version).where(memories.c.tenant == _v.tenant, memories.c.seq == _v.seq).scalar_subquery(),
+)

@@ -1,0 +1,91 @@
+"""Looking at a store without owning it: its schema, its soundness, whether somebody has it open.
+
+Nothing here creates, upgrades or writes a store, so that `doctor` and `db status` may look at one that is in use.
+"""
+
+from pathlib import Path
+
+import pysqlite3.dbapi2 as driver
+import sqlalchemy as sa
+from filelock import FileLock, Timeout
+
+from codexmem.domain.errors import CodexmemError, Unavailable
+from codexmem.store import upgrade
+from codexmem.store.opening import schema_of, sqlite_path
+from codexmem.store.sqlite.engine import FIXED_VERSION, plain_engine
+
+
+def library() -> tuple[str, bool]:
+    """The SQLite library's version, and whether it has the fix that sharing a file needs."""
+    return driver.sqlite_version, driver.sqlite_version_info >= FIXED_VERSION
+
+
+def expected_schema() -> str:
+    """The schema this program works with."""
+    return upgrade.newest()
+
+
+def schema(url: str) -> str | None:
+    """The schema the store has; None if it is empty or does not exist."""
+    path = sqlite_path(url)
+    if path is None:
+        return _reached(url)
+    if not path.is_file() or path.stat().st_size == 0:
+        return None
+    engine = plain_engine(path, read_only=True)
+    try:
+        with engine.connect() as connection:
+            return upgrade.current(connection)
+    except sa.exc.DatabaseError as error:
+        raise Unavailable(f"{path} cannot be read: {error.orig}", hint="codexmem doctor says more") from error
+    finally:
+        engine.dispose()
+
+
+def _reached(url: str) -> str | None:
+    try:
+        return schema_of(url)
+    except sa.exc.OperationalError as error:
+        raise Unavailable("PostgreSQL does not answer", hint="check CODEXMEM_DATABASE_URL") from error
+
+
+def integrity(url: str) -> str | None:
+    """What is wrong with the file's structure, None if nothing is; a server checks its own pages."""
+    path = sqlite_path(url)
+    if path is None or not path.is_file():
+        return None
+    engine = plain_engine(path, read_only=True)
+    try:
+        with engine.connect() as connection:
+            found = str(connection.exec_driver_sql("PRAGMA quick_check(1)").scalar_one())
+            return None if found == "ok" else found
+    except sa.exc.DatabaseError as error:
+        return str(error.orig)
+    finally:
+        engine.dispose()
+
+
+def owned(url: str) -> bool:
+    """Whether a process has the SQLite store open for writing."""
+    path = sqlite_path(url)
+    lock = path.with_suffix(".lock") if path is not None else Path()
+    if path is None or not lock.exists():
+        return False
+    probe = FileLock(lock, mode=0o600)
+    try:
+        probe.acquire(timeout=0)
+    except Timeout:
+        return True
+    except OSError as error:
+        raise Unavailable(f"{lock} cannot be opened: {error.strerror}") from error
+    probe.release()
+    return False
+
+
+def reachable(url: str) -> str | None:
+    """Why the store cannot be reached, None if it can."""
+    try:
+        schema(url)
+    except CodexmemError as error:
+        return error.message
+    return None

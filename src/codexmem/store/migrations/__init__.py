@@ -1,0 +1,1 @@
+"""Schema history: ordered Alembic steps, each saying why, run forward only."""

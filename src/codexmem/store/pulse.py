@@ -1,0 +1,52 @@
+"""Whether the queue moves, as far as one look at its table can tell. Reads the heads of two indexes, never the
+backlog.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy import bindparam
+
+from codexmem.store.database import Database, Transaction
+from codexmem.store.schema import jobs
+
+
+@dataclass(frozen=True, slots=True)
+class Pulse:
+    """The next job to be claimed, and the latest sign of work."""
+
+    head: tuple[str, int] | None  # tenant and number; None if nothing is waiting that could run
+    waiting_since_ms: int | None  # since when the head could have been claimed
+    started_ms: int | None  # when the newest of the running jobs was claimed
+
+
+def take(db: Database, *, now_ms: int) -> Pulse:
+    """Look once, across all tenants."""
+    # On SQLite a plain snapshot sees everything, and looking must not wait for a writer that hangs.
+    with db.reading() if db.engine.ambient_tenant is not None else db.dispatching() as tx:
+        due = [head for head in _heads(tx) if head.run_at_ms <= now_ms]
+        started = tx.connection.execute(_started).scalar()
+    if not due:
+        return Pulse(None, None, started)
+    return Pulse((due[0].tenant, due[0].id), due[0].run_at_ms, started)
+
+
+def _heads(tx: Transaction) -> Iterator[Any]:
+    """The first ready job of each priority, highest first: delayed jobs are never read past."""
+    below = _ABOVE_ALL
+    while (head := tx.connection.execute(_head, {"below": below}).first()) is not None:
+        yield head
+        below = head.priority
+
+
+_ABOVE_ALL = 2**31 - 1
+_j = jobs.c
+_head = (
+    sa.select(_j.tenant, _j.id, _j.run_at_ms, _j.priority)
+    .where(sa.text("status = 'queued' AND ready"), _j.priority < bindparam("below"))
+    .order_by(_j.priority.desc(), _j.run_at_ms, _j.id)
+    .limit(1)
+)
+_started = sa.select(sa.func.max(_j.started_ms)).where(sa.text("status = 'running'"))

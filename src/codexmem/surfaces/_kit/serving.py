@@ -1,0 +1,241 @@
+"""Listening and stopping: uvicorn with our socket, our limits and our way to end.
+
+The sockets are bound here before anything starts, so that port 0 works and the real port is known. A signal stops
+accepting, lets requests in flight finish within the grace period, then returns to the caller instead of killing the
+process. A connection that is not inside a request may stay silent or dribble only for a bounded time.
+"""
+
+import asyncio
+import errno
+import math
+import signal
+import socket
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from ipaddress import ip_address
+
+import uvicorn
+from starlette.types import ASGIApp
+from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
+
+from codexmem.domain.errors import Conflict, InvalidArgument, NotReady
+
+
+@dataclass(frozen=True, slots=True)
+class ServingLimits:
+    """What connections may cost."""
+
+    header_bytes: int = 32 * 1024
+    header_seconds: float = 10.0  # from the first byte of a request, or from connecting, to its complete head
+    keep_alive_seconds: int = 5
+    connections: int = 1024  # further requests are answered 503
+    backlog: int = 512
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """Where the server listens."""
+
+    host: str
+    port: int
+
+    @property
+    def url(self) -> str:
+        """The address to give to clients."""
+        return f"http://[{self.host}]:{self.port}" if ":" in self.host else f"http://{self.host}:{self.port}"
+
+
+def listen(addresses: Sequence[str], port: int, backlog: int) -> list[socket.socket]:
+    """Listening sockets on every address at one port; port 0 picks a free one.
+
+    An address family that this machine lacks is passed over as long as one address remains.
+    """
+    sockets: list[socket.socket] = []
+    try:
+        for address in addresses:
+            family = _family(address)
+            chosen = sockets[0].getsockname()[1] if sockets else port
+            try:
+                sockets.append(_listen_on(family, address, chosen, backlog))
+            except OSError as error:
+                if error.errno == errno.EADDRINUSE:
+                    raise Conflict(
+                        f"port {chosen} on {address} is in use",
+                        hint="stop the program that uses it, or choose another with --port",
+                    ) from error
+                if error.errno not in {errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT}:
+                    raise InvalidArgument(f"cannot listen on {address} port {chosen}: {error.strerror}") from error
+        if not sockets:
+            raise InvalidArgument(f"this machine has none of the addresses {', '.join(addresses)}")
+    except BaseException:
+        for opened in sockets:
+            opened.close()
+        raise
+    return sockets
+
+
+def _family(address: str) -> socket.AddressFamily:
+    try:
+        return socket.AF_INET6 if ip_address(address).version == 6 else socket.AF_INET
+    except ValueError:
+        raise InvalidArgument(
+            f"{address[:80]!r} is not an IP address", hint="resolve names with require_safe_bind"
+        ) from None
+
+
+def _listen_on(family: socket.AddressFamily, address: str, port: int, backlog: int) -> socket.socket:
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if family == socket.AF_INET6:
+            listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        listener.bind((address, port))
+        # Listening already now: a client that connects while we start waits instead of being refused.
+        listener.listen(backlog)
+        listener.setblocking(False)
+    except BaseException:
+        listener.close()
+        raise
+    return listener
+
+
+def serve(
+    app: ASGIApp,
+    host: str | Sequence[str],
+    port: int,
+    *,
+    on_bound: Callable[[Bound], None] | None = None,
+    on_stop: Callable[[], None] | None = None,
+    shutdown_grace: float = 5.0,
+    limits: ServingLimits | None = None,
+    stop: threading.Event | None = None,
+) -> bool:
+    """Serve until SIGTERM, SIGINT or `stop`; True if every request in flight then finished within the grace period.
+
+    `host` is what `require_safe_bind` returned. `on_stop` is called when stopping begins, so that endless streams can
+    end. A False result leaves worker threads behind that only the end of the process can end.
+    """
+    limits = limits or ServingLimits()
+    sockets = listen((host,) if isinstance(host, str) else host, port, limits.backlog)
+    try:
+        if on_bound:
+            on_bound(Bound(*sockets[0].getsockname()[:2]))
+        config = uvicorn.Config(
+            app,
+            loop="asyncio",
+            http=_deadline_protocol(limits.header_seconds),
+            ws="none",
+            lifespan="on",
+            log_config=None,
+            access_log=False,
+            interface="asgi3",
+            workers=1,
+            proxy_headers=False,
+            server_header=False,
+            limit_concurrency=limits.connections,
+            backlog=limits.backlog,
+            timeout_keep_alive=limits.keep_alive_seconds,
+            timeout_graceful_shutdown=math.ceil(shutdown_grace),
+            h11_max_incomplete_event_size=limits.header_bytes,
+        )
+        server = _Server(config, on_stop, stop)
+        _run(server, sockets)
+        return server.drained
+    finally:
+        for opened in sockets:
+            opened.close()
+
+
+class _Server(uvicorn.Server):
+    """uvicorn's server, which here neither ends the process nor re-raises the signal that stopped it."""
+
+    def __init__(
+        self, config: uvicorn.Config, on_stop: Callable[[], None] | None, stop: threading.Event | None
+    ) -> None:
+        super().__init__(config)
+        self.drained = True
+        self._on_stop = on_stop
+        self._stop = stop
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        try:
+            await super().startup(sockets)
+        except SystemExit:
+            raise NotReady("the server could not start", hint="the log line above says why") from None
+
+    async def on_tick(self, counter: int) -> bool:
+        return await super().on_tick(counter) or (self._stop is not None and self._stop.is_set())
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        if self._on_stop:
+            self._on_stop()
+        running = list(self.server_state.tasks)
+        await super().shutdown(sockets)
+        self.drained = not any(task.cancelling() for task in running)
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        previous = {number: signal.signal(number, self.handle_exit) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for number, handler in previous.items():
+                signal.signal(number, handler)
+
+
+def _run(server: _Server, sockets: list[socket.socket]) -> None:
+    loop = asyncio.new_event_loop()
+    try:
+        loop.run_until_complete(server.serve(sockets=sockets))
+    finally:
+        # asyncio.run would wait here for ever for an endpoint that hangs in a worker thread.
+        left = asyncio.all_tasks(loop)
+        for task in left:
+            task.cancel()
+        if left:
+            loop.run_until_complete(asyncio.wait(left, timeout=0.5))
+        loop.run_until_complete(loop.shutdown_asyncgens())
+        loop.close()
+
+
+def _deadline_protocol(seconds: float) -> type[H11Protocol]:
+    """uvicorn's HTTP protocol with a deadline on everything outside a request: dribbled heads, bodies nobody reads."""
+
+    class Deadline(H11Protocol):
+        _deadline: asyncio.TimerHandle | None = None
+
+        def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+            super().connection_made(transport)
+            self._watch()
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            self._unwatch()
+            super().connection_lost(exc)
+
+        def data_received(self, data: bytes) -> None:
+            super().data_received(data)
+            self._watch()
+
+        def on_response_complete(self) -> None:
+            super().on_response_complete()
+            self._unwatch()
+            self._watch()
+
+        def _watch(self) -> None:
+            cycle: RequestResponseCycle | None = self.cycle  # None before the first request
+            if cycle is not None and not cycle.response_complete:
+                self._unwatch()  # inside a request, where the guard bounds the body and the services bound the rest
+            elif self._deadline is None and not self.transport.is_closing():
+                self._deadline = self.loop.call_later(seconds, self.transport.abort)
+
+        def _unwatch(self) -> None:
+            if self._deadline is not None:
+                self._deadline.cancel()
+                self._deadline = None
+
+    return Deadline

@@ -1,0 +1,33 @@
+"""What a door is to the assembly: a name, the paths it owns, the kinds it can see, its routes and its error style.
+
+Every surface folder exports one of these as `SURFACE`. Routes are built by a factory that receives the services, so
+that importing a surface does nothing.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from fastapi import APIRouter
+
+from codexmem.domain.memory import Kind
+from codexmem.surfaces._kit.errors import PLAIN, ErrorStyle
+from codexmem.surfaces._kit.json_body import StrictRoute
+
+S = TypeVar("S")
+
+
+@dataclass(frozen=True)
+class Surface(Generic[S]):
+    """One outside contract."""
+
+    name: str
+    prefixes: tuple[str, ...]  # every route lies under one of them, spelled from the root
+    kinds: frozenset[Kind]  # all that this door may ever show
+    routes: Callable[[S], APIRouter]
+    errors: ErrorStyle = PLAIN
+
+
+def router() -> APIRouter:
+    """An empty router whose routes parse bodies strictly; routes spell their whole path."""
+    return APIRouter(route_class=StrictRoute, redirect_slashes=False)

@@ -1,0 +1,1 @@
+"""What tests and benchmarks share: real engines to run against. Nothing here needs pytest."""

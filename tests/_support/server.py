@@ -1,0 +1,119 @@
+"""A real server process on a free port, spoken to over real HTTP; stopped when the block ends."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+STARTS_WITHIN_S = 30
+
+
+@dataclass(frozen=True)
+class Reply:
+    """One answer."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+
+def environment(data_dir: Path, **settings: str) -> dict[str, str]:
+    """The environment of a codexmem process that owes nothing to the developer's own settings."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("CODEXMEM_")}
+    config = {"CODEXMEM_DATA_DIR": str(data_dir), "XDG_CONFIG_HOME": str(data_dir / "config")}
+    return kept | config | settings
+
+
+class Server:
+    """`codexmem serve` with its own data directory."""
+
+    def __init__(self, data_dir: Path, *, database_url: str | None = None, key: str | None = None) -> None:
+        self.data_dir = data_dir
+        self.key = key
+        self._env = environment(data_dir, **({"CODEXMEM_DATABASE_URL": database_url} if database_url else {}))
+        self._process: subprocess.Popen[bytes] | None = None
+        self.port = 0
+
+    def __enter__(self) -> Server:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def start(self) -> None:
+        """Start and wait until it says it is ready."""
+        command = [sys.executable, "-m", "codexmem.cli", "serve", "--port", "0"]
+        self._log = (self.data_dir / "server.log").open("ab")
+        self._process = subprocess.Popen(command, env=self._env, stdout=self._log, stderr=self._log)
+        deadline = time.monotonic() + STARTS_WITHIN_S
+        while time.monotonic() < deadline:
+            if self._process.poll() is not None:
+                raise RuntimeError(f"the server ended: {(self.data_dir / 'server.log').read_text()[-2000:]}")
+            if self._announced():
+                return
+            time.sleep(0.02)
+        raise TimeoutError("the server did not become ready")
+
+    def _announced(self) -> bool:
+        try:
+            said = json.loads((self.data_dir / "server.json").read_text())
+        except (FileNotFoundError, ValueError):
+            return False
+        assert self._process is not None
+        if said["pid"] != self._process.pid:
+            return False
+        self.port = urlsplit(said["url"]).port or 0
+        return self.request("GET", "/api/readiness").status == 200
+
+    def stop(self) -> int:
+        """End it as an operator would; returns its exit code."""
+        assert self._process is not None
+        if self._process.poll() is None:
+            self._process.send_signal(signal.SIGTERM)
+        code = self._process.wait(20)
+        self._log.close()
+        return code
+
+    def request(self, method: str, path: str, body: object = None, headers: Mapping[str, str] | None = None) -> Reply:
+        """One request on a connection of its own; a body that is not bytes is sent as JSON."""
+        sent = dict(headers or {})
+        if self.key is not None:
+            sent.setdefault("Authorization", f"Bearer {self.key}")
+        payload = body if isinstance(body, bytes) or body is None else json.dumps(body, ensure_ascii=False).encode()
+        if payload is not None:
+            sent.setdefault("Content-Type", "application/json")
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        try:
+            connection.request(method, path, payload, sent)
+            answer = connection.getresponse()
+            return Reply(answer.status, {k.lower(): v for k, v in answer.getheaders()}, answer.read())
+        finally:
+            connection.close()
+
+    def post(self, path: str, body: object, headers: Mapping[str, str] | None = None) -> Reply:
+        """POST a JSON value."""
+        return self.request("POST", path, body, headers)
+
+
+def create_key(data_dir: Path, database_url: str, tenant: str) -> str:
+    """A fresh API key, made as an operator makes one."""
+    command = [sys.executable, "-m", "codexmem.cli", "--json", "key", "create", "--tenant", tenant, "--label", "test"]
+    env = environment(data_dir, CODEXMEM_DATABASE_URL=database_url)
+    done = subprocess.run(command, env=env, capture_output=True, check=True)
+    secret: str = json.loads(done.stdout)["secret"]
+    return secret

@@ -1,0 +1,126 @@
+"""`--help` shows and never acts; it is cheap, translated, and the commands answer mistakes with suggestions."""
+
+from __future__ import annotations
+
+import os
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+from codexmem.cli.root import cli
+from tests.cli.conftest import ROOT, Call
+from tests.cli.test_messages import commands
+
+HEAVY = ("fastapi", "starlette", "uvicorn", "sqlalchemy", "alembic", "pydantic", "rich", "pysqlite3", "asyncio")
+CPU_MS = 150
+
+
+def paths() -> list[list[str]]:
+    found: list[list[str]] = []
+
+    def walk(group: click.Group, path: list[str]) -> None:
+        found.append(path)
+        for name in group.list_commands(click.Context(group)):
+            command = group.get_command(click.Context(group), name)
+            if isinstance(command, click.Group):
+                walk(command, [*path, name])
+            else:
+                found.append([*path, name])
+
+    walk(cli, [])
+    return found
+
+
+def snapshot(folder: Path) -> dict[str, tuple[int, int, int]]:
+    return {
+        str(path.relative_to(folder)): (path.lstat().st_mode, path.lstat().st_size, path.lstat().st_mtime_ns)
+        for path in sorted(folder.rglob("*"))
+    }
+
+
+@pytest.mark.parametrize("path", paths(), ids=lambda path: " ".join(path) or "codexmem")
+def test_help_shows_an_example_in_both_languages_and_never_acts(path: list[str], call: Call, tmp_path: Path) -> None:
+    before = snapshot(tmp_path)
+    english, chinese = call(*path, "--help"), call(*path, "--help", "--lang", "zh")
+    assert (english.code, chinese.code, english.err, chinese.err) == (0, 0, "", "")
+    assert english.out.startswith(f"Usage: {' '.join(['codexmem', *path])} [OPTIONS]")
+    assert "Example:\n  codexmem" in english.out
+    assert "--json" in english.out
+    assert chinese.out.startswith("用法：codexmem")
+    assert "示例:\n  codexmem" in chinese.out
+    assert snapshot(tmp_path) == before
+
+
+def test_help_with_all_else_on_the_line_never_acts(call: Call, tmp_path: Path) -> None:
+    before = snapshot(tmp_path)
+    assert call("serve", "--port", "0", "--help").code == 0
+    assert call("restore", "/nowhere", "--yes", "--help").code == 0
+    assert call("key", "create", "--label", "x", "--help").code == 0
+    assert snapshot(tmp_path) == before
+
+
+def test_there_are_as_many_commands_as_tests() -> None:
+    assert len(paths()) == len(list(commands()))
+    assert {path[0] for path in paths() if path} == {
+        "serve", "worker", "db", "backup", "restore", "doctor", "config", "key", "version",
+    }  # fmt: skip
+
+
+def test_cold_help_imports_nothing_heavy() -> None:
+    program = (
+        "import sys; from codexmem.cli.frame import run; from codexmem.cli.root import cli; run(cli, ['--help']);"
+        f"print([name for name in {HEAVY!r} if name in sys.modules], file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], env={**os.environ, "PYTHONPATH": f"{ROOT}/src"}, capture_output=True,
+        text=True, check=True,
+    )  # fmt: skip
+    assert done.stderr.strip() == "[]"
+
+
+def test_cold_help_is_cheap(tmp_path: Path) -> None:
+    environ = {**os.environ, "PYTHONPATH": f"{ROOT}/src", "PYTHONPYCACHEPREFIX": str(tmp_path)}
+    environ.pop("PYTHONDONTWRITEBYTECODE", None)  # as installed: compiled once
+    spent = []
+    for _ in range(6):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run(
+            [sys.executable, "-m", "codexmem.cli", "--help"], env=environ, check=True, stdout=subprocess.DEVNULL
+        )
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        spent.append((after.ru_utime - before.ru_utime) + (after.ru_stime - before.ru_stime))
+    assert min(spent) * 1000 <= CPU_MS
+
+
+def test_bare_commands_show_their_help(call: Call) -> None:
+    for path in ([], ["db"], ["config"], ["key"]):
+        said = call(*path)
+        assert (said.code, said.out.startswith("Usage: codexmem")) == (0, True)
+
+
+@pytest.mark.parametrize(
+    "args,hint",
+    [
+        (["sevre"], "did you mean: codexmem serve"),
+        (["bakcup"], "did you mean: codexmem backup"),
+        (["db", "upgrad"], "did you mean: codexmem db upgrade"),
+        (["zzz"], "see: codexmem --help"),
+        (["serve", "--prot", "1"], "did you mean: --host, --port"),
+    ],
+)
+def test_mistyped_commands_get_a_suggestion(args: list[str], hint: str, call: Call) -> None:
+    said = call(*args)
+    assert said.code == 2
+    assert said.out == ""
+    assert said.err.splitlines()[1] == f"hint: {hint}"
+
+
+def test_usage_errors_speak_chinese(call: Call) -> None:
+    said = call("sevre", "--lang", "zh")
+    assert said.err == "错误：没有命令 sevre\n提示：您是否想用：codexmem serve\n"
+    assert call("config", "get", "--lang=zh").err.startswith("错误：缺少 NAME")
+    assert call("version", "--bad", "--lang=zh").err.startswith("错误：没有选项 --bad")

@@ -1,0 +1,101 @@
+"""Both languages say the same things: same keys, same placeholders, nothing unused and nothing missing."""
+
+from __future__ import annotations
+
+import re
+import string
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+from codexmem.cli import messages
+from codexmem.cli.messages_en import EN
+from codexmem.cli.messages_zh import CODES, ERRORS, HINTS, ZH
+from codexmem.cli.output import EXIT_CODES
+from codexmem.cli.root import cli
+from codexmem.domain import errors
+from codexmem.domain.errors import CodexmemError, Unavailable
+
+SOURCE = Path(messages.__file__).parents[1]
+CLI = {path.name: path.read_text() for path in (SOURCE / "cli").glob("*.py") if not path.name.startswith("messages_")}
+
+
+def commands(group: click.Group = cli) -> Iterator[click.Command]:
+    yield group
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        found = group.get_command(context, name)
+        assert found is not None
+        if isinstance(found, click.Group):
+            yield from commands(found)
+        else:
+            yield found
+
+
+def placeholders(text: str) -> set[str]:
+    return {name for _, name, _, _ in string.Formatter().parse(text) if name}
+
+
+def test_both_catalogues_have_the_same_keys() -> None:
+    assert EN.keys() == ZH.keys()
+    assert all(EN.values())
+    assert all(ZH.values())
+
+
+def test_both_catalogues_name_the_same_values() -> None:
+    assert {key for key in EN if placeholders(EN[key]) != placeholders(ZH[key])} == set()
+
+
+def test_every_key_is_used() -> None:
+    literals = {found for text in CLI.values() for found in re.findall(r"""["']([a-z_]+(?:\.[a-z_]+)+)["']""", text)}
+    of_commands = {
+        f"{command.key}.{what}"  # type: ignore[attr-defined]
+        for command in commands()
+        for what in ("help", "example", "short")
+    }
+    of_findings = {f"{key}.{what}" for key in literals if key.startswith("doctor.") for what in ("why", "how")}
+    of_settings = {key for key in EN if key.startswith("setting.")}
+    unused = EN.keys() - literals - of_commands - of_findings - of_settings
+    assert unused == set()
+    assert (of_commands - {"codexmem.short"}) <= EN.keys()
+
+
+def test_every_finding_that_is_not_well_says_why_and_how() -> None:
+    bad = set(re.findall(r'"(?:failure|warning)", "(doctor\.[a-z_]+)"', CLI["checks.py"]))
+    assert len(bad) > 12
+    assert {key for key in bad if f"{key}.why" not in EN or f"{key}.how" not in EN} == set()
+
+
+def test_every_reason_has_its_chinese_text() -> None:
+    reasons = {
+        found for path in SOURCE.rglob("*.py") for found in re.findall(r'"reason": "([a-z_]+)"', path.read_text())
+    }
+    assert reasons == ERRORS.keys()
+    assert HINTS.keys() <= ERRORS.keys()
+
+
+def test_every_error_code_has_a_chinese_name() -> None:
+    codes = {
+        value.code for value in vars(errors).values() if isinstance(value, type) and issubclass(value, CodexmemError)
+    }
+    assert codes <= CODES.keys()
+    assert EXIT_CODES.keys() <= CODES.keys()
+
+
+@pytest.mark.parametrize(
+    "error,text",
+    [
+        (CodexmemError("boom"), "内部错误：boom"),
+        (Unavailable("away"), "暂不可用：away"),
+        (Unavailable("x", details={"reason": "store_in_use", "path": "/d"}), "数据库 /d 正在使用中"),
+    ],
+)
+def test_errors_are_told_in_chinese_by_reason_then_by_code(error: CodexmemError, text: str) -> None:
+    messages.use("zh")
+    try:
+        assert messages.explain(error)[0] == text
+    finally:
+        messages.use("en")
+    assert messages.explain(error) == (error.message, error.hint)

@@ -1,0 +1,162 @@
+"""The commands as processes: a server that stops in order, one that is killed, workers, and a port that is taken."""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from codexmem.app import open_core
+from codexmem.domain.job import JobStatus
+from codexmem.settings import load
+from codexmem.store.database import acting_as
+from tests._support.postgres import Installation, PostgresServer
+from tests.cli.conftest import ROOT, Call
+from tests.jobs.stores import wait_until
+
+# Compiled once for all processes of a run, as an installed program is.
+_COMPILED = tempfile.TemporaryDirectory(prefix="codexmem-pyc-")
+atexit.register(_COMPILED.cleanup)
+
+
+def environ() -> dict[str, str]:
+    dropped = ("CODEXMEM_", "PYTHONDONTWRITEBYTECODE")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(dropped)}
+    return {**kept, "PYTHONPATH": f"{ROOT}/src", "PYTHONPYCACHEPREFIX": _COMPILED.name, "LANG": "C.UTF-8"}
+
+
+@contextmanager
+def process(*args: str, cwd: Path) -> Iterator[subprocess.Popen[str]]:
+    program = subprocess.Popen(
+        [sys.executable, "-m", "codexmem.cli", *args], cwd=cwd, env=environ(), stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    try:
+        yield program
+    finally:
+        if program.poll() is None:
+            program.kill()
+        program.communicate()
+
+
+@contextmanager
+def serving(data_dir: Path, *more: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """A server process, ready; its address as it announces it."""
+    with process("serve", "--port", "0", "--data-dir", str(data_dir), *more, cwd=data_dir.parent) as program:
+        wait_until(lambda: (data_dir / "server.json").exists() or program.poll() is not None)
+        assert program.poll() is None, program.communicate()
+        yield program, json.loads((data_dir / "server.json").read_text())["url"]
+
+
+def ended(program: subprocess.Popen[str]) -> tuple[int, str, str]:
+    out, err = program.communicate(timeout=30)
+    return program.returncode, out, err
+
+
+@pytest.mark.sqlite
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_stops_the_server_in_order(number: signal.Signals, tmp_path: Path) -> None:
+    data_dir = tmp_path / "data"
+    with serving(data_dir) as (program, url):
+        assert httpx.post(f"{url}/api/memory/save", json={"text": "one"}).status_code == 200
+        began = time.monotonic()
+        program.send_signal(number)
+        code, out, err = ended(program)
+    assert (code, out) == (0, "")
+    assert f"codexmem listens on {url} " in err
+    assert err.rstrip().endswith("stopped")
+    assert time.monotonic() - began < 10
+    assert not (data_dir / "server.json").exists()
+
+
+@pytest.mark.sqlite
+def test_a_killed_server_is_followed_by_another(tmp_path: Path, call: Call) -> None:
+    data_dir = tmp_path / "data"
+    with serving(data_dir) as (program, url):
+        number = httpx.post(f"{url}/api/memory/save", json={"text": "one"}).json()["id"]
+        assert call("doctor").code == 0
+        program.kill()
+        program.wait()
+    assert (data_dir / "server.json").exists()
+    assert "[warn] server.json tells of a server" in call("doctor").out
+    with serving(data_dir):
+        wait_until(lambda: json.loads((data_dir / "server.json").read_text())["pid"] != program.pid)
+        again = json.loads((data_dir / "server.json").read_text())["url"]
+        found = httpx.post(f"{again}/api/observations/batch", json={"ids": [number]}).json()
+        assert [each["narrative"] for each in found] == ["one"]
+        assert "the server answers at" in call("doctor").out
+
+
+@pytest.mark.sqlite
+def test_a_second_server_is_refused_and_a_taken_port_too(tmp_path: Path, call: Call) -> None:
+    data_dir = tmp_path / "data"
+    with serving(data_dir) as (program, url):
+        said = call("serve", "--port", "0")
+        assert said.code == 6
+        assert f"(pid {program.pid})" in said.err
+        assert "listens" not in said.err
+        assert json.loads((data_dir / "server.json").read_text())["pid"] == program.pid
+        assert httpx.get(f"{url}/api/health").status_code == 200
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        said = call("serve", "--port", port, "--data-dir", str(tmp_path / "other"), "--json")
+    assert (said.code, said.json["error"]["code"]) == (5, "conflict")
+
+
+@pytest.mark.sqlite
+def test_serve_tells_programs_where_it_listens(tmp_path: Path) -> None:
+    with serving(tmp_path / "data", "--json") as (program, url):
+        program.send_signal(signal.SIGTERM)
+        code, out, _ = ended(program)
+    document: dict[str, Any] = json.loads(out)
+    assert (code, document["url"], document["pid"]) == (0, url, program.pid)
+
+
+@pytest.mark.postgresql
+def test_a_team_store_by_command_alone(postgres_server: PostgresServer, tmp_path: Path, call: Call) -> None:
+    """Upgrade, key, worker, backup, restore: what an operator does on the first day."""
+    url = postgres_server.create_database("operator")
+    there = ("--database-url", url)
+    assert call("db", "status", *there).code == 6
+    assert call("doctor", *there).code == 1
+    assert call("key", "create", "--tenant", "acme", "--label", "ci", *there).code == 6
+    assert call("db", "upgrade", *there).code == 0
+    assert call("db", "status", *there).code == 0
+    assert call("key", "create", "--label", "ci", *there).code == 2
+    key = call("key", "create", "--tenant", "acme", "--label", "ci", "--json", *there).json
+    assert call("key", "ls", "--tenant", "acme", "--json", *there).json["keys"][0]["id"] == key["id"]
+    with process("worker", *there, "--data-dir", str(tmp_path / "data"), cwd=tmp_path) as program:
+        core = open_core(load({"database_url": url, "data_dir": str(tmp_path / "data")}, {}))
+        try:
+            with acting_as("acme"):
+                core.housekeeping.begin()
+                wait_until(lambda: core.queue.counts()[JobStatus.COMPLETED] == 3)
+        finally:
+            core.close()
+        program.send_signal(signal.SIGTERM)
+        code, _, err = ended(program)
+        assert (code, err.rstrip().endswith("stopped")) == (0, True)
+    os.environ["CODEXMEM_PG_BIN_DIR"] = str(Installation.find().root / "bin")
+    try:
+        made = call("backup", *there, "--json").json
+        assert made["counts"]["api_keys"] == 1
+        assert call("key", "revoke", key["id"], "--tenant", "acme", *there).code == 0
+        assert call("restore", made["path"], "--yes", *there).code == 0
+    finally:
+        del os.environ["CODEXMEM_PG_BIN_DIR"]
+    assert call("key", "ls", "--tenant", "acme", "--json", *there).json["keys"][0]["revoked_ms"] is None

@@ -1,0 +1,122 @@
+"""Pages: every filter, both orders, no gap and no overlap, on every engine."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from codexmem.domain.attrs import NoteAttrs, ObservationAttrs
+from codexmem.domain.errors import InvalidArgument
+from codexmem.domain.history import By
+from codexmem.domain.memory import Draft, Kind, Memory, Origin, State, Status
+from codexmem.domain.query import Filter, Order, Page, Seq
+from codexmem.store.database import Database
+from tests._support import services
+from tests._support.services import Services
+
+BOTH = frozenset({Kind.OBSERVATION, Kind.NOTE})
+OBSERVATIONS = frozenset({Kind.OBSERVATION})
+ME = By("test")
+
+
+@pytest.fixture
+def real(database: Database) -> Services:
+    return services.build(database)
+
+
+@pytest.fixture
+def filled(real: Services) -> list[Memory]:
+    """Sixty memories whose creation times do not follow their numbers, some of them equal."""
+    made = []
+    for number in range(60):
+        concepts = tuple(c for c, every in (("gotcha", 2), ("pattern", 3)) if number % every == 0)
+        if number % 5 == 0:
+            attrs: NoteAttrs | ObservationAttrs = NoteAttrs()
+        else:
+            attrs = ObservationAttrs(concepts=concepts, files_read=(f"src/{number % 4}.py",))
+        kind = Kind.NOTE if number % 5 == 0 else Kind.OBSERVATION
+        state = State(
+            content=f"m{number}", attrs=attrs, project=f"p{number % 3}", priority=number % 11,
+            type="bugfix" if number % 2 else "", status=Status.DELETED if number % 7 == 0 else Status.ACTIVE,
+        )  # fmt: skip
+        created = 1_000_000 + (number * 37 % 50) * 1000
+        session = f"s{number % 4}"
+        made.append(real.memories.remember(Draft(kind, state, Origin.AGENT, session=session, created_ms=created), ME))
+    return made
+
+
+def expected(filled: list[Memory], wanted: Filter, order: Order) -> list[int]:
+    def fits(memory: Memory) -> bool:
+        state, facets = memory.state, memory.state.facets()
+        return (
+            memory.kind in wanted.kinds
+            and state.status in wanted.statuses
+            and wanted.project in (None, state.project)
+            and wanted.session in (None, memory.session)
+            and (wanted.created_from_ms is None or memory.created_ms >= wanted.created_from_ms)
+            and (wanted.created_to_ms is None or memory.created_ms <= wanted.created_to_ms)
+            and (wanted.priority_min is None or state.priority >= wanted.priority_min)
+            and (wanted.priority_max is None or state.priority <= wanted.priority_max)
+            and all(any((facet, value) in facets for value in values) for facet, values in wanted.facets)
+        )
+
+    chosen = sorted(filter(fits, filled), key=lambda m: (m.created_ms, m.seq), reverse=order is Order.NEWEST)
+    return [memory.seq for memory in chosen]
+
+
+FILTERS = [
+    Filter(BOTH),
+    Filter(OBSERVATIONS, statuses=frozenset(Status)),
+    Filter(BOTH, statuses=frozenset({Status.DELETED})),
+    Filter(BOTH, project="p1"),
+    Filter(BOTH, session="s2"),
+    Filter(BOTH, project="p0", session="s0"),
+    Filter(BOTH, created_from_ms=1_010_000, created_to_ms=1_030_000),
+    Filter(BOTH, priority_min=2, priority_max=6),
+    Filter(BOTH, facets=(("concept", frozenset({"gotcha"})),)),
+    Filter(BOTH, facets=(("concept", frozenset({"gotcha", "pattern"})),)),
+    Filter(BOTH, project="p1", facets=(("concept", frozenset({"gotcha", "pattern"})),)),
+    Filter(BOTH, facets=(("concept", frozenset({"pattern"})), ("file", frozenset({"src/1.py", "src/3.py"})))),
+    Filter(BOTH, project="p2", facets=(("type", frozenset({"bugfix"})), ("concept", frozenset({"pattern"})))),
+    Filter(BOTH, project="none"),
+]
+
+
+def test_every_filter_pages_through_exactly_what_fits(real: Services, filled: list[Memory]) -> None:
+    for wanted, order, limit in itertools.product(FILTERS, Order, (1, 7, 100)):
+        seen: list[int] = []
+        page: Page | None = Page(limit, order=order)
+        while page is not None:
+            listing = real.memories.page(wanted, page)
+            assert len(listing.items) <= limit
+            seen.extend(memory.seq for memory in listing.items)
+            page = Page(limit, listing.after, order) if listing.after is not None else None
+        assert seen == expected(filled, wanted, order), (wanted, order, limit)
+
+
+def test_a_page_is_stable_while_memories_are_added(real: Services, filled: list[Memory]) -> None:
+    first = real.memories.page(Filter(BOTH), Page(10))
+    real.memories.remember(Draft(Kind.NOTE, State(content="new", attrs=NoteAttrs()), Origin.AGENT), ME)
+    second = real.memories.page(Filter(BOTH), Page(10, first.after))
+    both = [m.seq for m in (*first.items, *second.items)]
+    assert both == expected(filled, Filter(BOTH), Order.NEWEST)[:20]
+
+
+def test_moving_to_another_project_moves_the_labels(real: Services) -> None:
+    attrs = ObservationAttrs(concepts=("gotcha",))
+    made = real.memories.remember(
+        Draft(Kind.OBSERVATION, State(content="x", attrs=attrs, project="old"), Origin.AGENT), ME
+    )
+    moved = State(content="x", attrs=attrs, project="new")
+    real.memories.change(Seq(made.seq), OBSERVATIONS, lambda _: moved, ME)
+    label = (("concept", frozenset({"gotcha"})),)
+    assert real.memories.page(Filter(OBSERVATIONS, project="old", facets=label), Page()).items == ()
+    assert len(real.memories.page(Filter(OBSERVATIONS, project="new", facets=label), Page()).items) == 1
+
+
+def test_a_filter_without_kinds_and_an_unbounded_page_are_mistakes() -> None:
+    with pytest.raises(InvalidArgument):
+        Filter(frozenset())
+    with pytest.raises(InvalidArgument):
+        Page(limit=501)

@@ -1,0 +1,143 @@
+"""Empty stores for queue tests, with everything that stands on them.
+
+Workers see the jobs of all tenants, so on PostgreSQL these tests have a database of their own, emptied before each.
+"""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from codexmem.domain.ids import SystemClock
+from codexmem.domain.job import Job, JobStatus, NewJob
+from codexmem.events.live import Live
+from codexmem.events.log import Log
+from codexmem.jobs.duty import Duties
+from codexmem.jobs.queue import Enqueued, Queue
+from codexmem.jobs.worker import Worker
+from codexmem.store.bell import Bell
+from codexmem.store.database import Database, acting_as
+from codexmem.store.dispatch import Dispatch
+from codexmem.store.events import Events
+from codexmem.store.jobs import Jobs
+from codexmem.store.opening import open_database, sqlite_url, upgrade_store
+from tests._support.postgres import PostgresServer
+
+TENANT = "local"
+_urls: dict[int, str] = {}
+
+
+@dataclass
+class Parts:
+    """A store and what is built on it."""
+
+    url: str
+    db: Database
+    jobs: Jobs
+    dispatch: Dispatch
+    events: Events
+    bell: Bell
+    log: Log
+    queue: Queue
+    live: Live
+
+    @classmethod
+    def of(cls, url: str, db: Database) -> Parts:
+        jobs, dispatch, events, bell, clock = Jobs(db), Dispatch(db), Events(db), db.engine.make_bell(), SystemClock()
+        log = Log(db, events, bell, clock)
+        return cls(url, db, jobs, dispatch, events, bell, log, Queue(db, jobs, dispatch, bell, clock),
+                   Live(db, events, bell))  # fmt: skip
+
+    def worker(self, duties: Duties, **options: Any) -> Worker:
+        options = {"threads": 2, "lease_ms": 600, "look_s": 0.2, **options}
+        clock = options.pop("clock", SystemClock())
+        return Worker(self.db, self.jobs, self.dispatch, self.log, self.bell, clock, duties, **options)
+
+    @contextmanager
+    def working(self, duties: Duties, **options: Any) -> Iterator[Worker]:
+        """A worker that runs during the block."""
+        worker = self.worker(duties, **options)
+        worker.start()
+        try:
+            yield worker
+        finally:
+            worker.stop()
+
+    def put(self, kind: str = "note", **fields: Any) -> int:
+        """Enqueue through the queue; returns the id."""
+        outcome = self.queue.enqueue(NewJob(kind, fields.pop("payload", {}), **fields))
+        assert isinstance(outcome, Enqueued)
+        return outcome.id
+
+    def store(self, kind: str = "note", *, now_ms: int = 1_000, **fields: Any) -> int | None:
+        """Enqueue at a time of the test's choice."""
+        return self.jobs.enqueue(NewJob(kind, fields.pop("payload", {}), **fields), now_ms=now_ms)
+
+    def claim(self, worker: str = "w1", *, limit: int = 10, now_ms: int = 1_000, lease_ms: int = 30_000) -> list[Job]:
+        return self.dispatch.claim(worker, limit=limit, lease_ms=lease_ms, now_ms=now_ms)
+
+    def claim_ids(self, worker: str = "w1", **options: Any) -> list[int]:
+        return [job.id for job in self.claim(worker, **options)]
+
+    def end(self, job: Job, status: JobStatus = JobStatus.COMPLETED, *, now_ms: int = 1_000) -> bool:
+        return self.jobs.finish(job, status, now_ms=now_ms)
+
+    def job(self, job_id: int) -> Job:
+        job = self.jobs.get(job_id)
+        assert job is not None
+        return job
+
+    def status(self, job_id: int) -> JobStatus:
+        return self.job(job_id).status
+
+    def wait_for(self, *job_ids: int, status: JobStatus = JobStatus.COMPLETED, timeout_s: float = 20.0) -> None:
+        wait_until(lambda: all(self.status(each) is status for each in job_ids), timeout_s)
+
+
+def wait_until(holds: Callable[[], bool], timeout_s: float = 20.0) -> None:
+    """Fail unless the condition comes to hold in time."""
+    deadline = time.monotonic() + timeout_s
+    while not holds():
+        assert time.monotonic() < deadline, "it did not happen in time"
+        time.sleep(0.005)
+
+
+def stale(job: Job, **changes: Any) -> Job:
+    """The job as another worker might remember it."""
+    return replace(job, **changes)
+
+
+@contextmanager
+def empty_store(engine_name: str, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Parts]:
+    """Everything on an empty store of this engine, acting as its one tenant."""
+    if engine_name == "sqlite":
+        path = tmp_path / "codexmem.db"
+        shutil.copyfile(request.getfixturevalue("sqlite_template"), path)
+        url = sqlite_url(path)
+    else:
+        url = _emptied(request.getfixturevalue("postgres_server"))
+    db = open_database(url)
+    parts = Parts.of(url, db)
+    try:
+        with acting_as(TENANT):
+            yield parts
+    finally:
+        parts.bell.close()
+        db.close()
+
+
+def _emptied(server: PostgresServer) -> str:
+    if server.port not in _urls:
+        _urls[server.port] = server.create_database("codexmem_queue")
+        upgrade_store(_urls[server.port])
+    with psycopg.connect(_urls[server.port], autocommit=True) as connection:
+        connection.execute("TRUNCATE jobs, events RESTART IDENTITY")
+    return _urls[server.port]

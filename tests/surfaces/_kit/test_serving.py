@@ -1,0 +1,316 @@
+"""A real server on a real socket: the guard from outside, limits on connections, and stopping."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from starlette.types import ASGIApp
+
+from codexmem.domain.errors import Conflict, InvalidArgument, NotReady
+from codexmem.surfaces._kit.serving import Bound, ServingLimits, listen, serve
+from tests.surfaces._kit.doors import ROUTES, Doors, application
+from tests.surfaces._kit.variants import ALLOWED, FORBIDDEN
+
+ROOT = Path(__file__).parents[3]
+
+
+@dataclass
+class Running:
+    """A server in a thread of this process."""
+
+    port: int
+    stop: threading.Event
+    thread: threading.Thread
+    outcome: list[bool]
+
+    def talk(self, data: bytes) -> bytes:
+        """Send bytes, read until the server closes or answers completely."""
+        with socket.create_connection(("127.0.0.1", self.port), timeout=10) as connection:
+            connection.sendall(data)
+            return read_reply(connection)
+
+    def end(self) -> bool:
+        self.stop.set()
+        self.thread.join(15)
+        assert not self.thread.is_alive()
+        return self.outcome[0]
+
+
+def read_reply(connection: socket.socket) -> bytes:
+    received = b""
+    while b"\r\n\r\n" not in received:
+        part = connection.recv(65536)
+        if not part:
+            return received
+        received += part
+    head, _, body = received.partition(b"\r\n\r\n")
+    for line in head.lower().split(b"\r\n"):
+        if line.startswith(b"content-length:"):
+            while len(body) < int(line.partition(b":")[2]):
+                body += connection.recv(65536)
+    return head + b"\r\n\r\n" + body
+
+
+def eventually_refused(port: int) -> bool:
+    deadline = time.monotonic() + 10
+    while time.monotonic() < deadline:
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+        except ConnectionRefusedError:
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def status(reply: bytes) -> int:
+    return int(reply.split(b" ", 2)[1])
+
+
+@contextmanager
+def running(app: ASGIApp, *, grace: float = 5.0, limits: ServingLimits | None = None) -> Iterator[Running]:
+    bound: list[Bound] = []
+    outcome: list[bool] = []
+    ready, stop = threading.Event(), threading.Event()
+
+    def on_bound(where: Bound) -> None:
+        bound.append(where)
+        ready.set()
+
+    def run() -> None:
+        outcome.append(serve(app, "127.0.0.1", 0, on_bound=on_bound, shutdown_grace=grace, limits=limits, stop=stop))
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    assert ready.wait(10)
+    server = Running(bound[0].port, stop, thread, outcome)
+    try:
+        yield server
+    finally:
+        stop.set()
+        thread.join(15)
+
+
+def raw(method: str, path: str, headers: list[tuple[str, str]], body: bytes = b"") -> bytes:
+    lines = [f"{method} {path} HTTP/1.1", *(f"{name}: {value}" for name, value in headers)]
+    if body:
+        lines.append(f"content-length: {len(body)}")
+    return "\r\n".join([*lines, "", ""]).encode("latin-1") + body
+
+
+def test_the_guard_holds_on_a_real_socket(app: ASGIApp, doors: Doors) -> None:
+    routes = [(method, path.replace("{item}", "5").replace("{how}", "missing")) for method, path in ROUTES]
+    with running(app) as server:
+        for number, variant in enumerate(FORBIDDEN):
+            for method, path in routes[number % 2 :: 2]:
+                reply = server.talk(raw(method, path, variant.at(server.port), variant.body or b""))
+                # The HTTP parser itself refuses a few of these as malformed.
+                assert status(reply) in {variant.status, 400}, variant.name
+                assert b"access-control" not in reply.lower()
+        ours = f"host: 127.0.0.1:{server.port}\r\n"
+        for request in [
+            "GET /api/health HTTP/1.0\r\n\r\n",
+            "GET /api/health HTTP/1.1\r\n\r\n",
+            f"GET /api/health HTTP/1.1\r\n{ours}{ours}\r\n",
+            f"GET /api/health HTTP/1.1\r\n{ours}host: evil.test\r\n\r\n",
+            f"GET http://evil.test/api/health HTTP/1.1\r\n{ours}\r\n",
+            f"GET /api/health HTTP/1.1\r\n{ours} folded: x\r\n\r\n",
+            f"POST /api/reset HTTP/1.1\r\n{ours}content-length: 2\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n",
+            f"POST /api/echo HTTP/1.1\r\n{ours}content-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n"
+            + ("ffff\r\n" + "x" * 65535 + "\r\n") * 2,
+            f"POST /api/echo HTTP/1.1\r\n{ours}content-type: application/json\r\ncontent-length: 99999999\r\n\r\n[",
+            f"GET /api/health HTTP/1.1\r\n{ours}x: {'x' * 40_000}\r\n\r\n",
+        ]:
+            assert status(server.talk(request.encode())) in {400, 413, 421, 431}, request[:60]
+        assert doors.total == 0
+        for variant in ALLOWED:
+            assert status(server.talk(raw("GET", "/api/health", variant.at(server.port)))) == 200
+        assert doors.total == len(ALLOWED)
+        upgrade = [("host", f"127.0.0.1:{server.port}"), ("connection", "upgrade"), ("upgrade", "websocket")]
+        assert status(server.talk(raw("GET", "/api/health", upgrade))) == 200  # answered as plain HTTP, never upgraded
+
+
+def test_no_100_continue_for_a_refused_body(app: ASGIApp) -> None:
+    with running(app) as server:
+        headers = [("host", "evil.test"), ("content-type", "application/json"), ("expect", "100-continue")]
+        reply = server.talk(raw("POST", "/api/echo", headers)[:-2] + b"content-length: 5\r\n\r\n")
+        assert status(reply) == 421
+
+
+def test_replies_do_not_name_the_server(app: ASGIApp) -> None:
+    with running(app) as server:
+        reply = server.talk(raw("GET", "/api/health", [("host", f"localhost:{server.port}")]))
+        assert b"uvicorn" not in reply.lower()
+        assert b"\r\nserver:" not in reply.lower()
+
+
+def test_a_dribbled_head_is_cut_off_and_delays_nobody(app: ASGIApp) -> None:
+    limits = ServingLimits(header_seconds=0.5)
+    health = raw("GET", "/api/health", [])[:-2]
+    with running(app, limits=limits) as server:
+        drips = [socket.create_connection(("127.0.0.1", server.port), timeout=5) for _ in range(100)]
+        began = time.monotonic()
+        for connection in drips[1:]:
+            connection.sendall(b"GET /api/health HTTP/1.1\r\nhost: 127")
+        request = health + f"host: 127.0.0.1:{server.port}\r\n\r\n".encode()
+        assert status(server.talk(request)) == 200
+        assert time.monotonic() - began < 5
+        for connection in drips:
+            with connection:
+                try:
+                    assert connection.recv(100) == b""
+                except ConnectionResetError:
+                    continue
+        assert time.monotonic() - began < 10
+
+
+def test_a_kept_connection_serves_many_requests_within_the_deadlines(app: ASGIApp, doors: Doors) -> None:
+    limits = ServingLimits(header_seconds=1.5, keep_alive_seconds=5)
+    with running(app, limits=limits) as server, socket.create_connection(("127.0.0.1", server.port), timeout=5) as kept:
+        request = raw("GET", "/api/health", [("host", f"127.0.0.1:{server.port}")])
+        for _ in range(4):
+            kept.sendall(request)
+            assert status(read_reply(kept)) == 200
+            time.sleep(0.5)
+    assert doors.entries["health"] == 4
+
+
+def test_a_slow_request_outlives_the_head_deadline(app: ASGIApp, doors: Doors) -> None:
+    with running(app, limits=ServingLimits(header_seconds=0.2)) as server:
+        threading.Timer(0.6, doors.slow_may_end.set).start()
+        assert status(server.talk(raw("GET", "/api/slow", [("host", f"127.0.0.1:{server.port}")]))) == 200
+
+
+def test_more_connections_than_allowed_are_answered_503(app: ASGIApp) -> None:
+    with running(app, limits=ServingLimits(connections=3)) as server:
+        held = [socket.create_connection(("127.0.0.1", server.port), timeout=5) for _ in range(3)]
+        time.sleep(0.1)
+        assert status(server.talk(raw("GET", "/api/health", [("host", f"127.0.0.1:{server.port}")]))) == 503
+        for connection in held:
+            connection.close()
+
+
+def test_stopping_lets_a_request_in_flight_finish(app: ASGIApp, doors: Doors) -> None:
+    with running(app) as server:
+        replies: list[bytes] = []
+        request = raw("GET", "/api/slow", [("host", f"127.0.0.1:{server.port}")])
+        client = threading.Thread(target=lambda: replies.append(server.talk(request)))
+        client.start()
+        assert doors.slow_entered.wait(5)
+        server.stop.set()
+        assert eventually_refused(server.port)
+        doors.slow_may_end.set()
+        client.join(5)
+        assert server.end() is True
+        assert status(replies[0]) == 200
+
+
+def test_a_hanging_request_does_not_hold_the_stop(app: ASGIApp, doors: Doors) -> None:
+    with running(app, grace=1) as server:
+        with socket.create_connection(("127.0.0.1", server.port), timeout=5) as connection:
+            connection.sendall(raw("GET", "/api/slow", [("host", f"127.0.0.1:{server.port}")]))
+            assert doors.slow_entered.wait(5)
+            began = time.monotonic()
+            drained = server.end()
+            took = time.monotonic() - began
+            doors.slow_may_end.set()
+            reply = read_reply(connection)
+        assert (drained, status(reply)) == (False, 503)
+        assert b"may or may not have taken effect" in reply
+        assert took < 8
+
+
+SCRIPT = """
+import sys, threading
+from codexmem.surfaces._kit.logs import configure
+from codexmem.surfaces._kit.serving import serve
+from tests.surfaces._kit.doors import Doors, application
+configure("info", json=True)
+doors = Doors()
+def on_stop():
+    print("stopping", flush=True)
+    threading.Timer(0.5, doors.slow_may_end.set).start()
+def tell():
+    doors.slow_entered.wait()
+    print("entered", flush=True)
+threading.Thread(target=tell, daemon=True).start()
+def on_bound(at):
+    print(at.url, flush=True)
+print("drained", serve(application(doors), ("127.0.0.1",), 0, on_bound=on_bound, on_stop=on_stop))
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_drains_and_returns(number: signal.Signals) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", SCRIPT],
+        cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": f"{ROOT / 'src'}:{ROOT}"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        port = int(process.stdout.readline().rpartition(":")[2])
+        with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+            connection.sendall(raw("GET", "/api/slow", [("host", f"127.0.0.1:{port}")]))
+            assert process.stdout.readline() == "entered\n"
+            process.send_signal(number)
+            assert status(read_reply(connection)) == 200
+        output, errors = process.communicate(timeout=15)
+    assert (process.returncode, output.split()) == (0, ["stopping", "drained", "True"])
+    lines = [json.loads(line) for line in errors.splitlines()]
+    assert [line["route"] for line in lines if line["logger"] == "codexmem.requests"] == ["/api/slow"]
+
+
+def test_a_start_that_fails_says_so_and_frees_the_port(doors: Doors) -> None:
+    def broken() -> None:
+        raise RuntimeError("no database")
+
+    ports: list[int] = []
+    app = application(doors, lifespan=(broken,))  # type: ignore[arg-type]
+    with pytest.raises(NotReady, match="could not start"):
+        serve(app, "127.0.0.1", 0, on_bound=lambda at: ports.append(at.port))
+    listen(["127.0.0.1"], ports[0], 5)[0].close()
+
+
+def test_a_port_in_use_is_a_clear_error() -> None:
+    [taken] = listen(["127.0.0.1"], 0, 5)
+    with taken, pytest.raises(Conflict, match="in use") as refused:
+        listen(["127.0.0.1"], taken.getsockname()[1], 5)
+    assert refused.value.hint is not None
+    assert "--port" in refused.value.hint
+
+
+def test_all_addresses_share_one_port() -> None:
+    sockets = listen(["127.0.0.1", "127.0.0.2"], 0, 5)
+    assert len({opened.getsockname()[1] for opened in sockets}) == 1
+    for opened in sockets:
+        opened.close()
+
+
+def test_an_address_this_machine_lacks_is_passed_over_unless_it_is_the_only_one() -> None:
+    sockets = listen(["127.0.0.1", "192.0.2.1"], 0, 5)
+    assert len(sockets) == 1
+    sockets[0].close()
+    with pytest.raises(InvalidArgument, match="none of the addresses"):
+        listen(["192.0.2.1"], 0, 5)
+
+
+def test_only_addresses_are_bound() -> None:
+    with pytest.raises(InvalidArgument, match="not an IP address"):
+        listen(["localhost"], 0, 5)
+
+
+def test_urls_bracket_ipv6() -> None:
+    assert Bound("::1", 80).url == "http://[::1]:80"
+    assert Bound("127.0.0.1", 80).url == "http://127.0.0.1:80"

@@ -1,0 +1,159 @@
+"""Settings: which source wins, what is refused, and that no secret is ever shown."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from codexmem.domain.errors import InvalidArgument
+from codexmem.settings import BY_NAME, SETTINGS, field_names, load, masked, project_file, terminal
+
+
+@pytest.fixture
+def environ(tmp_path: Path) -> dict[str, str]:
+    return {"XDG_CONFIG_HOME": str(tmp_path / "config"), "XDG_DATA_HOME": str(tmp_path / "data")}
+
+
+def write_user(tmp_path: Path, text: str) -> Path:
+    path = tmp_path / "config" / "codexmem" / "config.toml"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return path
+
+
+def write_project(tmp_path: Path, text: str) -> Path:
+    folder = tmp_path / "checkout"
+    (folder / ".git").mkdir(parents=True, exist_ok=True)
+    (folder / ".codexmem.toml").write_text(text)
+    return folder
+
+
+def test_the_table_and_the_values_name_the_same_settings() -> None:
+    assert sorted(field_names()) == sorted(BY_NAME)
+    assert all(setting.help and setting.default for setting in SETTINGS)
+
+
+def test_defaults(environ: dict[str, str], tmp_path: Path) -> None:
+    settings = load({}, environ, tmp_path)
+    assert (settings.host, settings.port, settings.auth) == ("127.0.0.1", 37877, "")
+    assert settings.data_dir == tmp_path / "data" / "codexmem"
+    assert settings.database_url == f"sqlite:///{tmp_path}/data/codexmem/codexmem.db"
+    assert set(settings.origins.values()) == {"default"}
+    assert not settings.on_postgres
+
+
+def test_each_source_beats_the_next(environ: dict[str, str], tmp_path: Path) -> None:
+    user = write_user(tmp_path, "port = 1\n")
+    nowhere = tmp_path / "nowhere"
+    nowhere.mkdir()
+    assert load({}, environ, nowhere).port == 1
+    assert load({}, environ, nowhere).origins["port"] == f"user file {user}"
+    project = write_project(tmp_path, "port = 2\n")
+    assert load({}, environ, project).port == 2
+    environ["CODEXMEM_PORT"] = "3"
+    assert load({}, environ, project).port == 3
+    assert load({}, environ, project).origins["port"] == "environment CODEXMEM_PORT"
+    settings = load({"port": "4", "host": None}, environ, project)
+    assert (settings.port, settings.origins["port"], settings.origins["host"]) == (4, "flag", "default")
+
+
+def test_the_project_file_is_found_in_the_git_root_only(tmp_path: Path) -> None:
+    root = write_project(tmp_path, "port = 2\n")
+    deep = root / "a" / "b"
+    deep.mkdir(parents=True)
+    assert project_file(deep) == root / ".codexmem.toml"
+    (root / ".git").rmdir()
+    assert project_file(deep) is None
+    assert project_file(root) == root / ".codexmem.toml"
+
+
+@pytest.mark.parametrize("name", [s.name for s in SETTINGS if not s.in_project])
+def test_a_checkout_may_not_say_where_memories_live_or_who_reads_them(
+    name: str, environ: dict[str, str], tmp_path: Path
+) -> None:
+    project = write_project(tmp_path, f'{name} = "/tmp/x"\n')
+    with pytest.raises(InvalidArgument, match=f"{name} may not be set there") as caught:
+        load({}, environ, project)
+    assert "CODEXMEM_" in str(caught.value.hint)
+
+
+def test_where_secrets_and_programs_come_from_is_not_for_a_checkout() -> None:
+    assert {s.name for s in SETTINGS if not s.in_project} == {
+        "host", "data_dir", "database_url", "auth", "allowed_hosts", "pg_bin_dir",
+    }  # fmt: skip
+
+
+def test_an_unknown_key_names_the_file_and_the_nearest_known_one(environ: dict[str, str], tmp_path: Path) -> None:
+    path = write_user(tmp_path, "databse_url = 'x'\n")
+    with pytest.raises(InvalidArgument) as caught:
+        load({}, environ, tmp_path)
+    assert str(path) in caught.value.message
+    assert "did you mean 'database_url'" in caught.value.message
+
+
+def test_a_broken_file_is_named(environ: dict[str, str], tmp_path: Path) -> None:
+    path = write_user(tmp_path, "port = \n")
+    with pytest.raises(InvalidArgument, match=str(path)):
+        load({}, environ, tmp_path)
+    path.write_bytes(b"lang = '\xff'")
+    with pytest.raises(InvalidArgument, match=str(path)):
+        load({}, environ, tmp_path)
+
+
+@pytest.mark.parametrize(
+    "name,value",
+    [
+        ("port", "65536"), ("port", "-1"), ("port", "x"), ("port", True), ("port", 1.5), ("port", "１"),
+        ("auth", "yes"), ("log_level", "loud"), ("lang", "fr"), ("pool_size", "0"), ("allowed_hosts", [1]),
+        ("data_dir", ""), ("data_dir", "a\0b"), ("database_url", "mysql://x"), ("max_body_bytes", "1"),
+    ],
+)  # fmt: skip
+def test_a_wrong_value_says_what_was_expected(
+    name: str, value: object, environ: dict[str, str], tmp_path: Path
+) -> None:
+    with pytest.raises(InvalidArgument, match=f"{name} must be"):
+        load({name: value}, environ, tmp_path)
+
+
+def test_values_are_read_in_their_own_types(environ: dict[str, str], tmp_path: Path) -> None:
+    write_user(tmp_path, 'allowed_hosts = ["a", "b:1"]\nlog_format = "json"\nworker_threads = 8\n')
+    settings = load({"auth": " TOKEN "}, environ, tmp_path)
+    assert settings.allowed_hosts == ("a", "b:1")
+    assert (settings.log_format, settings.worker_threads, settings.auth) == ("json", 8, "token")
+    environ["CODEXMEM_ALLOWED_HOSTS"] = "x, y ,"
+    assert load({}, environ, tmp_path).allowed_hosts == ("x", "y")
+
+
+def test_no_secret_is_ever_shown(environ: dict[str, str], tmp_path: Path) -> None:
+    url = "postgresql://me:hunter2@db:5432/mem?sslpassword=hunter2"
+    settings = load({"database_url": url}, environ, tmp_path)
+    assert settings.database_url == url
+    assert settings.on_postgres
+    assert settings.shown("database_url") == "postgresql://me:***@db:5432/mem?sslpassword=***"
+    assert "hunter2" not in repr(settings)
+    with pytest.raises(InvalidArgument) as caught:
+        load({"database_url": "mysql://me:hunter2@db/x"}, environ, tmp_path)
+    assert "hunter2" not in caught.value.message + str(caught.value.details)
+
+
+@pytest.mark.parametrize("url", ["sqlite:////a/b.db", "postgresql:///mem", "postgresql://me@db/mem"])
+def test_an_address_without_a_secret_is_shown_whole(url: str) -> None:
+    assert masked(url) == url
+
+
+def test_language_goes_by_flag_then_setting_then_locale(environ: dict[str, str], tmp_path: Path) -> None:
+    assert terminal(None, environ).language == "en"
+    assert terminal(None, environ | {"LANG": "zh_CN.UTF-8"}).language == "zh"
+    assert terminal(None, environ | {"LANG": "zh_CN.UTF-8", "LC_ALL": "C"}).language == "en"
+    assert terminal(None, environ | {"LANG": "zh_CN.UTF-8", "CODEXMEM_LANG": "en"}).language == "en"
+    assert terminal("zh", environ | {"CODEXMEM_LANG": "en"}).language == "zh"
+    write_user(tmp_path, "lang = 'zh'\n")
+    assert terminal(None, environ).language == "zh"
+    write_user(tmp_path, "lang = \n")
+    assert terminal(None, environ).language == "en"
+
+
+def test_colour_wishes(environ: dict[str, str]) -> None:
+    looks = terminal(None, environ | {"NO_COLOR": "1", "TERM": "dumb"})
+    assert (looks.no_color, looks.force_color, looks.dumb) == (True, False, True)
