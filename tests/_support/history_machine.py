@@ -1,7 +1,7 @@
 """Random lives of a memory, played on the real service and on the plain model at once.
 
 Every rule is one verb of the service with arguments that are often wrong; after each step both must agree on the
-outcome and on every memory's state, number of versions, names and labels.
+outcome and on every memory's state and version, and at the end on all versions, names, labels and links as well.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ from tests._support.history_model import Model, ModelDelta, ModelMemory, Write
 ALL = frozenset(Kind)
 KINDS = st.sampled_from([Kind.NOTE, Kind.OBSERVATION, Kind.PROMPT, Kind.LESSON])
 TEXTS = st.sampled_from(["", "port 8080", "端口 8080", "a\nb\na", "x", "port 37877\n", "🙂 emoji"])
-URIS = st.sampled_from([f"project://{name}" for name in ("config", "deploy", "数据库", "a/b")])
+NAMES = [f"project://{name}" for name in ("config", "deploy", "数据库", "a/b")]
+URIS = st.sampled_from(NAMES)
 SOURCES = st.sampled_from([None, "session:s1", "session:s2", "import:i1"])
 PICK = st.integers(0, 50)
 MODES = st.sampled_from([Mode.STRICT, Mode.SAFE])
@@ -265,17 +266,10 @@ def machine_for(db: Database, tenant_prefix: str) -> type[RuleBasedStateMachine]
             if not hasattr(self, "model"):
                 return
             with acting_as(self.tenant):
-                everything = Filter(ALL, project="p", statuses=frozenset(Status))
-                found = {m.seq: m for m in self.real.memories.page(everything, Page(limit=500)).items}
-                assert {seq: (m.state, m.version) for seq, m in found.items()} == {
-                    seq: (m.state, m.version) for seq, m in self.model.memories.items()
-                }
-                for uri in ("project://config", "project://deploy"):
-                    owner = self.model.owner(uri)
-                    if owner is None:
-                        self._fails(NotFound, lambda uri=uri: self.real.memories.get(Uri(uri), ALL))  # type: ignore[misc]
-                    else:
-                        assert self.real.memories.get(Uri(uri), ALL).seq == owner
+                found = self.real.memories.many(self.model.memories, ALL)
+            assert {seq: (m.state, m.version) for seq, m in found.items()} == {
+                seq: (m.state, m.version) for seq, m in self.model.memories.items()
+            }
 
         def teardown(self) -> None:
             if not hasattr(self, "model"):
@@ -292,6 +286,15 @@ def machine_for(db: Database, tenant_prefix: str) -> type[RuleBasedStateMachine]
                         if target == seq
                     }
                     assert set(self.real.memories.linked_to(seq)) == pointing
+                everything = Filter(ALL, project="p", statuses=frozenset(Status))
+                listed = {m.seq for m in self.real.memories.page(everything, Page(limit=500)).items}
+                assert listed == set(self.model.memories)
+                for uri in NAMES:
+                    owner = self.model.owner(uri)
+                    if owner is None:
+                        self._fails(NotFound, lambda uri=uri: self.real.memories.get(Uri(uri), ALL))  # type: ignore[misc]
+                    else:
+                        assert self.real.memories.get(Uri(uri), ALL).seq == owner
                 labelled = Filter(ALL, statuses=frozenset(Status), facets=(("concept", frozenset({"gotcha"})),))
                 expected = {s for s, m in self.model.memories.items() if ("concept", "gotcha") in m.state.facets()}
                 assert {m.seq for m in self.real.memories.page(labelled, Page(limit=500)).items} == expected

@@ -131,8 +131,12 @@ def test_backups_under_writers_restore_to_a_prefix_of_what_was_acknowledged(tmp_
             before = dict(acked)
             made.append((before, transfer_of(data_dir).backup().folder))
     finally:
-        program.communicate()
+        # Not communicate(): that would read from the same pipe as the listener.
+        assert program.stdin is not None
+        program.stdin.close()
         listener.join()
+        program.stdout.close()
+        program.wait()
     assert program.returncode == 0
     for number, (before, folder) in enumerate(made):
         held: dict[int, set[int]] = {writer: set() for writer in range(4)}
