@@ -14,7 +14,7 @@ from codexmem.domain.errors import Conflict, InvalidArgument, NotFound
 from codexmem.domain.event import EventType
 from codexmem.domain.history import By, DeltaStatus, Mode, Op
 from codexmem.domain.memory import Draft, Kind, Memory, Origin, State, Status
-from codexmem.domain.query import Id, Seq, Uri
+from codexmem.domain.query import Filter, Id, Page, Seq, Uri
 from codexmem.store.database import Database, acting_as
 from tests._support import services
 from tests._support.services import Services
@@ -260,12 +260,34 @@ def test_counters_are_not_versions(real: Services) -> None:
         (State(content="x", attrs=NoteAttrs(), priority=11), "priority"),
         (State(content="x", attrs=NoteAttrs(), confidence=1.5), "confidence"),
         (State(content="x", attrs=ObservationAttrs()), "NoteAttrs"),
-        (State(content="x", attrs=NoteAttrs(), title="t" * 1001), "longer than"),
+        (State(content="x", attrs=NoteAttrs(), title="t" * 1001), "title is longer"),
+        (State(content="x", attrs=NoteAttrs(), type="t" * 401), "label is longer"),
+        (State(content="a\0b", attrs=NoteAttrs()), "NUL"),
+        (State(content="x", attrs=NoteAttrs(), title="\ud800"), "surrogate"),
+        (State(content="x", attrs=NoteAttrs(), project="p" * 201), "project's name is longer"),
     ],
 )
 def test_what_no_engine_should_store_is_refused(real: Services, state: State, reason: str) -> None:
     with pytest.raises(InvalidArgument, match=reason):
         real.memories.remember(Draft(Kind.NOTE, state, Origin.AGENT), ME)
+
+
+def test_the_longest_keys_of_the_widest_characters_fit_every_index(real: Services) -> None:
+    # Distinct characters of four bytes each, so that no engine can compress them.
+    wide = "".join(chr(0x20000 + number) for number in range(600))
+    state = State(
+        content="x", attrs=ObservationAttrs(concepts=(wide[:400],), files_read=(wide[1:401],)), type=wide[:400],
+        project=wide[:200], uris=("project://" + wide[: 512 - 10],),
+    )  # fmt: skip
+    draft = Draft(Kind.OBSERVATION, state, Origin.AGENT, session=wide[:400], id=wide[:400])
+    made = real.memories.remember(draft, By("test", source=wide[:400]))
+    wanted = Filter(frozenset({Kind.OBSERVATION}), project=wide[:200], facets=(("concept", frozenset({wide[:400]})),))
+    assert real.memories.page(wanted, Page()).items == (made,)
+    for draft_of_too_long in (replace(draft, id="i" * 401), replace(draft, session="s" * 401)):
+        with pytest.raises(InvalidArgument, match="longer than 400"):
+            real.memories.remember(draft_of_too_long, ME)
+    with pytest.raises(InvalidArgument, match="source is longer"):
+        remember(real, "x", by=By("test", source="s" * 401))
 
 
 def test_an_error_that_was_swallowed_inside_a_transaction_does_not_commit_the_rest(

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from codexmem.domain.errors import Conflict, InvalidArgument, NotFound
-from codexmem.domain.memory import State
+from codexmem.domain.memory import MAX_KEY, State
 
 
 class Op(StrEnum):
@@ -30,6 +30,11 @@ class By:
     source: str | None = None  # session:…, run:…, import:…; what "undo everything it wrote" goes by
     delta: str | None = None
     note: str = ""
+
+    def check(self) -> None:
+        """Refuse a source that no index could hold."""
+        if self.source is not None and len(self.source) > MAX_KEY:
+            raise InvalidArgument(f"the source is longer than {MAX_KEY} characters")
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,11 @@ from codexmem.domain.attrs import Attrs
 from codexmem.domain.errors import InvalidArgument
 
 MAX_CONTENT = 1 << 20  # characters; a larger text belongs in a file that a memory points to
-MAX_LABEL = 1_000  # characters of a title, type, facet value or project name: they are index keys
+MAX_TITLE = 1_000  # characters
+# Index keys, in characters. Four bytes each, and a label beside its project, must fit PostgreSQL's 2,704 bytes a key.
+MAX_LABEL = 400  # of a type or facet value
+MAX_PROJECT = 200
+MAX_KEY = 400  # of an id, session or source
 
 
 class Kind(StrEnum):
@@ -133,9 +137,25 @@ class State:
                 f"content has {len(self.content):,} characters, at most {MAX_CONTENT:,} are kept",
                 hint="store the text in a file and remember where it is",
             )
-        labels = [self.title, self.type, self.project, *(value for _, value in self.facets())]
+        if len(self.title) > MAX_TITLE:
+            raise InvalidArgument(f"the title is longer than {MAX_TITLE:,} characters")
+        if len(self.project) > MAX_PROJECT:
+            raise InvalidArgument(f"the project's name is longer than {MAX_PROJECT} characters")
+        labels = [value for _, value in self.facets()]
+        for text in (self.content, self.title, self.project, *labels):
+            _require_text(text)
         if any(len(label) > MAX_LABEL for label in labels):
-            raise InvalidArgument(f"a title, type, project or label is longer than {MAX_LABEL:,} characters")
+            raise InvalidArgument(f"a type, tag, concept, file or other label is longer than {MAX_LABEL} characters")
+
+
+def _require_text(text: str) -> None:
+    # What one engine refuses and the other cuts off or garbles is refused by both.
+    if "\0" in text:
+        raise InvalidArgument("text must not hold the character NUL")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise InvalidArgument("text must not hold half of a surrogate pair") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,3 +199,9 @@ class Draft:
     session: str | None = None
     id: str | None = None  # restored and imported memories keep their id
     created_ms: int | None = None  # imported memories keep their time
+
+    def check(self) -> None:
+        """Refuse what no engine should be asked to store."""
+        self.state.check(self.kind)
+        if any(len(key) > MAX_KEY for key in (self.id, self.session) if key is not None):
+            raise InvalidArgument(f"an id or session is longer than {MAX_KEY} characters")

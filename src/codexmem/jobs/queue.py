@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from codexmem.domain.errors import InvalidArgument, NotFound
 from codexmem.domain.ids import Clock
 from codexmem.domain.job import PRIORITIES, Job, JobStatus, NewJob
+from codexmem.domain.memory import MAX_KEY
 from codexmem.store.bell import Bell
 from codexmem.store.database import Database
 from codexmem.store.dispatch import Dispatch
@@ -46,6 +47,8 @@ class Queue:
 
         A job with a lane holds the lane until the transaction ends: enqueue last, after the rows it speaks of.
         """
+        if any(len(key) > MAX_KEY for key in (job.lane, job.dedupe_key, job.subject) if key is not None):
+            raise InvalidArgument(f"a lane, dedupe key or subject is longer than {MAX_KEY} characters")
         if job.priority not in PRIORITIES:
             raise InvalidArgument(f"priority {job.priority} is not within {PRIORITIES.start} to {PRIORITIES.stop - 1}")
         with self._db.transaction() as tx:

@@ -42,13 +42,13 @@ class Memories:
 
     def remember(self, draft: Draft, by: By) -> Memory:
         """Store something new as version 1."""
-        state = replace(draft.state, uris=tuple(address.writable(uri) for uri in draft.state.uris))
-        state.check(draft.kind)
+        uris = tuple(address.writable(uri) for uri in draft.state.uris)
+        draft = replace(draft, state=replace(draft.state, uris=uris))
+        draft.check()
+        by.check()
         now = self._clock.now_ms()
         with self._db.transaction():
-            memory = self._table.insert(
-                replace(draft, state=state), id=draft.id or ids.mint(draft.kind), source=by.source, now_ms=now
-            )
+            memory = self._table.insert(draft, id=draft.id or ids.mint(draft.kind), source=by.source, now_ms=now)
             if draft.kind not in LAZY_HISTORY or by.delta is not None:
                 self._versions.add(_version(memory, Op.ADD, by, now))
             self._written(memory, Op.ADD)
@@ -93,6 +93,7 @@ class Memories:
 
     def _write(self, memory: Memory, state: State, op: Op, by: By) -> Memory | None:
         state.check(memory.kind)
+        by.check()
         now = self._clock.now_ms()
         after = memory.with_state(state, now_ms=now)
         with self._db.transaction():

@@ -151,6 +151,8 @@ class PostgresEngine:
         cause = error.orig if isinstance(error, sa.exc.DBAPIError) else error
         if isinstance(cause, psycopg.errors.UniqueViolation):
             return Conflict("something with the same name or id is already there", hint="read it, or choose another")
+        if isinstance(cause, psycopg.errors.ForeignKeyViolation):
+            return Conflict("what this refers to was removed at the same moment", hint="read it again")
         if isinstance(cause, psycopg.errors.DiskFull):
             return StorageFull("the database server's disk is full", hint="free some space there and try again")
         if isinstance(cause, psycopg.OperationalError) or isinstance(error, sa.exc.TimeoutError):
