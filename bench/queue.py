@@ -20,118 +20,21 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from bench.backlog import Figures, backlog
+from bench.opened import Opened, opened
 from codexmem.domain.event import EventType, NewEvent, Place
-from codexmem.domain.ids import SystemClock
-from codexmem.domain.job import Job, JobStatus, NewJob, RetryLater
-from codexmem.events.log import Log
-from codexmem.jobs.duty import Context, Done, Duty
-from codexmem.jobs.queue import Enqueued, Queue
-from codexmem.jobs.worker import Worker
-from codexmem.store.bell import Bell
-from codexmem.store.database import Database, acting_as
-from codexmem.store.dispatch import Dispatch
-from codexmem.store.events import Events
-from codexmem.store.jobs import Jobs
-from codexmem.store.opening import open_database, sqlite_url, upgrade_store
+from codexmem.domain.job import Job, JobStatus, RetryLater
+from codexmem.jobs.duty import Context, Done
+from codexmem.store.opening import sqlite_url, upgrade_store
 from tests._support.postgres import PostgresServer
 
-TENANT = "local"
 POINTS = ("claimed", "handled", "before_commit", "after_commit", "before_next")
-BATCH = 500
 AHEAD = 4  # jobs that wait while workers are killed
 PATIENCE_S = 30.0
-
-Figures = dict[str, Any]
-
-
-@dataclass
-class Opened:
-    """A store with its queue."""
-
-    db: Database
-    jobs: Jobs
-    dispatch: Dispatch
-    events: Events
-    bell: Bell
-    log: Log
-    queue: Queue
-
-    def worker(self, duty: Callable[[Job, Context], Done], **options: Any) -> Worker:
-        bell = self.queue._bell
-        return Worker(
-            self.db, self.jobs, self.dispatch, self.log, bell, SystemClock(), {"bench": Duty(duty)}, **options
-        )
-
-    def put(self, **fields: Any) -> int:
-        outcome = self.queue.enqueue(NewJob("bench", {}, **fields))
-        assert isinstance(outcome, Enqueued)
-        return outcome.id
-
-    def unfinished(self) -> int:
-        counts = self.queue.counts()
-        return counts[JobStatus.QUEUED] + counts[JobStatus.RUNNING]
-
-
-@contextmanager
-def opened(url: str) -> Iterator[Opened]:
-    db = open_database(url, pool_size=8)
-    jobs, dispatch, events, bell, clock = Jobs(db), Dispatch(db), Events(db), db.engine.make_bell(), SystemClock()
-    try:
-        with acting_as(TENANT):
-            log = Log(db, events, bell, clock)
-            yield Opened(db, jobs, dispatch, events, bell, log, Queue(db, jobs, dispatch, bell, clock))
-    finally:
-        bell.close()
-        db.close()
-
-
-def backlog(url: str, *, jobs: int, samples: int) -> Figures:
-    """What waiting jobs cost those who enqueue, claim and start."""
-    chance = random.Random(1)
-    with opened(url) as store:
-        small = _claims(store, samples, fill=samples)
-        started = time.perf_counter()
-        for first in range(0, jobs, BATCH):
-            with store.db.transaction():
-                for n in range(first, min(first + BATCH, jobs)):
-                    store.put(lane=f"lane-{n % 1000}" if n % 2 else None, priority=chance.randrange(-2, 3),
-                              delay_ms=3_600_000 if n % 10 == 0 else 0)  # fmt: skip
-        loaded = time.perf_counter() - started
-        enqueues = [_timed(store.put, lane=(None, f"lane-{n % 1000}", f"new-{n}")[n % 3]) for n in range(samples)]
-        waiting = store.queue.counts()[JobStatus.QUEUED]
-    started = time.perf_counter()
-    with opened(url) as store:
-        (job,) = store.dispatch.claim("bench", limit=1, lease_ms=600_000, now_ms=SystemClock().now_ms())
-        first_claim = time.perf_counter() - started
-        store.jobs.finish(job, JobStatus.COMPLETED, now_ms=SystemClock().now_ms())
-        large = _claims(store, samples)
-        due, counts = _timed(store.dispatch.next_due), _timed(store.queue.counts)
-    return {
-        "waiting": waiting, "loaded/s": round(jobs / loaded),
-        "open + first claim s": round(first_claim, 3), "enqueue p50 ms": _at(enqueues, 0.5),
-        "enqueue p99 ms": _at(enqueues, 0.99), **{f"{name} ms": value for name, value in large.items()},
-        **{f"{name} ms, {samples} waiting": value for name, value in small.items()},
-        "next due ms": _at([due], 1), "counts ms": _at([counts], 1), "broken": int(first_claim > 2.0),
-    }  # fmt: skip
-
-
-def _claims(store: Opened, samples: int, fill: int = 0) -> Figures:
-    for _ in range(fill):
-        store.put()
-    claims, ends = [], []
-    for _ in range(samples):
-        now_ms = SystemClock().now_ms()
-        started = time.perf_counter()
-        (job,) = store.dispatch.claim("bench", limit=1, lease_ms=600_000, now_ms=now_ms)
-        claims.append(time.perf_counter() - started)
-        ends.append(_timed(store.jobs.finish, job, JobStatus.COMPLETED, now_ms=now_ms))
-    measured = {"claim": claims, "finish": ends}
-    return {f"{name} p{p}": _at(times, p / 100) for name, times in measured.items() for p in (50, 99)}
 
 
 def crash(url: str, *, crashes: int, lease_ms: int, seed: int, engine: str) -> Figures:
@@ -330,16 +233,6 @@ def _lines(trail: Path) -> Iterator[tuple[Any, ...]]:
     for line in trail.read_text().splitlines():
         kind, *numbers = line.split()
         yield kind, *map(int, numbers)
-
-
-def _timed(call: Callable[..., object], *values: Any, **named: Any) -> float:
-    started = time.perf_counter()
-    call(*values, **named)
-    return time.perf_counter() - started
-
-
-def _at(seconds: list[float], part: float) -> float:
-    return round(sorted(seconds)[min(len(seconds) - 1, int(len(seconds) * part))] * 1000, 2)
 
 
 @contextmanager
