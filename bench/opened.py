@@ -36,9 +36,8 @@ class Opened:
     queue: Queue
 
     def worker(self, duty: Callable[[Job, Context], Done], **options: Any) -> Worker:
-        bell = self.queue._bell
         return Worker(
-            self.db, self.jobs, self.dispatch, self.log, bell, SystemClock(), {"bench": Duty(duty)}, **options
+            self.db, self.jobs, self.dispatch, self.log, self.bell, SystemClock(), {"bench": Duty(duty)}, **options
         )
 
     def put(self, **fields: Any) -> int:
