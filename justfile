@@ -61,6 +61,14 @@ soak-kill *args:
 soak-queue *args:
     "{{ python }}" -m bench.queue "$@"
 
+# 100,000 queries of every sort on each engine: none may raise
+soak-queries *args:
+    "{{ python }}" -m bench.queries "$@"
+
+# searches while Chroma is killed and the embedding server goes: all answered, all telling the truth
+soak-storm *args:
+    "{{ python }}" -m bench.storm "$@"
+
 # write rate beside bare commits
 bench-writes *args:
     "{{ python }}" -m bench.writes "$@"
@@ -69,6 +77,22 @@ bench-writes *args:
 bench-scale *args:
     "{{ python }}" -m bench.scale "$@"
 
+# search by meaning in large scopes: speed and recall
+bench-vectors *args:
+    "{{ python }}" -m bench.vectors "$@"
+
+# search beside the bare queries it stands on, at 10,000, 100,000 and 1,000,000 memories
+bench-search *args:
+    "{{ python }}" -m bench.search_latency "$@"
+
 # tenants interleaved on one pooled connection
 bench-tenants *args:
     "{{ python }}" -m bench.tenants "$@"
+
+# how well recall finds, on question sets in a folder: just bench-retrieval --data DIR
+bench-retrieval *args:
+    "{{ python }}" -m codexmem.cli bench retrieval "$@"
+
+# tables and picture of docs/retrieval.md from its history
+plot-retrieval *args:
+    "{{ python }}" -m bench.plot_retrieval "$@"

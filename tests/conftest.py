@@ -17,7 +17,8 @@ import pytest
 from codexmem.domain.tenant import LOCAL
 from codexmem.store.database import Database, acting_as
 from codexmem.store.opening import open_database, sqlite_url, upgrade_store
-from tests._support import engines
+from tests._support import engines, vectors
+from tests._support.chroma import ChromaServer
 from tests._support.postgres import PostgresServer
 
 # The gate repeats itself exactly; fresh randomness belongs to the soak programs, which print their seeds.
@@ -94,3 +95,11 @@ def database(engine_name: str, tenant: str, request: pytest.FixtureRequest) -> I
     opened: Database = request.getfixturevalue(f"{'postgres' if engine_name == 'postgresql' else 'sqlite'}_database")
     with acting_as(tenant):
         yield opened
+
+
+@pytest.fixture(scope="session")
+def chroma_server() -> Iterator[ChromaServer]:
+    """A running Chroma for the whole session; a test that stops one starts its own."""
+    with ChromaServer() as server:
+        yield server
+        vectors.close(server.url)

@@ -14,12 +14,13 @@ from pathlib import Path
 import httpx
 import pytest
 
-from codexmem import app as module
 from codexmem.app import App, handlers, open_app, open_core
+from codexmem.app import server as module
 from codexmem.domain.errors import InvalidArgument, NotReady, Unavailable
 from codexmem.domain.event import EventType
 from codexmem.domain.job import JobStatus
 from codexmem.services.housekeeping import CHORES
+from codexmem.services.indexing import CATCH_UP
 from codexmem.services.status import Phase
 from codexmem.settings import Settings, load
 from codexmem.store.database import acting_as
@@ -232,13 +233,13 @@ def test_a_team_server_refuses_a_schema_it_must_not_upgrade_itself(
 def test_every_chore_has_a_handler_and_comes_round(tmp_path: Path) -> None:
     core = open_core(local(tmp_path))
     try:
-        assert set(handlers(core.housekeeping)) == set(CHORES)
+        assert set(handlers(core.housekeeping, core.indexing)) == {*CHORES, CATCH_UP}
         core.housekeeping.begin()
         core.housekeeping.begin()
         assert core.queue.counts()[JobStatus.QUEUED] == len(CHORES)
-        core.worker.start()
+        core.begin()
         until(lambda: core.queue.counts()[JobStatus.COMPLETED] == len(CHORES))
-        core.worker.stop()
+        core.stop(5.0)
         waiting = core.queue.list(JobStatus.QUEUED)
         assert {job.kind for job in waiting} == set(CHORES)
     finally:

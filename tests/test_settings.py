@@ -80,7 +80,10 @@ def test_a_checkout_may_not_say_where_memories_live_or_who_reads_them(
 
 def test_where_secrets_and_programs_come_from_is_not_for_a_checkout() -> None:
     assert {s.name for s in SETTINGS if not s.in_project} == {
-        "host", "data_dir", "database_url", "auth", "allowed_hosts", "pg_bin_dir",
+        "host", "data_dir", "database_url", "auth", "allowed_hosts", "pg_bin_dir", "embedder", "embedder_threads",
+        "openai_base_url", "openai_api_key", "openai_embedding_model", "openai_embedding_base_url",
+        "openai_embedding_api_key", "vector_backend", "chroma_url", "chroma_collection", "reranker",
+        "rerank_url", "rerank_model", "rerank_api_key", "rerank_depth",
     }  # fmt: skip
 
 
@@ -107,6 +110,7 @@ def test_a_broken_file_is_named(environ: dict[str, str], tmp_path: Path) -> None
         ("port", "65536"), ("port", "-1"), ("port", "x"), ("port", True), ("port", 1.5), ("port", "１"),
         ("auth", "yes"), ("log_level", "loud"), ("lang", "fr"), ("pool_size", "0"), ("allowed_hosts", [1]),
         ("data_dir", ""), ("data_dir", "a\0b"), ("database_url", "mysql://x"), ("max_body_bytes", "1"),
+        ("reranker", "auto"), ("reranker", "fastembed:"), ("rerank_url", "ftp://x"), ("rerank_depth", "1"),
     ],
 )  # fmt: skip
 def test_a_wrong_value_says_what_was_expected(
@@ -135,6 +139,42 @@ def test_no_secret_is_ever_shown(environ: dict[str, str], tmp_path: Path) -> Non
     with pytest.raises(InvalidArgument) as caught:
         load({"database_url": "mysql://me:hunter2@db/x"}, environ, tmp_path)
     assert "hunter2" not in caught.value.message + str(caught.value.details)
+
+
+def test_a_key_is_never_shown_and_our_own_variable_comes_first(environ: dict[str, str], tmp_path: Path) -> None:
+    settings = load({}, environ | {"OPENAI_API_KEY": "sk-shared"}, tmp_path)
+    assert settings.openai_api_key == "sk-shared"
+    assert settings.origins["openai_api_key"] == "environment OPENAI_API_KEY"
+    both = load({}, environ | {"OPENAI_API_KEY": "sk-shared", "CODEXMEM_OPENAI_API_KEY": "sk-ours"}, tmp_path)
+    assert both.openai_api_key == "sk-ours"
+    assert both.shown("openai_api_key") == "***"
+    assert both.shown("openai_embedding_api_key") == ""
+    assert "sk-ours" not in repr(both)
+
+
+def test_a_checkout_cannot_send_texts_elsewhere(environ: dict[str, str], tmp_path: Path) -> None:
+    for line in ('openai_base_url = "http://evil"', 'chroma_url = "http://evil"', 'embedder = "fastembed:./model"'):
+        with pytest.raises(InvalidArgument, match="may not be set there"):
+            load({}, environ, write_project(tmp_path, line + "\n"))
+
+
+@pytest.mark.parametrize(
+    "name, good, bad",
+    [
+        ("embedder", "fastembed:BAAI/bge", "fastembed:"),
+        ("embedder", "local-better", "remote"),
+        ("chroma_url", "http://127.0.0.1:8000", "file:///etc/passwd"),
+        ("openai_base_url", "https://ai.local/v1", "ai.local"),
+        ("chroma_collection", "team-1", "a/b"),
+        ("vector_backend", "hybrid", "lance"),
+    ],
+)
+def test_values_that_cannot_be_meant_are_refused(
+    environ: dict[str, str], tmp_path: Path, name: str, good: str, bad: str
+) -> None:
+    assert getattr(load({name: good}, environ, tmp_path), name) == good
+    with pytest.raises(InvalidArgument, match=f"{name} must be"):
+        load({name: bad}, environ, tmp_path)
 
 
 @pytest.mark.parametrize("url", ["sqlite:////a/b.db", "postgresql:///mem", "postgresql://me@db/mem"])

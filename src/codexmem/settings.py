@@ -7,6 +7,7 @@ or who may read them: it comes with a checkout, and a checkout may come from any
 """
 
 import os
+import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -18,6 +19,8 @@ from codexmem.domain.errors import CodexmemError, InvalidArgument
 
 PROJECT_FILE = ".codexmem.toml"
 PREFIX = "CODEXMEM_"
+_EMBEDDERS = ("auto", "none", "local", "local-better", "openai")
+_RERANKERS = ("none", "api")
 _LEVELS = ("debug", "info", "warning", "error")
 
 Parse = Callable[[object], Any]
@@ -64,6 +67,34 @@ def _names(value: object) -> tuple[str, ...]:
     return tuple(part.strip() for part in parts if part.strip())
 
 
+def _web_url(value: object) -> str:
+    text = _text(value)
+    if text and (urlsplit(text).scheme not in {"http", "https"} or not urlsplit(text).hostname):
+        raise ValueError("http://… or https://…")
+    return text.rstrip("/")
+
+
+def _collection(value: object) -> str:
+    text = _text(value)
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}", text):
+        raise ValueError("1 to 63 of letters, digits, '.', '_' and '-'")
+    return text
+
+
+def _model(*allowed: str) -> Parse:
+    """One of these, or a model of fastembed."""
+
+    def parse(value: object) -> str:
+        text = _text(value)
+        if text.lower() in allowed:
+            return text.lower()
+        if not text.startswith("fastembed:") or not text.removeprefix("fastembed:"):
+            raise ValueError("one of " + ", ".join(map(repr, allowed)) + " or 'fastembed:<name or path>'")
+        return text
+
+    return parse
+
+
 def _database_url(value: object) -> str:
     text = _text(value)
     if text and not text.startswith(("sqlite:///", "postgresql://", "postgres://")):
@@ -81,6 +112,7 @@ class Setting:
     help: str
     in_project: bool = True  # whether a project file may set it
     secret: bool = False  # shown with what must not be seen masked
+    aliases: tuple[str, ...] = ()  # further environment variables, which a contract or custom spells out
 
     @property
     def env(self) -> str:
@@ -108,6 +140,35 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("lang", _choice("auto", "en", "zh"), "auto", "Language of messages: en, zh, or auto for the locale's."),
     Setting("pg_bin_dir", _path, "found on PATH", "Folder of pg_dump, pg_restore and psql, for backups.",
             in_project=False),
+    # None of these is for a checkout: they say where texts are sent, and which model file is loaded.
+    Setting("embedder", _model(*_EMBEDDERS), "auto", "What turns text into vectors: auto, none, local, "
+            "local-better, openai or fastembed:<name or path>.", in_project=False),
+    Setting("embedder_threads", _integer(1, 64), "1", "Threads of a local embedder or reranker.", in_project=False),
+    Setting("openai_base_url", _web_url, "https://api.openai.com/v1", "Server with OpenAI's interface.",
+            in_project=False, secret=True),
+    Setting("openai_api_key", _text, "none", "Its key; OPENAI_API_KEY is read too.", in_project=False, secret=True,
+            aliases=("OPENAI_API_KEY",)),
+    Setting("openai_embedding_model", _text, "none", "Its model for vectors; with auto, naming one chooses it.",
+            in_project=False),
+    Setting("openai_embedding_base_url", _web_url, "openai_base_url", "Server for vectors, if another.",
+            in_project=False, secret=True),
+    Setting("openai_embedding_api_key", _text, "openai_api_key", "Key of that server, if another.", in_project=False,
+            secret=True),
+    Setting("vector_backend", _choice("sqlite", "chroma", "hybrid"), "sqlite",
+            "Where vectors are: sqlite (in the store, whatever its engine), chroma, or hybrid for both.",
+            in_project=False),
+    Setting("chroma_url", _web_url, "none", "Chroma server, e.g. http://127.0.0.1:8000.", in_project=False,
+            secret=True),
+    Setting("chroma_collection", _collection, "codexmem", "What names of Chroma collections begin with.",
+            in_project=False),
+    Setting("reranker", _model(*_RERANKERS), "none", "What looks at the best results a second time: none, api or "
+            "fastembed:<name or path>.", in_project=False),
+    Setting("rerank_url", _web_url, "none", "Server of the api reranker; /rerank is added.", in_project=False,
+            secret=True),
+    Setting("rerank_model", _text, "the server's", "Its model.", in_project=False),
+    Setting("rerank_api_key", _text, "none", "Its key.", in_project=False, secret=True),
+    Setting("rerank_depth", _integer(2, 200), "30", "How many of the best results a reranker looks at.",
+            in_project=False),
 )  # fmt: skip
 BY_NAME: Mapping[str, Setting] = {setting.name: setting for setting in SETTINGS}
 
@@ -129,6 +190,21 @@ class Settings:
     max_body_bytes: int = 4 * 1024 * 1024
     lang: str = "auto"
     pg_bin_dir: Path | None = None
+    embedder: str = "auto"
+    embedder_threads: int = 1
+    openai_base_url: str = ""
+    openai_api_key: str = ""
+    openai_embedding_model: str = ""
+    openai_embedding_base_url: str = ""
+    openai_embedding_api_key: str = ""
+    vector_backend: str = "sqlite"
+    chroma_url: str = ""
+    chroma_collection: str = "codexmem"
+    reranker: str = "none"
+    rerank_url: str = ""
+    rerank_model: str = ""
+    rerank_api_key: str = ""
+    rerank_depth: int = 30
     origins: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
 
     @property
@@ -149,7 +225,9 @@ class Settings:
 
 
 def masked(url: str) -> str:
-    """The address without its password and without query values, which may be passwords too."""
+    """The address without its password and without query values, which may be passwords too; of a key, nothing."""
+    if "://" not in url:
+        return "***" if url else ""
     parts = urlsplit(url)
     if not parts.netloc and not parts.query:
         return url
@@ -165,7 +243,7 @@ def load(flags: Mapping[str, object] | None = None, environ: Mapping[str, str] |
     environ = os.environ if environ is None else environ
     layers: list[tuple[str, Mapping[str, object], bool]] = [
         ("flag", {name: value for name, value in (flags or {}).items() if value is not None}, False),
-        ("environment", {s.name: environ[s.env] for s in SETTINGS if environ.get(s.env)}, False),
+        ("environment", _from_environment(environ), False),
     ]
     project = project_file(cwd or _working_directory())
     if project is not None:
@@ -185,12 +263,22 @@ def load(flags: Mapping[str, object] | None = None, environ: Mapping[str, str] |
                     details={"reason": "setting_not_in_project", "name": name, "origin": origin, "env": setting.env},
                 )
             values[name] = _parsed(setting, value, origin)
-            origins[name] = f"environment {setting.env}" if origin == "environment" else origin
+            origins[name] = f"environment {_variable(setting, environ)}" if origin == "environment" else origin
     values.setdefault("data_dir", _user_folder("data", environ))
     if not values.get("database_url"):
         values["database_url"] = f"sqlite:///{values['data_dir'] / 'codexmem.db'}"
         origins.pop("database_url", None)
     return Settings(**values, origins={s.name: origins.get(s.name, "default") for s in SETTINGS})
+
+
+def _variable(setting: Setting, environ: Mapping[str, str]) -> str:
+    """The environment variable that speaks for the setting: our own before one that a contract shares with others."""
+    return next((name for name in (setting.env, *setting.aliases) if environ.get(name)), setting.env)
+
+
+def _from_environment(environ: Mapping[str, str]) -> dict[str, object]:
+    named = {setting.name: environ.get(_variable(setting, environ)) for setting in SETTINGS}
+    return {name: value for name, value in named.items() if value}
 
 
 def _known(name: str, origin: str) -> Setting:

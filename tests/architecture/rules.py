@@ -24,7 +24,8 @@ RANKS: Mapping[str, int] = {
     "events": 2,
     **dict.fromkeys(("search", "jobs"), 3),
     "services": 4,
-    "surfaces": 5,
+    # Measuring calls services, as a door does, and is no door.
+    **dict.fromkeys(("surfaces", "measure"), 5),
     "app": 6,
     **dict.fromkeys(("cli", "__main__"), 7),
 }

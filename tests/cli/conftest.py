@@ -14,6 +14,7 @@ import pytest
 from codexmem.cli import messages
 from codexmem.cli.frame import run
 from codexmem.cli.root import cli
+from tests._support.embedding_server import EmbeddingServer
 
 ROOT = Path(__file__).parents[2]
 
@@ -34,7 +35,7 @@ Call = Callable[..., Said]
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Nothing of the caller's environment: no settings, no language, no terminal."""
+    """Nothing of the caller's environment: no settings, no language, no terminal; no model unless a test names one."""
     for name in [name for name in os.environ if name.startswith(("CODEXMEM_", "LC_", "XDG_"))]:
         monkeypatch.delenv(name)
     for name in ("LANG", "NO_COLOR", "FORCE_COLOR"):
@@ -43,6 +44,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     home.mkdir()
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("CODEXMEM_DATA_DIR", str(tmp_path / "data"))
+    monkeypatch.setenv("CODEXMEM_EMBEDDER", "none")
     work = tmp_path / "work"
     work.mkdir()
     monkeypatch.chdir(work)
@@ -60,6 +62,16 @@ def call(home: Path, capsys: pytest.CaptureFixture[str]) -> Call:
         return Said(code, streams.out, streams.err)
 
     return called
+
+
+@pytest.fixture
+def embedding(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[EmbeddingServer]:
+    """A server that makes vectors of words, configured."""
+    monkeypatch.setenv("CODEXMEM_EMBEDDER", "openai")
+    monkeypatch.setenv("CODEXMEM_OPENAI_EMBEDDING_MODEL", "toy")
+    with EmbeddingServer() as server:
+        monkeypatch.setenv("CODEXMEM_OPENAI_EMBEDDING_BASE_URL", server.url)
+        yield server
 
 
 @pytest.fixture

@@ -61,7 +61,13 @@ def test_exit_codes(call: Call, data_dir: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_errors_as_json_are_one_document(call: Call) -> None:
-    for args in (["config", "get", "nothing"], ["sevre"], ["worker"], ["restore", "/nowhere", "--yes"]):
+    for args in (
+        ["config", "get", "nothing"],
+        ["sevre"],
+        ["worker"],
+        ["restore", "/nowhere", "--yes"],
+        ["search", "x"],
+    ):
         said = call(*args, "--json")
         assert said.err == ""
         error = said.json["error"]
@@ -178,7 +184,7 @@ def test_doctor_on_a_fresh_machine_warns_and_changes_nothing(call: Call, data_di
     assert states(said.json)["backup"] == "warning"
     assert not data_dir.exists()
     assert call("doctor", "--strict").code == 1
-    assert len(said.json["checks"]) == 9
+    assert len(said.json["checks"]) == 13
 
 
 def test_doctor_names_what_is_broken_and_how_to_mend_it(call: Call, data_dir: Path) -> None:
@@ -189,7 +195,9 @@ def test_doctor_names_what_is_broken_and_how_to_mend_it(call: Call, data_dir: Pa
     (data_dir / "server.json").write_text(json.dumps({"url": "http://127.0.0.1:9", "pid": 1}))
     assert states(call("doctor", "--json").json)["server"] == "warning"
     data_dir.chmod(0o755)
-    assert states(call("doctor", "--json").json)["data_dir"] == "warning"
+    opened = call("doctor", "--json").json
+    assert states(opened)["data_dir"] == "warning"
+    assert [check["how"] for check in opened["checks"] if check["check"] == "data_dir"] == [f"chmod -R go= {data_dir}"]
     data_dir.chmod(0o700)
     db = open_database(sqlite_url(data_dir / "codexmem.db"))
     try:

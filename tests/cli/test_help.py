@@ -58,6 +58,8 @@ def test_help_shows_an_example_in_both_languages_and_never_acts(path: list[str],
 def test_help_with_all_else_on_the_line_never_acts(call: Call, tmp_path: Path) -> None:
     before = snapshot(tmp_path)
     assert call("serve", "--port", "0", "--help").code == 0
+    assert call("search", "anything", "--help").code == 0
+    assert call("index", "rebuild", "--help").code == 0
     assert call("restore", "/nowhere", "--yes", "--help").code == 0
     assert call("key", "create", "--label", "x", "--help").code == 0
     assert snapshot(tmp_path) == before
@@ -66,7 +68,7 @@ def test_help_with_all_else_on_the_line_never_acts(call: Call, tmp_path: Path) -
 def test_there_are_as_many_commands_as_tests() -> None:
     assert len(paths()) == len(list(commands()))
     assert {path[0] for path in paths() if path} == {
-        "serve", "worker", "db", "backup", "restore", "doctor", "config", "key", "version",
+        "serve", "worker", "search", "index", "db", "backup", "restore", "doctor", "config", "key", "bench", "version",
     }  # fmt: skip
 
 
@@ -97,7 +99,7 @@ def test_cold_help_is_cheap(tmp_path: Path) -> None:
 
 
 def test_bare_commands_show_their_help(call: Call) -> None:
-    for path in ([], ["db"], ["config"], ["key"]):
+    for path in ([], ["index"], ["db"], ["config"], ["key"], ["bench"]):
         said = call(*path)
         assert (said.code, said.out.startswith("Usage: codexmem")) == (0, True)
 

@@ -12,7 +12,8 @@ import pytest
 
 from codexmem.cli import messages
 from codexmem.cli.messages_en import EN
-from codexmem.cli.messages_zh import CODES, ERRORS, HINTS, ZH
+from codexmem.cli.messages_zh import ZH
+from codexmem.cli.messages_zh_errors import CODES, ERRORS, HINTS, NOTES
 from codexmem.cli.output import EXIT_CODES
 from codexmem.cli.root import cli
 from codexmem.domain import errors
@@ -63,8 +64,9 @@ def test_every_key_is_used() -> None:
 
 
 def test_every_finding_that_is_not_well_says_why_and_how() -> None:
-    bad = set(re.findall(r'"(?:failure|warning)", "(doctor\.[a-z_]+)"', CLI["checks.py"]))
-    assert len(bad) > 12
+    checks = CLI["checks.py"] + CLI["search_checks.py"]
+    bad = set(re.findall(r'"(?:failure|warning)", "(doctor\.[a-z_]+)"', checks))
+    assert len(bad) > 18
     assert {key for key in bad if f"{key}.why" not in EN or f"{key}.how" not in EN} == set()
 
 
@@ -74,6 +76,19 @@ def test_every_reason_has_its_chinese_text() -> None:
     }
     assert reasons == ERRORS.keys()
     assert HINTS.keys() <= ERRORS.keys()
+
+
+def test_notes_that_are_translated_are_those_of_the_search() -> None:
+    """The Chinese of a note goes by its beginning, so that each must be one the search still says."""
+    said = (SOURCE / "search" / "finder.py").read_text()
+    assert {note for note in NOTES if f'"{note}' not in said} == set()
+    messages.use("zh")
+    try:
+        assert messages.say_note("no vectors: the server is away") == "没有用到向量：the server is away"
+        assert messages.say_note("something new") == "something new"
+    finally:
+        messages.use("en")
+    assert messages.say_note("no vectors: x") == "no vectors: x"
 
 
 def test_every_error_code_has_a_chinese_name() -> None:

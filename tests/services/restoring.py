@@ -23,10 +23,10 @@ from codexmem.store.backup import Target
 from codexmem.store.bell import LocalBell
 from codexmem.store.events import Events
 from codexmem.store.history import Versions
-from codexmem.store.index import NullTextIndex
 from codexmem.store.listing import Lists
 from codexmem.store.memories import Memories as Table
 from codexmem.store.opening import open_database, sqlite_url
+from tests._support.services import indexer
 
 ROOT = Path(__file__).parents[2]
 OBSERVATIONS = frozenset({Kind.OBSERVATION})
@@ -52,7 +52,7 @@ def remembering(data_dir: Path) -> Iterator[Memories]:
     try:
         clock = SystemClock()
         log = Log(db, Events(db), LocalBell(), clock)
-        yield Memories(db, Table(db), Lists(db), Versions(db), NullTextIndex(), log, clock)
+        yield Memories(db, Table(db), Lists(db), Versions(db), indexer(db, clock), log, clock)
     finally:
         db.close()
 

@@ -1,8 +1,5 @@
 """`codexmem backup` and `codexmem restore`: the whole store to and from a folder."""
 
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import click
@@ -10,6 +7,7 @@ import click
 from codexmem.cli.frame import Command, current, option
 from codexmem.cli.messages import say
 from codexmem.cli.output import UsageProblem
+from codexmem.cli.progress import bar
 from codexmem.cli.store import chosen, store_options, transfer_of
 
 
@@ -19,7 +17,7 @@ from codexmem.cli.store import chosen, store_options, transfer_of
 def backup(to: Path | None, data_dir: str | None, database_url: str | None) -> None:
     """Copy the store, also while a server runs."""
     settings = chosen(data_dir=data_dir, database_url=database_url)
-    with _bar(say("backup.copying")) as progress:
+    with bar(say("backup.copying")) as progress:
         made = transfer_of(settings).backup(to.absolute() if to else None, progress=progress)
     manifest = made.manifest
     output = current()
@@ -53,7 +51,7 @@ def restore(path: Path, yes: bool, dry_run: bool, data_dir: str | None, database
         return
     if not yes:
         _confirm(say("restore.confirm", store=target, memories=memories), output.may_ask)
-    with _bar(say("restore.keeping")) as progress:
+    with bar(say("restore.keeping")) as progress:
         done = transfer.restore(path.absolute(), progress=progress)
     output.result(
         document | {"restored": True, "kept": str(done.kept) if done.kept else None, "schema": done.schema},
@@ -69,25 +67,6 @@ def _confirm(question: str, may_ask: bool) -> None:
         raise UsageProblem(say("usage.needs_yes"), hint=say("usage.add_yes"))
     if not click.confirm(question, default=False, err=True):
         raise click.Abort
-
-
-@contextmanager
-def _bar(label: str) -> Iterator[Callable[[int, int], None]]:
-    """A bar on the terminal, nothing elsewhere."""
-    output = current()
-    if output.quiet or output.as_json or not sys.stderr.isatty():
-        yield lambda *_: None
-        return
-    with click.progressbar(length=1000, label=label, file=sys.stderr) as bar:
-        shown = 0
-
-        def progress(done: int, total: int) -> None:
-            nonlocal shown
-            reached = 1000 * done // max(1, total)
-            bar.update(max(0, reached - shown))
-            shown = max(shown, reached)
-
-        yield progress
 
 
 def _size(size: int) -> str:

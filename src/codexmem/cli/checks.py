@@ -9,18 +9,17 @@ import os
 import pwd
 import stat
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 from urllib.parse import urlsplit
 
+from codexmem.cli import search_checks
+from codexmem.cli.finding import Finding, State
 from codexmem.cli.store import transfer_of
 from codexmem.domain.errors import CodexmemError
 from codexmem.domain.ids import SystemClock
 from codexmem.settings import Settings
 from codexmem.store import inspection
-
-State = Literal["ok", "warning", "failure"]
 
 _LOW_BYTES = 100 << 20
 _SCARCE_BYTES = 1 << 30
@@ -29,19 +28,10 @@ _PEOPLE = range(1000, 60_000)  # the numbers that ordinary users have
 _NO_LOGIN = ("nologin", "false", "sync")
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """What one check found; `key` names its texts: the fact, and unless all is well the reason and the remedy."""
-
-    check: str
-    state: State
-    key: str
-    values: dict[str, Any] = field(default_factory=dict)
-
-
 def examine(settings: Settings) -> Iterator[Finding]:
     """Run every check; one that breaks is a finding too."""
     server = _Server(settings)
+    seen: dict[str, State] = {}
     checks: list[tuple[str, Callable[[], Finding]]] = [
         ("library", _library),
         ("data_dir", lambda: _data_dir(settings.data_dir)),
@@ -50,14 +40,20 @@ def examine(settings: Settings) -> Iterator[Finding]:
         ("integrity", lambda: _integrity(settings)),
         ("server", server.answers),
         ("progress", server.progress),
+        ("words", search_checks.words),
+        ("vectors", lambda: search_checks.vectors(settings)),
+        ("embedder", lambda: search_checks.embedder(settings)),
+        ("index", lambda: _index(settings, server, sound=seen["integrity"] == "ok")),
         ("backup", lambda: _backup(settings)),
         ("neighbours", lambda: _neighbours(settings)),
     ]
     for name, check in checks:
         try:
-            yield check()
+            found = check()
         except (CodexmemError, OSError) as error:
-            yield Finding(name, "failure", "doctor.broken", {"check": name, "problem": str(error)})
+            found = Finding(name, "failure", "doctor.broken", {"check": name, "problem": str(error)})
+        seen[name] = found.state
+        yield found
 
 
 def _library() -> Finding:
@@ -118,6 +114,13 @@ def _integrity(settings: Settings) -> Finding:
     return Finding("integrity", "failure", "doctor.integrity_bad", {"problem": problem})
 
 
+def _index(settings: Settings, server: "_Server", *, sound: bool) -> Finding:
+    # Nothing is to be learned from a damaged store but that it is damaged.
+    if not sound:
+        return Finding("index", "ok", "doctor.index_unknown")
+    return search_checks.index(settings, served=server.alive)
+
+
 def _backup(settings: Settings) -> Finding:
     newest = transfer_of(settings).newest_ms()
     if newest is None:
@@ -145,7 +148,7 @@ class _Server:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._alive = False
+        self.alive = False
 
     def answers(self) -> Finding:
         """Whether the store's owner can be talked to."""
@@ -157,7 +160,7 @@ class _Server:
             return Finding("server", "ok", "doctor.server_none")
         status, body = self._ask(url, "/api/health")
         if status == 200:
-            self._alive = True
+            self.alive = True
             return Finding("server", "ok", "doctor.server", {"url": url, "version": body.get("version", "?")})
         if owned or self._settings.on_postgres:
             return Finding("server", "failure", "doctor.server_silent", {"url": url})
@@ -166,7 +169,7 @@ class _Server:
     def progress(self) -> Finding:
         """Whether queued work moves, in the server's own judgement."""
         url = self._url()
-        if not self._alive or url is None:
+        if not self.alive or url is None:
             return Finding("progress", "ok", "doctor.progress_unknown")
         status, body = self._ask(url, "/api/readiness")
         if status in {401, 404}:

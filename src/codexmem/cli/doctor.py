@@ -25,7 +25,7 @@ def doctor(strict: bool, data_dir: str | None, database_url: str | None) -> None
         entry = {"check": finding.check, "state": finding.state, "what": what}
         lines.append(output.painted(f"{signs[finding.state]} {what}", finding.state == "ok"))
         if finding.state != "ok":
-            entry |= {"why": say(f"{finding.key}.why"), "how": say(f"{finding.key}.how")}
+            entry |= {part: say(f"{finding.key}.{part}", **finding.values) for part in ("why", "how")}
             lines += [f"    {say('doctor.why')}{entry['why']}", f"    {say('doctor.how')}{entry['how']}"]
         document.append(entry)
     bad = "failure" in states or (strict and "warning" in states)

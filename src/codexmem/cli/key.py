@@ -9,14 +9,12 @@ import click
 
 from codexmem.cli.frame import Command, Group, current, option
 from codexmem.cli.messages import say
-from codexmem.cli.output import UsageProblem, table
-from codexmem.cli.store import chosen, store_options
+from codexmem.cli.output import table
+from codexmem.cli.store import chosen, store_options, tenant_of
 from codexmem.settings import Settings
 
 if TYPE_CHECKING:
     from codexmem.services.keys import Keys
-
-_LOCAL = "local"
 
 
 @click.group("key", cls=Group, key="key", no_args_is_help=True)
@@ -31,7 +29,7 @@ def key() -> None:
 def create(tenant: str | None, label: str, data_dir: str | None, database_url: str | None) -> None:
     """Make a key and print its secret, once."""
     settings = chosen(data_dir=data_dir, database_url=database_url)
-    whose = _tenant(settings, tenant)
+    whose = tenant_of(settings, tenant)
     with _keys(settings) as keys:
         made = keys.create(whose, label)
     output = current()
@@ -47,7 +45,7 @@ def create(tenant: str | None, label: str, data_dir: str | None, database_url: s
 def ls(tenant: str | None, data_dir: str | None, database_url: str | None) -> None:
     """List a tenant's keys."""
     settings = chosen(data_dir=data_dir, database_url=database_url)
-    whose = _tenant(settings, tenant)
+    whose = tenant_of(settings, tenant)
     with _keys(settings) as keys:
         found = keys.list(whose)
     document = [
@@ -70,19 +68,11 @@ def ls(tenant: str | None, data_dir: str | None, database_url: str | None) -> No
 def revoke(id: str, tenant: str | None, data_dir: str | None, database_url: str | None) -> None:
     """End a key's life."""
     settings = chosen(data_dir=data_dir, database_url=database_url)
-    whose = _tenant(settings, tenant)
+    whose = tenant_of(settings, tenant)
     with _keys(settings) as keys:
         keys.revoke(whose, id)
     current().result({"id": id, "revoked": True}, id)
     current().note(say("key.revoked", id=id), good=True)
-
-
-def _tenant(settings: Settings, given: str | None) -> str:
-    if given is None and settings.on_postgres:
-        raise UsageProblem(say("usage.missing", name="--tenant"), hint=say("usage.see_help", command="codexmem key"))
-    if given not in {None, _LOCAL} and not settings.on_postgres:
-        raise UsageProblem(say("key.one_tenant"), hint=say("key.leave_tenant"))
-    return given or _LOCAL
 
 
 @contextmanager

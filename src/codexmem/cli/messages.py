@@ -1,7 +1,8 @@
 """Which language we speak, and what is said in it. The texts are data: one file per language, the same keys in each."""
 
 from codexmem.cli.messages_en import EN
-from codexmem.cli.messages_zh import CODES, ERRORS, HINTS, ZH
+from codexmem.cli.messages_zh import ZH
+from codexmem.cli.messages_zh_errors import CODES, ERRORS, HINTS, NOTES
 from codexmem.domain.errors import CodexmemError
 
 CATALOGUES = {"en": EN, "zh": ZH}
@@ -18,6 +19,16 @@ def say(key: str, **values: object) -> str:
     """The text for this key."""
     text = CATALOGUES[_language][key]
     return text.format(**values) if values else text
+
+
+def say_note(note: str) -> str:
+    """What an answer says of how it was found, as far as we can say it in the language of the moment."""
+    if _language == "en":
+        return note
+    for beginning, said in NOTES.items():
+        if note.startswith(beginning):
+            return said + note.removeprefix(beginning)
+    return note
 
 
 def explain(error: CodexmemError) -> tuple[str, str | None]:

@@ -2,13 +2,13 @@
 
 import json
 import sys
-import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import click
 
+from codexmem.cli.cells import cells
 from codexmem.cli.messages import explain, say
 from codexmem.domain.errors import CodexmemError
 
@@ -90,12 +90,8 @@ def is_terminal() -> bool:
 
 def table(rows: Sequence[Sequence[str]]) -> str:
     """Columns that line up, also with characters that are two cells wide."""
-    widths = [max(map(_cells, column)) for column in zip(*rows, strict=True)]
+    widths = [max(map(cells, column)) for column in zip(*rows, strict=True)]
     return "\n".join(
-        "  ".join(cell + " " * (width - _cells(cell)) for cell, width in zip(row, widths, strict=True)).rstrip()
+        "  ".join(cell + " " * (width - cells(cell)) for cell, width in zip(row, widths, strict=True)).rstrip()
         for row in rows
     )
-
-
-def _cells(text: str) -> int:
-    return sum(2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text)

@@ -9,12 +9,15 @@ cli = Group(
     lazy={
         "serve": "codexmem.cli.serve:serve",
         "worker": "codexmem.cli.worker:worker",
+        "search": "codexmem.cli.search:search",
+        "index": "codexmem.cli.index:index",
         "db": "codexmem.cli.db:db",
         "backup": "codexmem.cli.backup:backup",
         "restore": "codexmem.cli.backup:restore",
         "doctor": "codexmem.cli.doctor:doctor",
         "config": "codexmem.cli.config:config",
         "key": "codexmem.cli.key:key",
+        "bench": "codexmem.cli.bench:bench",
         "version": "codexmem.cli.version:version",
     },
 )

@@ -3,8 +3,13 @@
 from collections.abc import Callable
 from typing import Any
 
+import click
+
 from codexmem import __version__
-from codexmem.cli.frame import setting_option
+from codexmem.cli.frame import option, setting_option
+from codexmem.cli.messages import say
+from codexmem.cli.output import UsageProblem
+from codexmem.domain.tenant import LOCAL
 from codexmem.settings import Settings, load
 
 
@@ -13,6 +18,22 @@ def store_options(command: Callable[..., Any]) -> Callable[..., Any]:
     for decorate in (setting_option("database_url", metavar="URL"), setting_option("data_dir", metavar="DIR")):
         command = decorate(command)
     return command
+
+
+def tenant_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """`--tenant`, for commands about memories."""
+    decorated: Callable[..., Any] = option("--tenant", metavar="TENANT", key="option.tenant")(command)
+    return decorated
+
+
+def tenant_of(settings: Settings, given: str | None) -> str:
+    """Whose store it is: on PostgreSQL somebody must say, on SQLite there is one tenant."""
+    if given is None and settings.on_postgres:
+        command = click.get_current_context().command_path
+        raise UsageProblem(say("usage.missing", name="--tenant"), hint=say("usage.see_help", command=command))
+    if given not in {None, LOCAL} and not settings.on_postgres:
+        raise UsageProblem(say("usage.one_tenant"), hint=say("usage.leave_tenant"))
+    return given or LOCAL
 
 
 def chosen(**flags: object) -> Settings:

@@ -34,10 +34,10 @@ def worker(data_dir: str | None, database_url: str | None) -> None:
     with _until_signal() as stop:
         core = open_core(settings)
         try:
-            core.worker.start()
+            core.begin()
             output.note(say("worker.started", name=core.worker.name))
             stop.wait()
-            core.worker.stop(GRACE_S)
+            core.stop(GRACE_S)
         finally:
             core.close()
     output.note(say("worker.stopped"))

@@ -71,10 +71,15 @@ class SummaryAttrs(Attrs):
 
 @dataclass(frozen=True, slots=True)
 class PromptAttrs(Attrs):
-    """What a person asked, and which turn of the session it opened."""
+    """What was said in a session, and in which turn."""
 
     prompt_number: int = 1
     private: bool = False
+    speaker: str = ""  # who said it, where a session has several voices
+
+    def facets(self) -> Iterable[tuple[str, str]]:
+        """Who."""
+        return (("who", self.speaker),) if self.speaker else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +100,10 @@ class QaAttrs(Attrs):
     author: str = ""
 
     def facets(self) -> Iterable[tuple[str, str]]:
-        """Tags."""
-        return (("tag", tag) for tag in self.tags)
+        """Tags, and who wrote it."""
+        yield from (("tag", tag) for tag in self.tags)
+        if self.author:
+            yield ("who", self.author)
 
 
 @dataclass(frozen=True, slots=True)

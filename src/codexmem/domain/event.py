@@ -16,6 +16,7 @@ class EventType(StrEnum):
     MEMORY_WRITTEN = "memory.written"  # a version was added
     MEMORY_ERASED = "memory.erased"  # forgotten for good; the audit line that remains
     DELTA_ROLLED_BACK = "delta.rolled_back"
+    SEARCH_ANSWERED = "search.answered"  # the trace of one search
     QUEUE_FAILED = "queue.failed"  # a job ended in failed
     STORE_BACKED_UP = "store.backed_up"
     STORE_RESTORED = "store.restored"
@@ -28,6 +29,7 @@ RETENTION_MS: dict[EventType, int | None] = {
     EventType.MEMORY_WRITTEN: 7 * _DAY_MS,
     EventType.MEMORY_ERASED: None,
     EventType.DELTA_ROLLED_BACK: None,
+    EventType.SEARCH_ANSWERED: 7 * _DAY_MS,
     EventType.QUEUE_FAILED: 30 * _DAY_MS,
     EventType.STORE_BACKED_UP: None,
     EventType.STORE_RESTORED: None,

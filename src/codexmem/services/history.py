@@ -16,10 +16,10 @@ from codexmem.domain.ids import Clock
 from codexmem.domain.memory import LAZY_HISTORY, Kind, Memory, State, Status
 from codexmem.domain.query import Handle
 from codexmem.events.log import Log
+from codexmem.search.indexer import Indexer
 from codexmem.services.memories import Memories, spelled
 from codexmem.store.database import Database
 from codexmem.store.history import Touched, Versions
-from codexmem.store.index import TextIndex, VectorIndex
 from codexmem.store.memories import Memories as Table
 from codexmem.store.receipts import Receipts
 
@@ -50,14 +50,13 @@ class History:
     """The verbs on the past."""
 
     def __init__(self, db: Database, memories: Memories, table: Table, versions: Versions, receipts: Receipts,
-                 text: TextIndex, vectors: VectorIndex, log: Log, clock: Clock) -> None:  # fmt: skip
+                 index: Indexer, log: Log, clock: Clock) -> None:  # fmt: skip
         self._db = db
         self._memories = memories
         self._table = table
         self._versions = versions
         self._receipts = receipts
-        self._text = text
-        self._vectors = vectors
+        self._index = index
         self._log = log
         self._clock = clock
 
@@ -212,15 +211,14 @@ class History:
             # What it wrote into memories of others is undone first, so that nothing it said stands or is kept.
             with self._db.transaction():
                 self.undo_source(source, Mode.STRICT, by)
-                self._versions.erase_by_source(source)
+                self._index.drop_past(self._versions.erase_by_source(source))
         self._db.engine.scour()
         return erased
 
     def _erase(self, seqs: list[int], by: By, reason: str) -> int:
         with self._db.transaction():
             subjects = [f"memory:{seq}" for seq in seqs]
-            self._text.drop(seqs)
-            self._vectors.drop(seqs)
+            self._index.drop(seqs)
             self._receipts.drop(subjects)
             self._log.scrub(subjects)
             erased = self._table.erase(seqs)

@@ -15,9 +15,9 @@ from codexmem.domain.ids import Clock
 from codexmem.domain.memory import LAZY_HISTORY, Draft, Kind, Memory, State, Status
 from codexmem.domain.query import Filter, Handle, Page, Seq
 from codexmem.events.log import Log
+from codexmem.search.indexer import Indexer
 from codexmem.store.database import Database
 from codexmem.store.history import Versions
-from codexmem.store.index import TextIndex
 from codexmem.store.listing import Listing, Lists
 from codexmem.store.memories import Memories as Table
 
@@ -30,13 +30,13 @@ Change = Callable[[State], State]
 class Memories:
     """The verbs on single memories."""
 
-    def __init__(self, db: Database, table: Table, lists: Lists, versions: Versions, text: TextIndex, log: Log,
+    def __init__(self, db: Database, table: Table, lists: Lists, versions: Versions, index: Indexer, log: Log,
                  clock: Clock) -> None:  # fmt: skip
         self._db = db
         self._table = table
         self._lists = lists
         self._versions = versions
-        self._text = text
+        self._index = index
         self._log = log
         self._clock = clock
 
@@ -186,7 +186,7 @@ class Memories:
             self._versions.add(_version(memory, Op.ADD, By(memory.origin.value, memory.source), memory.created_ms))
 
     def _written(self, memory: Memory, op: Op) -> None:
-        self._text.put(memory)
+        self._index.put(memory)
         self._log.append(
             NewEvent(
                 EventType.MEMORY_WRITTEN,

@@ -112,7 +112,7 @@ class Database:
                 current.doomed = True
                 raise
             return
-        tenant = self._acting_tenant()
+        tenant = self.acting_tenant()
         with self._translated(), self.engine.writing(tenant) as connection:
             transaction = Transaction(connection, self.engine, tenant, writes=True)
             with self._entered(transaction):
@@ -129,7 +129,7 @@ class Database:
         if current is not None:
             yield current
             return
-        tenant = self._acting_tenant()
+        tenant = self.acting_tenant()
         with self._translated(), self.engine.reading(tenant) as connection:
             transaction = Transaction(connection, self.engine, tenant, writes=False)
             with self._entered(transaction):
@@ -154,7 +154,8 @@ class Database:
     def _current(self) -> Transaction | None:
         return getattr(self._local, "transaction", None)
 
-    def _acting_tenant(self) -> str:
+    def acting_tenant(self) -> str:
+        """Whom code in this place acts for."""
         tenant = _tenant.get() or self.engine.ambient_tenant
         if tenant is None:
             raise RuntimeError("no tenant: enter acting_as() before touching the store")

@@ -45,6 +45,16 @@ class Versions:
             row = tx.run(_one, seq=seq, version=version).mappings().first()
         return rows.version(kind, row) if row is not None else None
 
+    def many(self, wanted: Mapping[int, tuple[Kind, int]]) -> dict[int, Version]:
+        """One version of each of these memories; those that are kept no longer are left out."""
+        found: dict[int, Version] = {}
+        pairs = [(seq, number) for seq, (_, number) in wanted.items()]
+        with self._db.reading() as tx:
+            for start in range(0, len(pairs), _CHUNK):
+                for row in tx.run(_these, pairs=pairs[start : start + _CHUNK]).mappings():
+                    found[row["seq"]] = rows.version(wanted[row["seq"]][0], row)
+        return found
+
     def before(self, firsts: Mapping[int, tuple[Kind, int]]) -> dict[int, State]:
         """For each memory the state before a version of it; absent where that version was its first.
 
@@ -100,10 +110,10 @@ class Versions:
         with self._db.transaction() as tx:
             tx.run(_reapply, delta_id=delta_id)
 
-    def erase_by_source(self, source: str) -> None:
-        """Remove the versions a source wrote into memories that are not its own, except what stands now."""
+    def erase_by_source(self, source: str) -> list[tuple[int, int]]:
+        """Remove the versions a source wrote into memories that are not its own, except what stands now; says which."""
         with self._db.transaction() as tx:
-            tx.run(_erase_by_source, source=source)
+            return [(row.seq, row.version) for row in tx.run(_erase_by_source, source=source)]
 
     def touched_by_delta(self, delta_id: str) -> list[Touched]:
         """What the delta wrote, memory by memory."""
@@ -130,9 +140,9 @@ _newest = (
     .order_by(_v.version.desc())
     .limit(bindparam("limit"))
 )
-_pairs = sa.select(_v.seq, _v.state).where(
-    _v.tenant == ACTING, sa.tuple_(_v.seq, _v.version).in_(bindparam("pairs", expanding=True))
-)
+_among = sa.tuple_(_v.seq, _v.version).in_(bindparam("pairs", expanding=True))
+_these = sa.select(memory_versions).where(_v.tenant == ACTING, _among)
+_pairs = sa.select(_v.seq, _v.state).where(_v.tenant == ACTING, _among)
 _open = sa.insert(deltas)
 _delta = sa.select(deltas).where(deltas.c.tenant == ACTING, deltas.c.id == bindparam("id"))
 _deltas_of = (
@@ -162,9 +172,15 @@ _touched_by_delta = (
 )
 _touched_by_source = sa.select(*_span).where(_v.tenant == ACTING, _v.source == bindparam("source")).group_by(_v.seq)
 _made_by_source = sa.select(memories.c.seq).where(memories.c.tenant == ACTING, memories.c.source == bindparam("source"))
-_erase_by_source = sa.delete(memory_versions).where(
-    _v.tenant == ACTING,
-    _v.source == bindparam("source"),
-    _v.version
-    < sa.select(memories.c.version).where(memories.c.tenant == _v.tenant, memories.c.seq == _v.seq).scalar_subquery(),
+_erase_by_source = (
+    sa.delete(memory_versions)
+    .where(
+        _v.tenant == ACTING,
+        _v.source == bindparam("source"),
+        _v.version
+        < sa.select(memories.c.version)
+        .where(memories.c.tenant == _v.tenant, memories.c.seq == _v.seq)
+        .scalar_subquery(),
+    )
+    .returning(_v.seq, _v.version)
 )

@@ -1,7 +1,8 @@
 """The two lookups beside the tables: by words and by meaning.
 
-An index is derived from the rows and can be rebuilt from them at any time. Text is indexed inside the transaction that
-writes the memory, so that a write can be found as soon as it is acknowledged; vectors follow later, by a job.
+An index is derived from the rows and can be rebuilt from them at any time. Words are indexed inside the transaction
+that writes the memory, so that a write can be found as soon as it is acknowledged; vectors follow later, by a job.
+Cutting text into words and turning it into vectors is done above; an index stores and finds what it is given.
 """
 
 from collections.abc import Sequence
@@ -9,71 +10,89 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from codexmem.domain.memory import Memory
+from codexmem.domain.query import Filter
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A memory that an index found, with that index's own score."""
+    """A memory that an index found, with that index's own score; higher is better."""
 
     seq: int
     score: float
 
 
-class TextIndex(Protocol):
-    """Finds memories by their words."""
+@dataclass(frozen=True, slots=True)
+class Words:
+    """A memory cut into tokens, each field with repetitions."""
 
-    def put(self, memory: Memory) -> None:
-        """Index the memory's present state; called inside the transaction that writes it."""
+    head: tuple[str, ...]  # what names it: title, addresses, labels, who
+    body: tuple[str, ...]  # what it says
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """A version that was found in the past index."""
+
+    seq: int
+    version: int
+    score: float
+
+
+class TextIndex(Protocol):
+    """Finds memories by their words, ranked by BM25 with the same parameters on every engine."""
+
+    def put(self, memory: Memory, words: Words) -> None:
+        """Index the memory's present state in place of the former one; inside the transaction that writes it.
+
+        The former state, if there was one, moves to the past index with the time in which it held.
+        """
         ...
 
     def drop(self, seqs: Sequence[int]) -> None:
-        """Leave nothing of these behind; called inside the transaction that erases them."""
+        """Leave nothing of these behind, past included; inside the transaction that erases them."""
         ...
 
-    def find(self, words: str, *, limit: int) -> list[Hit]:
-        """The best matches, best first; any text is a legal query."""
+    def find(self, terms: Sequence[str], wanted: Filter, *, limit: int) -> list[Hit]:
+        """The best matches of any of the terms that pass the filter, best first."""
         ...
+
+    def find_past(self, terms: Sequence[str], wanted: Filter, as_of_ms: int, *, limit: int) -> list[Past]:
+        """The best matches among the states that held at that time, each memory once."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Vectors:
+    """One memory's vectors, one for each passage of its text, all of one model."""
+
+    seq: int
+    project: str
+    kind: str
+    version: int  # of the memory that was read
+    parts: tuple[bytes, ...]  # float32, little endian, unit length
 
 
 class VectorIndex(Protocol):
-    """Finds memories by their meaning."""
+    """Finds memories by their meaning. Exact inside a project."""
 
-    def put(self, vectors: Sequence[tuple[int, Sequence[float]]]) -> None:
-        """Store one vector per memory, replacing older ones."""
+    name: str  # as traces call it: sqlite, postgresql, chroma
+
+    def put(self, model: str, items: Sequence[Vectors]) -> None:
+        """Store the vectors of these memories, replacing older ones of the same model."""
         ...
 
     def drop(self, seqs: Sequence[int]) -> None:
-        """Leave nothing of these behind."""
+        """Leave nothing of these behind, whatever the model."""
         ...
 
-    def find(self, vector: Sequence[float], *, limit: int) -> list[Hit]:
-        """The nearest, nearest first."""
+    def find(self, model: str, vector: bytes, wanted: Filter, *, limit: int) -> list[Hit]:
+        """The nearest, nearest first, each memory once with the cosine of its best part."""
         ...
 
+    def near(self, model: str, vector: bytes, seqs: Sequence[int]) -> dict[int, float]:
+        """The cosine of the best part of each of these memories that has vectors."""
+        ...
 
-class NullTextIndex:
-    """Indexes nothing and finds nothing."""
-
-    def put(self, memory: Memory) -> None:
-        """Nothing to keep."""
-
-    def drop(self, seqs: Sequence[int]) -> None:
-        """Nothing to drop."""
-
-    def find(self, words: str, *, limit: int) -> list[Hit]:
-        """Nothing."""
-        return []
-
-
-class NullVectorIndex:
-    """Indexes nothing and finds nothing."""
-
-    def put(self, vectors: Sequence[tuple[int, Sequence[float]]]) -> None:
-        """Nothing to keep."""
-
-    def drop(self, seqs: Sequence[int]) -> None:
-        """Nothing to drop."""
-
-    def find(self, vector: Sequence[float], *, limit: int) -> list[Hit]:
-        """Nothing."""
-        return []
+    def count(self, model: str) -> int:
+        """How many memories have vectors of this model."""
+        ...

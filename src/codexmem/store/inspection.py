@@ -3,6 +3,7 @@
 Nothing here creates, upgrades or writes a store, so that `doctor` and `db status` may look at one that is in use.
 """
 
+from contextlib import closing
 from pathlib import Path
 
 import pysqlite3.dbapi2 as driver
@@ -11,8 +12,8 @@ from filelock import FileLock, Timeout
 
 from codexmem.domain.errors import CodexmemError, Unavailable
 from codexmem.store import upgrade
-from codexmem.store.opening import schema_of, sqlite_path
-from codexmem.store.sqlite.engine import FIXED_VERSION, plain_engine
+from codexmem.store.opening import schema_of, sqlite_path, vector_extension
+from codexmem.store.sqlite.engine import FIXED_VERSION, plain_engine, vector_functions
 
 
 def library() -> tuple[str, bool]:
@@ -80,6 +81,23 @@ def owned(url: str) -> bool:
         raise Unavailable(f"{lock} cannot be opened: {error.strerror}") from error
     probe.release()
     return False
+
+
+def lacks_words() -> bool:
+    """Whether the SQLite library was built without its text index."""
+    with closing(driver.connect(":memory:")) as connection:
+        found = connection.execute("SELECT 1 FROM pragma_module_list WHERE name = 'fts5'").fetchone()
+    return found is None
+
+
+def vectors(url: str) -> str | None:
+    """The version of what compares vectors in the store, None where search has to go by words."""
+    if sqlite_path(url) is not None:
+        return vector_functions()
+    try:
+        return vector_extension(url)
+    except sa.exc.OperationalError as error:
+        raise Unavailable("PostgreSQL does not answer", hint="check CODEXMEM_DATABASE_URL") from error
 
 
 def reachable(url: str) -> str | None:

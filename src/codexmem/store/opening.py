@@ -7,7 +7,7 @@ from types import ModuleType
 
 import sqlalchemy as sa
 
-from codexmem.domain.errors import InvalidArgument, NotReady, Unavailable
+from codexmem.domain.errors import InvalidArgument, NotFound, NotReady, Unavailable
 from codexmem.store import upgrade
 from codexmem.store.database import Database
 from codexmem.store.engine import Engine
@@ -47,10 +47,63 @@ def open_database(url: str, *, pool_size: int = 20) -> Database:
     return Database(engine)
 
 
+def open_reading(url: str, *, pool_size: int = 2) -> Database:
+    """Open the store to look at it, also while another process owns it; it must exist and its schema be current.
+
+    A SQLite file is neither created, upgraded nor locked, and a transaction that would write it is refused.
+    """
+    path = sqlite_path(url)
+    if path is None:
+        return open_database(url, pool_size=pool_size)
+    if not path.is_file():
+        raise NotFound(
+            f"there is no store at {path}",
+            hint="codexmem config get data_dir shows where it is looked for",
+            details={"reason": "no_store", "path": str(path)},
+        )
+    engine = sqlite.SqliteReader(path)
+    try:
+        with engine.reading("") as connection:
+            upgrade.require_newest(connection)
+    except sa.exc.DatabaseError as error:
+        engine.close()
+        raise Unavailable(f"{path} cannot be read: {error.orig}", hint="codexmem doctor says more") from error
+    except BaseException:
+        engine.close()
+        raise
+    return Database(engine)
+
+
 def upgrade_store(url: str) -> tuple[str | None, str]:
     """Bring the schema up to date; returns the schema before and after."""
     with _migrating(url) as engine:
-        return upgrade.upgrade(engine)
+        steps = upgrade.upgrade(engine)
+        if sqlite_path(url) is None:
+            # An extension that the server lacked when the schema was made may have come since.
+            from codexmem.store.postgres import pgvector
+
+            with engine.begin() as connection:
+                pgvector.install(connection)
+        return steps
+
+
+def build_approximate_index(url: str, tenant: str, model: str) -> str | None:
+    """Make or renew the index for scopes too large to compare whole; its name, None while there are no vectors.
+
+    PostgreSQL only, with the rights of the tables' owner; writers go on meanwhile.
+    """
+    from codexmem.store.postgres import pgvector
+
+    try:
+        with _migrating(url) as engine:
+            return pgvector.build(engine, tenant, model)
+    except sa.exc.OperationalError as error:
+        raise Unavailable("PostgreSQL does not answer", hint="check CODEXMEM_DATABASE_URL") from error
+    except sa.exc.ProgrammingError as error:
+        raise NotReady(
+            f"this PostgreSQL login may not make an index: {str(error.orig).partition(chr(10))[0]}",
+            hint="use the login that owns the tables, the one that runs codexmem db upgrade",
+        ) from error
 
 
 def _require_newest(url: str) -> None:
@@ -68,6 +121,14 @@ def schema_of(url: str) -> str | None:
     """The schema the store has, None for an empty one."""
     with _migrating(url) as engine, engine.connect() as connection:
         return upgrade.current(connection)
+
+
+def vector_extension(url: str) -> str | None:
+    """The version of pgvector that the store's vectors rest on, None where there are none."""
+    from codexmem.store.postgres import pgvector
+
+    with _migrating(url) as engine, engine.connect() as connection:
+        return pgvector.installed(connection)
 
 
 @contextmanager

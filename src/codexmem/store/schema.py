@@ -17,12 +17,16 @@ from sqlalchemy import (
     ForeignKeyConstraint,
     Index,
     Integer,
+    LargeBinary,
     MetaData,
     Table,
     Text,
     TypeDecorator,
     text,
 )
+from sqlalchemy.dialects.postgresql import TSVECTOR
+
+from codexmem.store.vector_type import Embedding
 
 metadata = MetaData()
 
@@ -162,6 +166,56 @@ memory_links = Table(
     Index("memory_links_to", "tenant", "to_seq"),  # what points here
 )
 
+# The words of each memory, now and then; `store/texts.py` says what they are for. On SQLite they are found through the
+# FTS5 tables `present_words` and `past_words`, which cannot be declared here.
+memory_texts = Table(
+    "memory_texts",
+    metadata,
+    _tenant(),
+    Column("seq", BigInteger, primary_key=True),
+    Column("version", Integer, primary_key=True),
+    Column("kind", Text, nullable=False),
+    Column("status", Text, nullable=False),
+    Column("priority", Integer, nullable=False),
+    Column("created_ms", BigInteger, nullable=False),
+    Column("from_ms", BigInteger, nullable=False),  # the state held from here
+    Column("to_ms", BigInteger),  # to here; null while it holds
+    Column("length", Integer, nullable=False),  # tokens
+    Column("words", LargeBinary().with_variant(TSVECTOR(), "postgresql"), nullable=False),
+    _of_memory("seq"),
+    # A memory that says two things at once.
+    Index("memory_texts_present", "tenant", "seq", unique=True, **_where("to_ms IS NULL")),
+)
+
+# PostgreSQL only, as is the next: how many present texts have a word. FTS5 knows by itself.
+memory_terms = Table(
+    "memory_terms",
+    metadata,
+    _tenant(),
+    Column("term", Text, primary_key=True),
+    Column("texts", Integer, nullable=False),
+)
+
+# Texts that came (+1) or went (-1) and are not yet folded into `memory_terms`: writers add rows here instead of waiting
+# for each other's common words.
+text_changes = Table(
+    "text_changes",
+    metadata,
+    _tenant(),
+    Column("seq", BigInteger, primary_key=True),
+    Column("version", Integer, primary_key=True),
+    Column("sign", Integer, primary_key=True),
+)
+
+# How many present texts there are and how long they are together. SQLite counts as it writes.
+text_counts = Table(
+    "text_counts",
+    metadata,
+    _tenant(),
+    Column("texts", BigInteger, nullable=False),
+    Column("tokens", BigInteger, nullable=False),
+)
+
 deltas = Table(
     "deltas",
     metadata,
@@ -279,3 +333,43 @@ counters = Table(
 
 # Tables whose rows are numbered, and the column that holds the number.
 NUMBERED = {"memories": "seq", "jobs": "id", "events": "seq"}
+
+memory_vectors = Table(
+    "memory_vectors",
+    metadata,
+    _tenant(),
+    Column("seq", BigInteger, primary_key=True),
+    Column("model", Text, primary_key=True),  # vectors of different models mean nothing to each other
+    Column("part", Integer, primary_key=True),
+    Column("version", Integer, nullable=False),  # of the memory that was read
+    Column("project", Text, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("code", LargeBinary),  # one bit per number, for a first pass over many; SQLite only
+    Column("embedding", Embedding, nullable=False),
+    _of_memory("seq"),
+    # A comparison that reads vectors of other projects, and a first pass that reads vectors at all.
+    Index("memory_vectors_scope", "tenant", "model", "project", "kind", "seq", "part", "code"),
+)
+
+# A search for memories without vectors that reads those which have them.
+Index("memories_waiting", memories.c.tenant, memories.c.seq, **_where("indexed_version < version"))
+
+vector_targets = Table(
+    "vector_targets",
+    metadata,
+    _tenant(),
+    Column("index_name", Text, primary_key=True),
+    Column("model", Text, primary_key=True),
+    Column("dimension", Integer),
+    Column("position", BigInteger, nullable=False),
+    Column("complete", Boolean, nullable=False),
+    Column("redo", Boolean, nullable=False),
+    Column("created_ms", BigInteger, nullable=False),
+)
+
+vector_debts = Table(
+    "vector_debts",
+    metadata,
+    _tenant(),
+    Column("seq", BigInteger, primary_key=True),  # of an erased memory that an index outside the store may still have
+)

@@ -17,6 +17,7 @@ import sqlalchemy as sa
 from codexmem.domain.errors import Unauthorized, Unavailable
 from codexmem.store import archive, upgrade
 from codexmem.store.archive import Copied, Damaged, Progress, Step
+from codexmem.store.postgres import routines
 from codexmem.store.postgres.engine import migration_engine
 from codexmem.store.schema import metadata
 
@@ -63,7 +64,8 @@ def check(file: Path, bin_dir: Path | None) -> None:
 def replace(url: str, source: Path, *, bin_dir: Path | None, keep: Callable[[], object], step: Step) -> None:
     """Load a verified dump in place of our tables, in one transaction.
 
-    Refuses while servers or workers are connected. The roles are cluster-wide and stay as they are.
+    Refuses while servers or workers are connected. Roles, functions and extensions are not in a dump: those missing
+    are made.
     """
     psql, pg_restore = _program("psql", bin_dir), _program("pg_restore", bin_dir)
     with _connected(url) as connection:
@@ -85,11 +87,20 @@ def replace(url: str, source: Path, *, bin_dir: Path | None, keep: Callable[[], 
         # Who restores need not be who migrates: the tables go back to the login that had them.
         give = "; ".join(f"ALTER TABLE public.{name} OWNER TO {owner}" for name in _TABLES) if owner else "SELECT 1"
         _run([psql, "--no-psqlrc", "--quiet", "--single-transaction", "--set=ON_ERROR_STOP=1", "--output=/dev/null",
-              f"--command={drop}", f"--file={script}", f"--command={rebase}", f"--command={give}",
+              *(f"--command={each}" for each in (*routines.roles(), _EXTENSION, drop)), f"--file={script}",
+              f"--command={rebase}", f"--command={give}", *(f"--command={each}" for each in routines.functions()),
               f"--dbname={address}"])  # fmt: skip
     step("switched")
 
 
+# The type of vectors, where the server has it: a dump of tables has no extensions either.
+_EXTENSION = """
+    DO $$ BEGIN
+        IF EXISTS (SELECT FROM pg_available_extensions WHERE name = 'vector') THEN
+            CREATE EXTENSION IF NOT EXISTS vector;
+        END IF;
+    END $$
+"""
 _OWNER = sa.text("SELECT quote_ident(tableowner) FROM pg_tables WHERE schemaname = 'public' AND tablename = 'memories'")
 
 

@@ -1,4 +1,5 @@
-"""The names of the two PostgreSQL roles that transactions run under."""
+"""The names of the PostgreSQL roles: two that transactions run under, and one that a function runs under."""
 
 APP_ROLE = "codexmem_app"  # sees one tenant
 DISPATCH_ROLE = "codexmem_dispatch"  # sees jobs and keys of all tenants, nothing else
+SEARCH_ROLE = "codexmem_search"  # owns functions that search: sees words of all tenants, changes nothing

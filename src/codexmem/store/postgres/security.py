@@ -5,23 +5,20 @@ A new table is fenced in the migration that creates it; a test fails if one is n
 
 from alembic import op
 
-from codexmem.store.postgres.roles import APP_ROLE, DISPATCH_ROLE
+from codexmem.store.postgres import routines
+from codexmem.store.postgres.roles import APP_ROLE, DISPATCH_ROLE, SEARCH_ROLE
 
 
 def create_roles() -> None:
-    """The two roles that transactions drop to, granted to the login that migrates."""
-    for role in (APP_ROLE, DISPATCH_ROLE):
-        # Roles belong to the cluster: another database of it may have made them already, perhaps at this moment.
-        op.execute(f"""
-            DO $$ BEGIN
-                IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = '{role}') THEN
-                    CREATE ROLE {role} NOLOGIN NOSUPERUSER NOBYPASSRLS NOCREATEDB NOCREATEROLE;
-                END IF;
-            EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL;
-            END $$
-        """)
-        op.execute(f"GRANT USAGE ON SCHEMA public TO {role}")
-        op.execute(f"DO $$ BEGIN EXECUTE format('GRANT {role} TO %I', current_user); END $$")
+    """The roles that transactions and functions run under, granted to the login that migrates."""
+    for statement in routines.roles():
+        op.execute(statement)
+
+
+def create_functions() -> None:
+    """What runs inside the server."""
+    for statement in routines.functions():
+        op.execute(statement)
 
 
 def show_schema_version() -> None:
@@ -49,3 +46,9 @@ def open_to_dispatch(table: str, rights: str) -> None:
     """Let the dispatching role see this table across tenants."""
     op.execute(f"CREATE POLICY every_tenant ON {table} TO {DISPATCH_ROLE} USING (true) WITH CHECK (true)")
     op.execute(f"GRANT {rights} ON {table} TO {DISPATCH_ROLE}")
+
+
+def open_to_search(table: str) -> None:
+    """Let the search functions read this table across tenants; they restrict themselves to the transaction's own."""
+    op.execute(f"CREATE POLICY every_tenant ON {table} TO {SEARCH_ROLE} USING (true)")
+    op.execute(f"GRANT SELECT ON {table} TO {SEARCH_ROLE}")

@@ -6,7 +6,7 @@ The library comes from a wheel, because the system's SQLite may carry the WAL-re
 import logging
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -62,7 +62,32 @@ def _connect(path: Path, *, read_only: bool) -> Any:
     pragmas += ["query_only=ON"] if read_only else ["journal_mode=WAL", "cache_size=-65536", "wal_autocheckpoint=8000"]
     for pragma in pragmas:
         connection.execute(f"PRAGMA {pragma}")
+    _load_vector_functions(connection)
     return connection
+
+
+def _load_vector_functions(connection: Any) -> None:
+    # Where the library cannot be loaded the store works without vectors, which say so when they are asked for.
+    try:
+        import sqlite_vec
+
+        connection.enable_load_extension(True)
+        try:
+            connection.load_extension(sqlite_vec.loadable_path())
+        finally:
+            connection.enable_load_extension(False)
+    except (ImportError, AttributeError, OSError, driver.Error):
+        _log.debug("sqlite-vec cannot be loaded", exc_info=True)
+
+
+def vector_functions() -> str | None:
+    """The version of sqlite-vec, None where it cannot be loaded."""
+    with closing(driver.connect(":memory:")) as connection:
+        _load_vector_functions(connection)
+        try:
+            return str(connection.execute("SELECT vec_version()").fetchone()[0])
+        except driver.OperationalError:
+            return None
 
 
 def migration_engine(path: Path) -> sa.Engine:
@@ -73,8 +98,8 @@ def migration_engine(path: Path) -> sa.Engine:
     return engine
 
 
-class SqliteEngine:
-    """One file, owned by this process until closed."""
+class SqliteReader:
+    """One file, whoever owns it: snapshots of what is committed, and no way to write."""
 
     name = "sqlite"
     placeholder = "?"
@@ -82,20 +107,12 @@ class SqliteEngine:
     ambient_tenant: str | None = LOCAL
 
     def __init__(self, path: Path) -> None:
-        require_fixed_library()
         self.path = path
-        self._lock = OwnerLock(path)
-        self._lock.acquire()
-        self._numbers = Numbers()
-        self._writers = plain_engine(path)
         self._readers = plain_engine(path, read_only=True)
-        self._commits = GroupCommit(self._writers.connect, self._numbers.write, self._numbers.forget)
 
-    @contextmanager
-    def writing(self, tenant: str) -> Iterator[sa.Connection]:
-        """A savepoint inside the group that is forming; durable when the block has ended."""
-        with self._commits.member() as connection:
-            yield connection
+    def writing(self, tenant: str) -> AbstractContextManager[sa.Connection]:
+        """Only the owner writes."""
+        raise _only_read()
 
     @contextmanager
     def reading(self, tenant: str) -> Iterator[sa.Connection]:
@@ -107,15 +124,13 @@ class SqliteEngine:
             finally:
                 connection.exec_driver_sql("COMMIT")
 
-    @contextmanager
-    def dispatching(self) -> Iterator[sa.Connection]:
-        """The same as writing: there is one tenant and no role to change."""
-        with self._commits.member() as connection:
-            yield connection
+    def dispatching(self) -> AbstractContextManager[sa.Connection]:
+        """Only the owner writes."""
+        raise _only_read()
 
     def number(self, connection: sa.Connection, tenant: str, name: str) -> int | None:
-        """Counted in memory, stored with the commit."""
-        return self._numbers.next(connection, tenant, name)
+        """Only the owner writes."""
+        raise _only_read()
 
     def lock_lane(self, connection: sa.Connection, tenant: str, lane: str) -> None:
         """Nothing to do: one writer at a time is already in order."""
@@ -133,14 +148,8 @@ class SqliteEngine:
         return statement
 
     def scour(self) -> None:
-        """Move the write-ahead log into the file and empty it, so that no erased page survives there."""
-        with self._writers.connect() as connection:
-            for _ in range(_SCOUR_TRIES):
-                busy, *_ = connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").one()
-                if not busy:
-                    return
-                threading.Event().wait(_SCOUR_PAUSE_S)  # a reader still looks at an older state
-        _log.warning("erased text stays in the write-ahead log until its readers have ended")
+        """Only the owner erases."""
+        raise _only_read()
 
     def failure(self, error: Exception) -> Exception | None:
         """What a driver error means to a caller."""
@@ -161,9 +170,56 @@ class SqliteEngine:
         return LocalBell()
 
     def close(self) -> None:
+        """Close every connection."""
+        self._readers.dispose()
+
+
+def _only_read() -> RuntimeError:
+    return RuntimeError("this store was opened for reading")
+
+
+class SqliteEngine(SqliteReader):
+    """One file, owned by this process until closed."""
+
+    def __init__(self, path: Path) -> None:
+        require_fixed_library()
+        self._lock = OwnerLock(path)
+        self._lock.acquire()
+        super().__init__(path)
+        self._numbers = Numbers()
+        self._writers = plain_engine(path)
+        self._commits = GroupCommit(self._writers.connect, self._numbers.write, self._numbers.forget)
+
+    @contextmanager
+    def writing(self, tenant: str) -> Iterator[sa.Connection]:
+        """A savepoint inside the group that is forming; durable when the block has ended."""
+        with self._commits.member() as connection:
+            yield connection
+
+    @contextmanager
+    def dispatching(self) -> Iterator[sa.Connection]:
+        """The same as writing: there is one tenant and no role to change."""
+        with self._commits.member() as connection:
+            yield connection
+
+    def number(self, connection: sa.Connection, tenant: str, name: str) -> int | None:
+        """Counted in memory, stored with the commit."""
+        return self._numbers.next(connection, tenant, name)
+
+    def scour(self) -> None:
+        """Move the write-ahead log into the file and empty it, so that no erased page survives there."""
+        with self._writers.connect() as connection:
+            for _ in range(_SCOUR_TRIES):
+                busy, *_ = connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").one()
+                if not busy:
+                    return
+                threading.Event().wait(_SCOUR_PAUSE_S)  # a reader still looks at an older state
+        _log.warning("erased text stays in the write-ahead log until its readers have ended")
+
+    def close(self) -> None:
         """Close every connection, then let another process own the file."""
         # The last connection to close folds the write-ahead log into the file, which a reader cannot do.
-        self._readers.dispose()
+        super().close()
         self._commits.close()
         self._writers.dispose()
         self._lock.release()

@@ -1,48 +1,34 @@
-"""The composition root: the only place that knows every part by name.
-
-`Core` is everything that stands on an open store. `App` is a server: it listens before its store is open, so that
-health can be asked from the first moment, opens the store in the background, and drains before it ends. The store has
-one owner at a time, and only the owner says in `server.json` where it listens.
+"""A server: it listens before its store is open, so that health can be asked from the first moment, opens the store in
+the background, and drains before it ends. The store has one owner at a time, and only the owner says in `server.json`
+where it listens.
 """
 
 import logging
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from codexmem import __version__
+from codexmem.app.core import Core, open_core
 from codexmem.domain.errors import CodexmemError, NotReady, Unavailable
 from codexmem.domain.ids import Clock, SystemClock
 from codexmem.domain.job import JobStatus
 from codexmem.domain.tenant import LOCAL, Identity
 from codexmem.events.live import Live
-from codexmem.events.log import Log
 from codexmem.events.report import Report
-from codexmem.events.retention import Retention
-from codexmem.jobs.duty import Duties, Duty
 from codexmem.jobs.queue import Queue
-from codexmem.jobs.worker import Worker
-from codexmem.services import housekeeping
 from codexmem.services.announcement import Announcement
 from codexmem.services.history import History
-from codexmem.services.housekeeping import Housekeeping
-from codexmem.services.keys import Keys, LocalToken
+from codexmem.services.indexing import Indexing
+from codexmem.services.keys import LocalToken
 from codexmem.services.memories import Memories
+from codexmem.services.recall import Recall
 from codexmem.services.receipts import Receipts
 from codexmem.services.status import Status
-from codexmem.services.transfer import Transfer, tell_notices
+from codexmem.services.transfer import tell_notices
 from codexmem.settings import Settings
-from codexmem.store import history, memories, receipts
-from codexmem.store.backup import Target
-from codexmem.store.bell import Bell, LocalBell
-from codexmem.store.database import Database, acting_as
-from codexmem.store.dispatch import Dispatch
-from codexmem.store.events import Events
-from codexmem.store.index import NullTextIndex, NullVectorIndex
-from codexmem.store.jobs import Jobs
-from codexmem.store.listing import Lists
-from codexmem.store.opening import open_database, sqlite_path
+from codexmem.store.database import acting_as
+from codexmem.store.opening import sqlite_path
 from codexmem.store.sqlite.lock import OwnerLock
 from codexmem.surfaces import worker_api
 from codexmem.surfaces._kit.assemble import build_asgi
@@ -58,77 +44,6 @@ SURFACES = (worker_api.SURFACE,)
 GRACE_S = 5.0
 _RETRY_S = (0.2, 0.5, 1.0, 2.0, 5.0)
 _NOTICES_S = 30.0
-
-
-@dataclass(frozen=True, slots=True)
-class Core:
-    """Everything that stands on one open store."""
-
-    db: Database
-    bell: Bell
-    log: Log
-    live: Live
-    report: Report
-    queue: Queue
-    memories: Memories
-    history: History
-    receipts: Receipts
-    keys: Keys
-    housekeeping: Housekeeping
-    worker: Worker
-
-    def close(self) -> None:
-        """Give back the store; the worker has been stopped."""
-        self.bell.close()
-        self.db.close()
-
-
-def handlers(chores: Housekeeping) -> Duties:
-    """Every kind of job there is, and the function that runs it."""
-    return {
-        housekeeping.FADE_EVENTS: Duty(chores.fade_events),
-        housekeeping.PRUNE_RECEIPTS: Duty(chores.prune_receipts),
-        housekeeping.PRUNE_JOBS: Duty(chores.prune_jobs),
-    }
-
-
-def open_core(settings: Settings, clock: Clock | None = None) -> Core:
-    """Open the store and build everything on it; nothing runs yet."""
-    clock = clock or SystemClock()
-    target = Target(settings.database_url, settings.pg_bin_dir)
-    transfer = Transfer(target, settings.data_dir, clock, version=__version__)
-    transfer.before_upgrade()
-    db = open_database(settings.database_url, pool_size=settings.pool_size)
-    try:
-        transfer.clear_leftovers()
-        return _build(db, settings, clock)
-    except BaseException:
-        db.close()
-        raise
-
-
-def _build(db: Database, settings: Settings, clock: Clock) -> Core:
-    bell: Bell = LocalBell()
-    if settings.on_postgres:
-        from codexmem.store.postgres.bell import PostgresBell
-
-        bell = PostgresBell(settings.database_url)
-    events, jobs, dispatch = Events(db), Jobs(db), Dispatch(db)
-    table, versions, answers = memories.Memories(db), history.Versions(db), receipts.Receipts(db)
-    text, vectors = NullTextIndex(), NullVectorIndex()
-    book = Log(db, events, bell, clock)
-    queue = Queue(db, jobs, dispatch, bell, clock)
-    remembering = Memories(db, table, Lists(db), versions, text, book, clock)
-    once = Receipts(db, answers, clock)
-    chores = Housekeeping(queue, clock, Retention(events, clock).prune, lambda limit: once.prune(limit=limit))
-    worker = Worker(
-        db, jobs, dispatch, book, bell, clock, handlers(chores), threads=settings.worker_threads
-    )  # fmt: skip
-    return Core(
-        db=db, bell=bell, log=book, live=Live(db, events, bell), report=Report(events), queue=queue,
-        memories=remembering, receipts=once, keys=Keys(db, book.append, clock), housekeeping=chores, worker=worker,
-        history=History(db, remembering, table, versions, answers, text, vectors, book, clock),
-    )  # fmt: skip
 
 
 class Services:
@@ -164,6 +79,16 @@ class Services:
         return self.core.history
 
     @property
+    def recall(self) -> Recall:
+        """Finding memories."""
+        return self.core.recall
+
+    @property
+    def indexing(self) -> Indexing:
+        """How far the indexes are."""
+        return self.core.indexing
+
+    @property
     def receipts(self) -> Receipts:
         """Idempotency."""
         return self.core.receipts
@@ -193,7 +118,7 @@ class App:
         self.services = Services(self.status)
         self._clock = clock
         self._work = work
-        self._working = False
+        self._began = False
         self._stop = threading.Event()
         self._error: Exception | None = None
         self._drained = threading.Event()
@@ -262,19 +187,20 @@ class App:
             self._fail(error)
             self._drained.wait()
         finally:
-            if self._working:
-                core.worker.stop(GRACE_S)
+            if self._began:
+                core.stop(GRACE_S)
             self._announcement.withdraw()
             core.close()
 
     def _begin(self, core: Core) -> None:
         self.services.opened(core)
         self._tell_notices(core)
-        if self._work:
-            if core.db.engine.ambient_tenant is not None:
+        if core.db.engine.ambient_tenant is not None:
+            if self._work:
                 core.housekeeping.begin()
-            core.worker.start()
-            self._working = True
+            core.indexing.begin()
+        core.begin(work=self._work)
+        self._began = True
         if self._bound is not None:
             where = self._bound
             self._announcement.tell(url=where.url, host=where.host, port=where.port, version=__version__)
@@ -328,6 +254,7 @@ class App:
         try:
             with acting_as(tenant):
                 self.services.core.housekeeping.begin()
+                self.services.core.indexing.begin()
         except CodexmemError:
             self._tended.discard(tenant)
             log.warning("housekeeping of a tenant could not be enqueued; trying again", exc_info=True)

@@ -1,0 +1,45 @@
+"""Text in a terminal: how many cells it takes, and what of it is safe to print.
+
+Memories hold what models and tools wrote. Their control characters could move the cursor, hide text or turn its
+direction, so none of them reaches a terminal.
+"""
+
+import unicodedata
+
+_ELLIPSIS = "…"
+_UNSAFE = {"Cc", "Cs", "Co", "Cn", "Zl", "Zp"}
+_NO_CELL = {"Mn", "Me", "Cf"}
+_TURNING = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+
+
+def cells(text: str) -> int:
+    """How many cells of a terminal the text takes: Chinese characters two, accents none."""
+    return sum(map(_cell, text))
+
+
+def cut(text: str, width: int) -> str:
+    """As much of the text as fits, with a mark where something is missing."""
+    if cells(text) <= width:
+        return text
+    taken, room = 0, width - cells(_ELLIPSIS)
+    for place, char in enumerate(text):
+        taken += _cell(char)
+        if taken > room:
+            return text[:place].rstrip() + _ELLIPSIS
+    return text
+
+
+def one_line(text: str) -> str:
+    """The first line that says something, without what a terminal would act upon."""
+    line = next((each for each in text.splitlines() if each.strip()), "")
+    return "".join(_safe(char) for char in line).strip()
+
+
+def _safe(char: str) -> str:
+    return " " if char in _TURNING or unicodedata.category(char) in _UNSAFE else char
+
+
+def _cell(char: str) -> int:
+    if unicodedata.category(char) in _NO_CELL:
+        return 0
+    return 2 if unicodedata.east_asian_width(char) in "WF" else 1

@@ -1,0 +1,141 @@
+"""Writes a suite's passages through the production path and asks its questions, one after the other."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from itertools import islice
+from typing import Protocol
+
+from codexmem.domain.attrs import PromptAttrs
+from codexmem.domain.history import By
+from codexmem.domain.ids import monotonic
+from codexmem.domain.memory import Draft, Kind, Memory, Origin, State
+from codexmem.domain.query import Filter
+from codexmem.domain.search import Answer, Search, Unit
+from codexmem.measure.corpus import Corpus, Passage, Task
+from codexmem.measure.metrics import DEPTH, SHOWN, Outcome, tokens
+
+KINDS = frozenset({Kind.PROMPT})
+BY = By("measure", source="import:measure")  # what to erase afterwards goes by this
+_BATCH = 500  # memories per transaction
+_ROLES = {"": Origin.HUMAN, "user": Origin.HUMAN, "assistant": Origin.AGENT}
+
+Progress = Callable[[str, int, int], None]  # what is being done, how many are done, of how many
+
+
+class Store(Protocol):
+    """The part of an open store that is measured."""
+
+    def remember(self, draft: Draft, by: By) -> Memory:
+        """Write one memory, as every door does."""
+        ...
+
+    def knows(self, id: str) -> bool:
+        """Whether a memory of this id is there."""
+        ...
+
+    def together(self) -> AbstractContextManager[object]:
+        """One transaction around several writes."""
+        ...
+
+    def catch_up(self) -> None:
+        """Return when everything written so far can be found by every index."""
+        ...
+
+    def search(self, search: Search) -> Answer:
+        """Ask, as every door does."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What the store holds, and how to read results back into keys."""
+
+    keys: dict[str, Passage]  # by memory's id
+    write_s: float
+    index_s: float
+
+
+def write(store: Store, suite: str, corpora: Sequence[Corpus], progress: Progress) -> Written:
+    """Write every passage that is not there yet, then wait for the indexes."""
+    total = sum(len(corpus.passages) for corpus in corpora)
+    keys: dict[str, Passage] = {}
+    began = monotonic()
+    pending = _drafts(suite, corpora)
+    while batch := list(islice(pending, _BATCH)):
+        keys.update((draft.id or "", passage) for draft, passage in batch)
+        # A batch is written whole or not at all, so that its last memory tells.
+        if not store.knows(batch[-1][0].id or ""):
+            with store.together():
+                for draft, _ in batch:
+                    store.remember(draft, BY)
+        progress("writing", len(keys), total)
+    wrote = monotonic()
+    progress("indexing", 0, 0)
+    store.catch_up()
+    return Written(keys, wrote - began, monotonic() - wrote)
+
+
+def ask(store: Store, suite: str, corpora: Sequence[Corpus], task: Task, written: Written, *, recipe: str,
+        progress: Progress) -> list[Outcome]:  # fmt: skip
+    """Ask every question that has gold or is known to have no answer; the rest say nothing about a search."""
+    asked = [
+        (corpus, question)
+        for corpus in corpora
+        for question in corpus.questions
+        if question.absent or question.gold(task.unit)
+    ]
+    outcomes = []
+    for corpus, question in asked:
+        search = Search(
+            question.text,
+            Filter(KINDS, project=project(suite, corpus)),
+            limit=DEPTH,
+            unit=task.unit,
+            asked_ms=question.asked_ms,
+            recipe=recipe,
+        )
+        began = monotonic()
+        answer = store.search(search)
+        spent = monotonic() - began
+        found = [written.keys[each.memory.id] for each in answer.results]
+        outcomes.append(
+            Outcome(
+                question,
+                question.gold(task.unit),
+                tuple(each.session if task.unit is Unit.SESSION else each.key for each in found),
+                tuple(each.score for each in answer.results),
+                sum(tokens(each.memory.state.content) for each in answer.results[:SHOWN]),
+                spent * 1_000,
+                answer.mode,
+            )
+        )
+        progress("asking", len(outcomes), len(asked))
+    return outcomes
+
+
+def project(suite: str, corpus: Corpus) -> str:
+    """The project that holds a corpus."""
+    return f"{suite}/{corpus.name}"
+
+
+def _drafts(suite: str, corpora: Sequence[Corpus]) -> Iterator[tuple[Draft, Passage]]:
+    for corpus in corpora:
+        turns: dict[str, int] = {}
+        for passage in corpus.passages:
+            turns[passage.session] = turns.get(passage.session, 0) + 1
+            # A role is an origin; only a name is a speaker.
+            role = _ROLES.get(passage.speaker)
+            attrs = PromptAttrs(turns[passage.session], speaker="" if role is not None else passage.speaker)
+            name = project(suite, corpus)
+            yield (
+                Draft(
+                    Kind.PROMPT,
+                    State(passage.text, attrs, project=name),
+                    role or Origin.HUMAN,
+                    session=f"{name}/{passage.session}",
+                    id=f"{name}#{passage.key}",
+                    created_ms=passage.created_ms,
+                ),
+                passage,
+            )

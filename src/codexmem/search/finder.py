@@ -1,0 +1,331 @@
+"""A search from query to answer: read the query, gather candidates, weigh them, order them, say how it went.
+
+Words and meaning each propose candidates; their neighbours in a session join them. The recipe's weighted sum of signals
+orders them, a logistic curve turns the sum into a probability, and what nearly repeats a better result steps behind
+what differs; a reranker, if there is one, then puts the first of them in its own order. Whatever keeps vectors from
+taking part (no embedder, a server that does not answer) leaves a search by words, a reranker that fails leaves the
+order, and the answer says so.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from codexmem.domain.errors import CodexmemError
+from codexmem.domain.ids import Clock
+from codexmem.domain.memory import Kind, Memory
+from codexmem.domain.query import Filter
+from codexmem.domain.search import MAX_DEPTH, Answer, Found, Mode, Search, Unit
+from codexmem.embed.model import Embedder
+from codexmem.embed.passages import SIZE
+from codexmem.embed.rerank import Reranker
+from codexmem.search import asked, diversity, recipes, rerank
+from codexmem.search.calibration import Calibrated, calibrate
+from codexmem.search.pool import Pool, gather
+from codexmem.search.recipes import Recipe
+from codexmem.search.signals import NAMES, Signals
+from codexmem.search.stopwatch import Stopwatch
+from codexmem.store.candidates import Candidate, Candidates
+from codexmem.store.database import Database
+from codexmem.store.history import Versions
+from codexmem.store.index import Hit, Past, TextIndex, VectorIndex
+from codexmem.store.memories import Memories
+
+
+@dataclass(slots=True)
+class _Dense:
+    """What the vectors said, and what kept all or some of them from it."""
+
+    scores: dict[int, float] | None = None
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Listed:
+    """Candidates in order, before the page is read."""
+
+    pool: Pool
+    order: list[int]  # places in the pool
+    ranked: Calibrated
+    sources: dict[str, int]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """What a search had before it."""
+
+    pool: Pool
+    signals: dict[str, list[float]]  # along the pool
+
+
+class Finder:
+    """Searches the acting tenant's memory."""
+
+    def __init__(self, db: Database, table: Memories, versions: Versions, candidates: Candidates, text: TextIndex,
+                 vectors: VectorIndex, embedder: Embedder | None, clock: Clock,
+                 reranker: Reranker | None = None) -> None:  # fmt: skip
+        self._db = db
+        self._table = table
+        self._versions = versions
+        self._candidates = candidates
+        self._text = text
+        self._vectors = vectors
+        self._embedder = embedder
+        self._clock = clock
+        self._reranker = reranker
+
+    def search(self, search: Search) -> Answer:
+        """The answer; raises only what the store itself raises."""
+        recipe = recipes.named(search.recipe)
+        watch = Stopwatch()
+        now_ms = self._clock.now_ms()
+        query = self._read(search, now_ms)
+        watch.lap("query")
+        if search.as_of_ms is not None:
+            with self._db.reading():
+                return self._search_past(search, query, recipe, watch)
+        # Before a connection is held: an embedder may be a server far away.
+        vector, note = self._embed(query.text)
+        watch.lap("embed")
+        with self._db.reading():
+            listed = self._listed(search, query, recipe, watch, vector, note, now_ms)
+            if self._reranker is None:
+                return self._answer(search, listed, watch)
+        # While no connection is held, for the same reason.
+        listed = self._reranked(self._reranker, search, listed, recipe, watch)
+        with self._db.reading():
+            return self._answer(search, listed, watch, again=True)
+
+    def _read(self, search: Search, now_ms: int) -> asked.Asked:
+        project = search.filter.project
+        return asked.read(
+            search.text,
+            asked_ms=next(ms for ms in (search.asked_ms, search.as_of_ms, now_ms) if ms is not None),
+            known=lambda names: self._candidates.speakers(names, project),
+        )
+
+    def _embed(self, text: str) -> tuple[bytes | None, str | None]:
+        """The query's vector, or why there is none."""
+        if self._embedder is None:
+            return None, "no embedder is configured: words only"
+        beginning = _beginning(text)
+        if not beginning.strip():
+            return None, "the query is empty"
+        try:
+            return self._embedder.query(beginning), None
+        except CodexmemError as error:
+            return None, f"no vectors: {error.message}"
+
+    def _listed(self, search: Search, query: asked.Asked, recipe: Recipe, watch: Stopwatch, vector: bytes | None,
+                note: str | None, now_ms: int) -> _Listed:  # fmt: skip
+        depth = search.offset + search.limit
+        pool, sources, missing = self._pool(search, query, recipe, watch, vector, note, depth)
+        ranked = self._rank(search, query, pool, recipe, now_ms)
+        order = _sessions_first(ranked, pool) if search.unit is Unit.SESSION else ranked.order
+        # A reranker is shown the same candidates for every page, or pages would not fit together.
+        seen = max(depth + 1, self._reranker.depth if self._reranker is not None else 0)
+        order = diversity.spread(order, pool.candidates, alike=recipe.near_duplicate, depth=seen)
+        watch.lap("rank")
+        return _Listed(pool, order, ranked, sources, (missing,) if missing else ())
+
+    def _answer(self, search: Search, listed: _Listed, watch: Stopwatch, *, again: bool = False) -> Answer:
+        """The page; `again` says that its memories may have changed since they were found."""
+        chances, depth = listed.ranked.probabilities, search.offset + search.limit
+        chosen = [place for place in listed.order if chances[place] >= search.min_score]
+        page = chosen[search.offset : depth]
+        if again:
+            seqs = [listed.pool.candidates[place].seq for place in page]
+            standing = self._candidates.passing(seqs, search.filter)
+            page = [place for place, seq in zip(page, seqs, strict=True) if seq in standing]
+        results = self._results(search, listed.pool, page, listed.ranked)
+        watch.lap("rows")
+        return Answer(
+            results=results,
+            mode=Mode.HYBRID if listed.pool.dense is not None else Mode.LEXICAL,
+            sources=listed.sources,
+            timings_ms=watch.total(),
+            more=len(chosen) > depth,
+            notes=listed.notes,
+        )
+
+    def _pool(self, search: Search, query: asked.Asked, recipe: Recipe, watch: Stopwatch, vector: bytes | None,
+              note: str | None, depth: int) -> tuple[Pool, dict[str, int], str | None]:  # fmt: skip
+        """The candidates, how many each source gave, and why vectors took no part."""
+        lexical = self._text.find(query.terms, search.filter, limit=_width(recipe.lexical, depth))
+        watch.lap("lexical")
+        dense = _Dense(note=note)
+        if vector is not None:
+            dense = self._find_dense(vector, search.filter, _width(recipe.dense, depth), lexical)
+            watch.lap("vectors")
+        pool, sources = self._gather(lexical, dense, search.filter, recipe)
+        watch.lap("candidates")
+        return pool, sources, dense.note
+
+    def _find_dense(self, vector: bytes, wanted: Filter, limit: int, lexical: Sequence[Hit]) -> _Dense:
+        assert self._embedder is not None
+        model = self._embedder.model
+        try:
+            hits = self._vectors.find(model, vector, wanted, limit=limit)
+            scores = {hit.seq: hit.score for hit in hits}
+            # What only the words found is measured too, or it would stand as far away as possible.
+            others = [hit.seq for hit in lexical if hit.seq not in scores]
+            if others and hits:
+                scores |= self._vectors.near(model, vector, others)
+        except CodexmemError as error:
+            return _Dense(note=f"no vectors: {error.message}")
+        if not scores:
+            return _Dense(note="nothing here has vectors of this model: words only")
+        # Where several indexes answer as one, some of them may have been silent.
+        missed = getattr(self._vectors, "missed", None)
+        return _Dense(scores, missed() if missed is not None else None)
+
+    def _gather(self, lexical: Sequence[Hit], dense: _Dense, wanted: Filter,
+                recipe: Recipe) -> tuple[Pool, dict[str, int]]:  # fmt: skip
+        words = {hit.seq: hit.score for hit in lexical}
+        found = self._candidates.read(list(words.keys() | (dense.scores or {}).keys()))
+        leading = _leading(words, dense.scores, recipe.neighbours)
+        beside = self._candidates.beside([seq for seq in leading if seq in found and found[seq].session is not None])
+        beyond = {seq for pair in beside.values() for seq in pair if seq is not None and seq not in found}
+        if beyond:
+            found |= self._candidates.read(list(self._candidates.passing(sorted(beyond), wanted)))
+        _mirror(beside)
+        sources = {"lexical": len(words), "neighbours": sum(seq in found for seq in beyond)}
+        if dense.scores is not None:
+            sources[self._vectors.name] = len(dense.scores)
+        return gather(found, words, dense.scores, beside), sources
+
+    def examine(self, search: Search) -> Examined:
+        """The candidates of a search with every signal, for people who fit recipes."""
+        recipe, watch, now_ms = recipes.named(search.recipe), Stopwatch(), self._clock.now_ms()
+        query = self._read(search, now_ms)
+        vector, note = self._embed(query.text)
+        with self._db.reading():
+            depth = search.offset + search.limit
+            pool, _, _ = self._pool(search, query, recipe, watch, vector, note, depth)
+        signals = self._signals(query, pool, recipe, now_ms)
+        return Examined(pool, {name: signals.of(name) for name in sorted(NAMES)})
+
+    def _rank(self, search: Search, query: asked.Asked, pool: Pool, recipe: Recipe, now_ms: int) -> Calibrated:
+        signals = self._signals(query, pool, recipe, now_ms)
+        weights = recipe.weights_for(vectors=pool.dense is not None, unspaced=query.unspaced)
+        # A signal that says nothing of anybody adds nothing to any sum.
+        said = ((weight, name, values) for name, weight in weights.items() if any(values := signals.of(name)))
+        shares = {name: [weight * value for value in values] for weight, name, values in said}
+        return calibrate(pool, shares, recipe, pool.sessions() if search.unit is Unit.SESSION else None)
+
+    def _signals(self, query: asked.Asked, pool: Pool, recipe: Recipe, now_ms: int) -> Signals:
+        share = recipe.share_unspaced if query.unspaced else recipe.share
+        return Signals(query, pool, lexical_share=share, now_ms=now_ms)
+
+    def _reranked(self, reranker: Reranker, search: Search, listed: _Listed, recipe: Recipe,
+                  watch: Stopwatch) -> _Listed:  # fmt: skip
+        query, head = _beginning(search.text), listed.order[: reranker.depth]
+        # Behind the head nothing changes, whatever the reranker says.
+        if not query.strip() or len(head) < 2 or search.offset >= len(head):
+            return listed
+        try:
+            scores = reranker.scores(query, [rerank.text_of(listed.pool.candidates[place]) for place in head])
+        except CodexmemError as error:
+            return replace(listed, notes=(*listed.notes, f"not reranked: {error.message}"))
+        finally:
+            watch.lap("rerank")
+        order, ranked = rerank.reorder(listed.pool, listed.order, listed.ranked, scores, alike=recipe.near_duplicate)
+        return replace(listed, order=order, ranked=ranked)
+
+    def _results(self, search: Search, pool: Pool, page: Sequence[int], ranked: Calibrated) -> tuple[Found, ...]:
+        seqs = [pool.candidates[place].seq for place in page]
+        memories = self._table.many(seqs, search.filter.kinds)
+        return tuple(
+            Found(memories[seq], ranked.probabilities[place], ranked.explain(place) if search.explain else {})
+            for seq, place in zip(seqs, page, strict=True)
+            if seq in memories
+        )
+
+    def _search_past(self, search: Search, query: asked.Asked, recipe: Recipe, watch: Stopwatch) -> Answer:
+        """Search what held at that time. Vectors know the present only, so this goes by words."""
+        as_of_ms = search.as_of_ms
+        assert as_of_ms is not None
+        depth = search.offset + search.limit
+        hits = self._text.find_past(query.terms, search.filter, as_of_ms, limit=_width(recipe.lexical, depth))
+        watch.lap("lexical")
+        then = self._as_they_were(hits, search.filter.kinds)
+        found = {seq: Candidate.of(memory) for seq, memory in then.items()}
+        pool = gather(found, {hit.seq: hit.score for hit in hits}, None, {})
+        watch.lap("candidates")
+        ranked = self._rank(search, query, pool, recipe, as_of_ms)
+        order = _sessions_first(ranked, pool) if search.unit is Unit.SESSION else ranked.order
+        chosen = [place for place in order if ranked.probabilities[place] >= search.min_score]
+        results = tuple(
+            Found(then[pool.candidates[place].seq], ranked.probabilities[place],
+                  ranked.explain(place) if search.explain else {})
+            for place in chosen[search.offset : depth]
+        )  # fmt: skip
+        watch.lap("rank")
+        return Answer(
+            results=results,
+            mode=Mode.LEXICAL,
+            sources={"past": len(hits)},
+            timings_ms=watch.total(),
+            more=len(chosen) > depth,
+            notes=("the past is searched by words only",),
+        )
+
+    def _as_they_were(self, hits: Sequence[Past], kinds: frozenset[Kind]) -> dict[int, Memory]:
+        """The memories in the versions that were found; what of them is kept no longer is left out."""
+        version = {hit.seq: hit.version for hit in hits}
+        found = self._table.many(version, kinds)
+        changed = {seq: memory for seq, memory in found.items() if memory.version != version[seq]}
+        kept = self._versions.many({seq: (memory.kind, version[seq]) for seq, memory in changed.items()})
+        for seq, memory in changed.items():
+            if seq in kept:
+                was = kept[seq]
+                found[seq] = replace(memory, state=was.state, version=was.version, updated_ms=was.created_ms)
+            else:
+                del found[seq]
+        return found
+
+
+def _beginning(text: str) -> str:
+    """As much of a query as a passage has; half a surrogate pair is text that no model takes."""
+    return text[:SIZE].encode(errors="replace").decode()
+
+
+def _width(least: int, depth: int) -> int:
+    """How many candidates an index is asked for. In few steps: pages fit together if they are cut from one pool."""
+    while least < 2 * depth:
+        least *= 4
+    return min(least, 2 * MAX_DEPTH)
+
+
+def _leading(words: dict[int, float], dense: dict[int, float] | None, count: int) -> list[int]:
+    """The best of each index in turn: whose company is worth a look."""
+    ranked = [[seq for seq, _ in sorted(scores.items(), key=_best_first)] for scores in (words, dense or {})]
+    turns = [seq for pair in zip(*ranked, strict=False) for seq in pair]
+    turns += ranked[0][len(ranked[1]) :] + ranked[1][len(ranked[0]) :]
+    return list(dict.fromkeys(turns))[:count]
+
+
+def _best_first(scored: tuple[int, float]) -> tuple[float, int]:
+    return -scored[1], scored[0]
+
+
+def _mirror(beside: dict[int, tuple[int | None, int | None]]) -> None:
+    """Who has a neighbour is its neighbour's neighbour."""
+    for seq, (before, after) in list(beside.items()):
+        if before is not None and before not in beside:
+            beside[before] = (None, seq)
+        elif before is not None and beside[before][1] is None:
+            beside[before] = (beside[before][0], seq)
+        if after is not None and after not in beside:
+            beside[after] = (seq, None)
+        elif after is not None and beside[after][0] is None:
+            beside[after] = (seq, beside[after][1])
+
+
+def _sessions_first(ranked: Calibrated, pool: Pool) -> list[int]:
+    """The best memory of each session, in the order of these."""
+    best: dict[object, int] = {}
+    sessions = pool.sessions()
+    for place in ranked.order:
+        best.setdefault(sessions[place], place)
+    return list(best.values())

@@ -1,0 +1,47 @@
+"""The candidates of one search, with what each index said of them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from codexmem.store.candidates import Candidate
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """Candidates in a fixed order; every list runs along them."""
+
+    candidates: Sequence[Candidate]
+    lexical: Sequence[float]  # BM25; 0 where no word was found
+    dense: Sequence[float] | None  # cosine; None where no vector took part
+    before: Sequence[int | None]  # the place in this pool of the memory before it in its session
+    after: Sequence[int | None]
+
+    def __len__(self) -> int:
+        return len(self.candidates)
+
+    def sessions(self) -> list[object]:
+        """What each candidate belongs to; one without a session stands for itself."""
+        return [candidate.session or candidate.seq for candidate in self.candidates]
+
+
+def gather(found: Mapping[int, Candidate], lexical: Mapping[int, float], dense: Mapping[int, float] | None,
+           beside: Mapping[int, tuple[int | None, int | None]]) -> Pool:  # fmt: skip
+    """Bring together what was read and found; in order of their numbers, so that ties are broken alike everywhere."""
+    seqs = sorted(found)
+    place = {seq: at for at, seq in enumerate(seqs)}
+
+    def neighbours(side: int) -> list[int | None]:
+        places: list[int | None] = []
+        for seq in seqs:
+            other = beside.get(seq, (None, None))[side]
+            places.append(place.get(other) if other is not None else None)
+        return places
+
+    lowest = min(dense.values(), default=0.0) if dense is not None else 0.0
+    return Pool(
+        candidates=[found[seq] for seq in seqs],
+        lexical=[lexical.get(seq, 0.0) for seq in seqs],
+        dense=[dense.get(seq, lowest) for seq in seqs] if dense is not None else None,
+        before=neighbours(0),
+        after=neighbours(1),
+    )

@@ -1,0 +1,129 @@
+"""Recall: the one search behind every door, with a trace of each.
+
+A trace is an event in the log. It is written after the answer was given, by a thread of its own: nobody waits for a
+commit in order to read. The queue of traces is bounded; what does not fit, or cannot be written, is counted, not kept.
+"""
+
+import logging
+import threading
+from collections import deque
+from collections.abc import Sequence
+from typing import Any
+
+from codexmem.domain.event import EventType, NewEvent
+from codexmem.domain.search import Answer, Search
+from codexmem.events.log import Log
+from codexmem.search.finder import Examined, Finder
+from codexmem.store.database import Database, acting_as
+
+_KEPT = 1_000  # traces that wait to be written
+_TOGETHER = 100
+_QUERY = 1_000  # characters of a query that a trace keeps
+_RESULTS = 20
+_GATHER_S = 0.25
+
+_log = logging.getLogger(__name__)
+
+
+class Traces:
+    """Writes traces behind the answers."""
+
+    def __init__(self, db: Database, log: Log) -> None:
+        self._db = db
+        self._log = log
+        self._waiting: deque[tuple[str, NewEvent]] = deque()
+        self._lock = threading.Lock()
+        self._writing = threading.Lock()
+        self._rung = threading.Event()
+        self._stopping = threading.Event()
+        self._thread: threading.Thread | None = None
+        self.dropped = 0
+
+    def leave(self, search: Search, answer: Answer) -> None:
+        """Keep the trace of a search of the acting tenant; returns at once."""
+        with self._lock:
+            if len(self._waiting) >= _KEPT:
+                self.dropped += 1
+                return
+            self._waiting.append((self._db.acting_tenant(), _trace(search, answer)))
+            if self._thread is None and not self._stopping.is_set():
+                self._thread = threading.Thread(target=self._run, name="codexmem-traces", daemon=True)
+                self._thread.start()
+        self._rung.set()
+
+    def close(self) -> None:
+        """Write what waits, then no more."""
+        self._stopping.set()
+        self._rung.set()
+        if self._thread is not None:
+            self._thread.join(5.0)
+            if self._thread.is_alive():  # the log does not answer
+                return
+        self.flush()
+
+    def flush(self) -> None:
+        """Write what waits, now and here; afterwards every trace that was left before is written or counted."""
+        with self._writing:
+            while batch := self._taken():
+                for tenant in dict.fromkeys(tenant for tenant, _ in batch):
+                    self._write(tenant, [event for whose, event in batch if whose == tenant])
+
+    def _write(self, tenant: str, events: Sequence[NewEvent]) -> None:
+        try:
+            with acting_as(tenant), self._db.transaction():
+                for event in events:
+                    self._log.append(event)
+        except Exception:
+            with self._lock:
+                self.dropped += len(events)
+            _log.warning("traces of %d searches could not be written", len(events), exc_info=True)
+
+    def _taken(self) -> list[tuple[str, NewEvent]]:
+        with self._lock:
+            return [self._waiting.popleft() for _ in range(min(_TOGETHER, len(self._waiting)))]
+
+    def _run(self) -> None:
+        while not self._stopping.is_set():
+            self._rung.wait()
+            self._rung.clear()
+            self._stopping.wait(_GATHER_S)
+            self.flush()
+
+
+class Recall:
+    """Finding memories."""
+
+    def __init__(self, finder: Finder, traces: Traces) -> None:
+        self._finder = finder
+        self._traces = traces
+
+    def examine(self, search: Search) -> Examined:
+        """The candidates with every signal, untraced: for fitting recipes."""
+        return self._finder.examine(search)
+
+    def search(self, search: Search) -> Answer:
+        """The memories that fit, best first; leaves a trace."""
+        answer = self._finder.search(search)
+        self._traces.leave(search, answer)
+        return answer
+
+
+def _trace(search: Search, answer: Answer) -> NewEvent:
+    payload: dict[str, Any] = {
+        # Half a surrogate pair is legal to ask for but not to store.
+        "query": search.text[:_QUERY].encode(errors="replace").decode(),
+        "kinds": sorted(kind.value for kind in search.filter.kinds),
+        "recipe": search.recipe,
+        "unit": search.unit.value,
+        "mode": answer.mode.value,
+        "sources": answer.sources,
+        "timings_ms": answer.timings_ms,
+        "results": len(answer.results),
+        "top": [[found.memory.seq, round(found.score, 4)] for found in answer.results[:_RESULTS]],
+        "notes": list(answer.notes),
+    }
+    if search.as_of_ms is not None:
+        payload["as_of_ms"] = search.as_of_ms
+    if search.explain:
+        payload["why"] = {str(found.memory.seq): found.signals for found in answer.results[:_RESULTS]}
+    return NewEvent(EventType.SEARCH_ANSWERED, subject="search", payload=payload, project=search.filter.project or "")

@@ -1,0 +1,102 @@
+"""The models that come in packages: near texts are near, in two languages, and a missing package is said plainly."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from array import array
+
+import pytest
+
+from codexmem.domain.errors import Unavailable
+from codexmem.embed import local
+from codexmem.embed.local import LocalEmbedder
+from codexmem.embed.model import unit
+
+
+def cosine(one: bytes, other: bytes) -> float:
+    return math.fsum(a * b for a, b in zip(array("f", one), array("f", other), strict=True))
+
+
+def test_a_vector_is_float32_of_unit_length() -> None:
+    made = array("f", unit([3.0, 4.0]))
+    assert list(made) == pytest.approx([0.6, 0.8])
+    assert unit([0.0, 0.0]) == bytes(8)
+
+
+@pytest.fixture(scope="module", params=[local.small, local.better])
+def embedder(request: pytest.FixtureRequest) -> LocalEmbedder:
+    made: LocalEmbedder = request.param(threads=1)
+    assert made.installed
+    return made
+
+
+def test_texts_of_one_meaning_are_near_in_two_languages(embedder: LocalEmbedder) -> None:
+    port, weather, chinese = embedder.passages(
+        ["The server listens on port 37877.", "It rained all day in Hamburg.", "服务器监听 37877 端口。"]
+    )
+    assert len(port) == 4 * (embedder.dimension or 0)
+    assert cosine(port, port) == pytest.approx(1.0, abs=1e-5)
+    asked = embedder.query("which port does the server use?")
+    assert cosine(asked, port) > cosine(asked, weather)
+    assert cosine(asked, chinese) > cosine(asked, weather)
+
+
+def test_any_text_can_be_embedded(embedder: LocalEmbedder) -> None:
+    texts = ["", " ", "\n", "🦀", "x" * 5_000, "\u200b"]
+    assert all(len(vector) == 4 * (embedder.dimension or 0) for vector in embedder.passages(texts))
+    assert not any(math.isnan(number) for vector in embedder.passages(texts) for number in array("f", vector))
+
+
+def test_threads_take_turns_and_get_their_own_answers(embedder: LocalEmbedder) -> None:
+    texts = [f"memory number {number}" for number in range(4)]
+    alone = [embedder.query(text) for text in texts]
+    found: dict[int, bytes] = {}
+    threads = [
+        threading.Thread(target=lambda n=n: found.__setitem__(n, embedder.query(texts[n]))) for n in range(len(texts))
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert all(cosine(found[n], alone[n]) > 0.999 for n in range(len(texts)))
+
+
+def test_a_query_goes_before_the_next_passages() -> None:
+    order: list[str] = []
+    asked = threading.Event()
+
+    class Row(list[float]):
+        def tolist(self) -> list[float]:
+            return self
+
+    def encode(texts: list[str]) -> list[Row]:
+        order.extend(texts)
+        if texts == ["p0"]:
+            asked.wait(5.0)
+            time.sleep(0.1)  # the query has joined the line
+        return [Row([1.0, 0.0]) for _ in texts]
+
+    embedder = LocalEmbedder(
+        "m", dimension=2, batch=9, few=1, package="x", extra="embed", load=lambda _: (encode, encode)
+    )
+    indexing = threading.Thread(target=embedder.passages, args=([f"p{n}" for n in range(20)],))
+    indexing.start()
+    while not order:
+        time.sleep(0.001)
+    asked.set()
+    embedder.query("q")
+    indexing.join()
+    assert order.index("q") == 1
+
+
+def test_a_missing_package_is_unavailable_and_says_what_to_install() -> None:
+    def load(threads: int) -> tuple[local.Encode, local.Encode]:
+        raise ImportError("No module named 'nothing'")
+
+    embedder = LocalEmbedder("m", dimension=2, batch=1, few=1, package="nothing_like_it", extra="embed", load=load)
+    assert not embedder.installed
+    with pytest.raises(Unavailable) as refused:
+        embedder.query("x")
+    assert refused.value.hint == "pip install 'codexmem[embed]'"
