@@ -96,3 +96,11 @@ bench-retrieval *args:
 # tables and picture of docs/retrieval.md from its history
 plot-retrieval *args:
     "{{ python }}" -m bench.plot_retrieval "$@"
+
+# whether both engines give the same first ten results; needs --data
+bench-agreement *args:
+    "{{ python }}" -m bench.agreement "$@"
+
+# weights and calibration of the default recipe from tuning questions; needs --data and --store
+fit-recipe *args:
+    "{{ python }}" -m bench.fit "$@"

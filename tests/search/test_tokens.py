@@ -68,14 +68,11 @@ def test_stop_words_are_dropped_unless_nothing_else_is_left() -> None:
     assert terms("what is the timeout") == ["timeout"]
 
 
-def test_a_long_query_keeps_its_beginning_and_its_longest_words() -> None:
-    text = " ".join(f"w{'x' * (number % 30)}{number}q" for number in range(500))
-    found = terms(text)
-    assert len(found) == tokens.MAX_TERMS
-    everything = words(text)
-    assert found[:32] == everything[:32]
-    assert min(len(term) for term in found[32:]) >= 30
-    assert [everything.index(term) for term in found] == sorted(everything.index(term) for term in found)
+def test_a_long_query_keeps_its_beginning_and_its_end() -> None:
+    text = " ".join(f"w{number}q" for number in range(500))
+    found, everything = terms(text), words(text)
+    half = tokens.MAX_TERMS // 2
+    assert found == everything[:half] + everything[-half:]
     assert len(terms(text, limit=7)) == 7
 
 

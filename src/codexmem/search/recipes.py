@@ -23,7 +23,7 @@ class Calibration:
 
 
 _LEXICAL = Calibration(bias=-0.78, score=1.16, words=0.008, meaning=0.0, lead=-0.25, crowd=-0.52, place=-1.07)
-_HYBRID = Calibration(bias=0.3, score=1.2, words=0.008, meaning=0.0, lead=-0.5, crowd=-0.49, place=-1.23)
+_HYBRID = Calibration(bias=-1.09, score=1.61, words=0.006, meaning=-0.79, lead=0.02, crowd=-0.56, place=-1.08)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,16 +81,16 @@ DEFAULT = Recipe(
         "doubted": -0.20,
     },
     weights_lexical={
-        "words": 0.50,
+        "words": 0.55,
         "coverage": 0.30,
-        "bridge": 0.20,
+        "bridge": 0.30,
         "session": 0.70,
         "who": 0.48,
         "person": 0.60,
         "own": 0.12,
         "assistant": 0.35,
-        "when": 0.80,
-        "words_before": 0.20,
+        "when": 0.50,
+        "words_before": 0.12,
         "words_after": 0.05,
         "replies": 0.18,
         "question": -0.15,

@@ -18,7 +18,7 @@ from codexmem.search import irregular
 from codexmem.search.stopwords import CHARACTERS, ENGLISH, PAIRS
 
 MAX_TOKEN = 64  # characters; what is longer keeps its beginning and a digest of the whole
-MAX_TERMS = 64
+MAX_TERMS = 160
 
 _CACHED_RUN = 48  # longer runs are rarely seen twice
 _CUT_AT = 40
@@ -77,14 +77,13 @@ def words(text: str) -> list[str]:
 
 
 def terms(text: str, limit: int = MAX_TERMS) -> list[str]:
-    """The distinct tokens of a query, in order; of a long one its beginning and its longest."""
+    """The distinct tokens of a query, in order; of a long one its beginning and its end, where questions often are."""
     # Stop words find nothing in an index that has none, but asking for them alone is no mistake.
     found = list(dict.fromkeys(words(text) or _tokens(text, stop=False)))
     if len(found) <= limit:
         return found
-    first = limit // 2
-    longest = sorted(range(first, len(found)), key=lambda place: (-len(found[place]), place))[: limit - first]
-    return [*found[:first], *(found[place] for place in sorted(longest))]
+    half = limit // 2
+    return [*found[:half], *found[half - limit :]]
 
 
 def _tokens(text: str, *, stop: bool) -> list[str]:
