@@ -1,7 +1,7 @@
 """Recipes: how candidates are found and what each signal counts. Data, not code.
 
-`default` serves every door and every benchmark. Its weights were fitted on declared tuning questions of five suites
-together and rounded; `docs/retrieval.md` says how, and what they give on questions held out.
+`default` serves every door and every benchmark. Its weights were fitted on declared tuning questions of four suites
+together and rounded; decision 0021 says how, `docs/retrieval.md` what they give on questions held out.
 """
 
 from dataclasses import dataclass, field
