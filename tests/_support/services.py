@@ -29,22 +29,7 @@ from codexmem.store.receipts import Receipts as ReceiptTable
 from codexmem.store.sqlite.text import SqliteTextIndex
 from codexmem.store.sqlite.vectors import SqliteVectors
 from codexmem.store.texts import KeptTextIndex
-
-
-class StepClock:
-    """Goes forward by one millisecond at each look, and by more when told."""
-
-    def __init__(self, start_ms: int = 1_800_000_000_000) -> None:
-        self._now = start_ms
-
-    def now_ms(self) -> int:
-        """One later than the last time."""
-        self._now += 1
-        return self._now
-
-    def advance(self, ms: int) -> None:
-        """Let time pass."""
-        self._now += ms
+from tests._support.clock import StepClock
 
 
 @dataclass(frozen=True)

@@ -31,8 +31,21 @@ _FLOAT = 4  # bytes
 
 VECTOR: sa.BindParameter[bytes] = bindparam("vector", type_=Embedding)
 v = memory_vectors.c
-SCOPE = (v.tenant == ACTING, v.model == bindparam("model"), v.kind.in_(bindparam("kinds", expanding=True)))
-IN_PROJECT = v.project == bindparam("project")
+_SCOPE = (v.tenant == ACTING, v.model == bindparam("model"), v.kind.in_(bindparam("kinds", expanding=True)))
+_IN_PROJECT = v.project == bindparam("project")
+
+
+def conditions(in_project: bool) -> tuple[Any, ...]:
+    """What holds for every part of a scope."""
+    return (*_SCOPE, _IN_PROJECT) if in_project else _SCOPE
+
+
+@functools.cache
+def scope_size(in_project: bool) -> sa.Select[Any]:
+    """How many parts the scope has; counting stops once it is clear that they are too many."""
+    some = sa.select(v.seq).where(*conditions(in_project)).limit(bindparam("beyond")).subquery()
+    return sa.select(sa.func.count()).select_from(some)
+
 
 Part = tuple[int, float]  # seq and score; a memory may have several
 

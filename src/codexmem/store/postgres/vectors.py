@@ -16,7 +16,7 @@ from codexmem.domain.query import Filter
 from codexmem.store.database import ACTING, Database, Transaction
 from codexmem.store.postgres.pgvector import HINT, index_name
 from codexmem.store.schema import memory_vectors
-from codexmem.store.vector_table import IN_PROJECT, SCOPE, VECTOR, Part, TableVectors, scope, v
+from codexmem.store.vector_table import VECTOR, Part, TableVectors, conditions, scope, scope_size, v
 from codexmem.store.vector_type import Halfvec
 
 EXACT = 50_000  # parts in a scope that are all compared
@@ -72,7 +72,7 @@ class PostgresVectors(TableVectors):
         return sorted(found, key=lambda part: (-part[1], part[0]))
 
     def _is_large(self, tx: Transaction, values: dict[str, Any], in_project: bool) -> bool:
-        return bool(tx.run(_size(in_project), beyond=self._exact + 1, **values).scalar_one() > self._exact)
+        return bool(tx.run(scope_size(in_project), beyond=self._exact + 1, **values).scalar_one() > self._exact)
 
     def _has_index(self, tx: Transaction, model: str) -> bool:
         return tx.run(_valid_index, name=index_name(tx.tenant, model)).scalar() is not None
@@ -90,22 +90,12 @@ _valid_index = sa.text(
 )
 
 
-def _conditions(in_project: bool) -> tuple[Any, ...]:
-    return (*SCOPE, IN_PROJECT) if in_project else SCOPE
-
-
-@functools.cache
-def _size(in_project: bool) -> sa.Select[Any]:
-    some = sa.select(v.seq).where(*_conditions(in_project)).limit(bindparam("beyond")).subquery()
-    return sa.select(sa.func.count()).select_from(some)
-
-
 @functools.cache
 def _exact(in_project: bool) -> sa.Select[Any]:
     score = (1.0 - _distance).label("score")
     return (
         sa.select(v.seq, score)
-        .where(*_conditions(in_project))
+        .where(*conditions(in_project))
         .order_by(sa.desc("score"), v.seq)
         .limit(bindparam("depth"))
     )
@@ -117,7 +107,7 @@ def _approximate(in_project: bool, dimension: int) -> sa.Select[Any]:
     distance = sized.op("<=>", return_type=sa.Float())(_bound)
     return (
         sa.select(v.seq, (1.0 - distance).label("score"))
-        .where(*_conditions(in_project))
+        .where(*conditions(in_project))
         .order_by(distance)
         .limit(bindparam("depth"))
     )

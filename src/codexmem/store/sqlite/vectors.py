@@ -17,7 +17,7 @@ from codexmem.domain.errors import Unavailable
 from codexmem.domain.query import Filter
 from codexmem.store.database import ACTING, Database, Transaction
 from codexmem.store.schema import memory_vectors
-from codexmem.store.vector_table import IN_PROJECT, SCOPE, VECTOR, Part, TableVectors, scope, v
+from codexmem.store.vector_table import VECTOR, Part, TableVectors, conditions, scope, scope_size, v
 
 EXACT = 20_000  # parts in a scope that are all compared
 KEEP = 2_000  # of the first pass, at least
@@ -57,7 +57,7 @@ class SqliteVectors(TableVectors):
     def _nearest(self, tx: Transaction, model: str, vector: bytes, wanted: Filter, depth: int) -> list[Part]:
         values = scope(model, wanted)
         in_project = wanted.project is not None
-        size = tx.run(_size(in_project), beyond=self._exact + 1, **values).scalar_one()
+        size = tx.run(scope_size(in_project), beyond=self._exact + 1, **values).scalar_one()
         if size <= self._exact or len(vector) // 4 % _BITS:
             rows = tx.run(_all(in_project), vector=vector, depth=depth, **values)
         else:
@@ -77,22 +77,11 @@ _dimension = (
 )
 
 
-def _conditions(in_project: bool) -> tuple[Any, ...]:
-    return (*SCOPE, IN_PROJECT) if in_project else SCOPE
-
-
-@functools.cache
-def _size(in_project: bool) -> sa.Select[Any]:
-    """How many parts the scope has; counting stops once it is clear that they are too many."""
-    some = sa.select(v.seq).where(*_conditions(in_project)).limit(bindparam("beyond")).subquery()
-    return sa.select(sa.func.count()).select_from(some)
-
-
 @functools.cache
 def _all(in_project: bool) -> sa.Select[Any]:
     return (
         sa.select(v.seq, _score)
-        .where(*_conditions(in_project))
+        .where(*conditions(in_project))
         .order_by(sa.desc("score"), v.seq)
         .limit(bindparam("depth"))
     )
@@ -103,7 +92,7 @@ def _two_passes(in_project: bool) -> sa.Select[Any]:
     bits = sa.func.vec_distance_hamming(sa.func.vec_bit(v.code), sa.func.vec_quantize_binary(VECTOR))
     first = (
         sa.select(v.seq, v.part)
-        .where(*_conditions(in_project), v.code.is_not(None))
+        .where(*conditions(in_project), v.code.is_not(None))
         .order_by(bits)
         .limit(bindparam("keep"))
         .cte("first_pass")
