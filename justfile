@@ -104,3 +104,7 @@ bench-agreement *args:
 # weights and calibration of the default recipe from tuning questions; needs --data and --store
 fit-recipe *args:
     "{{ python }}" -m bench.fit "$@"
+
+# a sample of what was missed, by cause; needs --data and --suite
+bench-misses *args:
+    "{{ python }}" -m bench.misses "$@"

@@ -179,9 +179,7 @@ def test_a_model_is_forgotten_step_by_step(index: KeptVectors, remember: Remembe
     assert index.forget_model("never", limit=3) == 0
 
 
-def test_tenants_never_meet(index: KeptVectors, remember: Remember, database: Database, engine_name: str) -> None:
-    if engine_name == "sqlite":
-        pytest.skip("one developer's file has one tenant")
+def test_tenants_never_meet(index: KeptVectors, remember: Remember) -> None:
     mine = remember()
     index.put(M, [vectors(mine, at(0.0))])
     with acting_as("vectors-stranger"):

@@ -56,7 +56,7 @@ def test_fastembed_says_what_is_missing(monkeypatch: pytest.MonkeyPatch, tmp_pat
         FastEmbedder(str(tmp_path / "nothing")).query("x")
     with pytest.raises(Unavailable, match="is not a model folder"):
         FastEmbedder(str(tmp_path)).query("x")
-    with pytest.raises(Unavailable, match="does not know the model"):
+    with pytest.raises(Unavailable, match="does not take the model"):
         FastEmbedder("no-such-model").query("x")
     monkeypatch.setitem(sys.modules, "fastembed", None)
     with pytest.raises(Unavailable) as refused:

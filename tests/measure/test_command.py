@@ -29,7 +29,7 @@ def plain(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
         store.core = SimpleNamespace(db=SimpleNamespace(engine=engine))  # type: ignore[attr-defined]
         yield store
 
-    monkeypatch.setattr(bench, "_opened", open_plain)
+    monkeypatch.setattr(bench, "opened", open_plain)
     return opened
 
 

@@ -65,7 +65,7 @@ def retrieval(suite: str, folder: Path, engine: str, database_url: str | None, e
     found: dict[str, Any] = {}
     for each in suites.chosen(suite, folder):
         corpora = keep(each.read(folder), asked, limit)
-        with _opened(database_url, embedder, kept) as store:
+        with opened(database_url, embedder, kept) as store:
             if not document:
                 conditions = report.Conditions(
                     __version__, platform.python_version(), store.core.db.engine.name, store.core.db.engine.version,
@@ -137,7 +137,7 @@ class Opened:
 
 
 @contextmanager
-def _opened(database_url: str | None, embedder: str, kept: Path | None = None) -> Iterator[Opened]:
+def opened(database_url: str | None, embedder: str, kept: Path | None = None) -> Iterator[Opened]:
     """A store of our own: a file, temporary unless it is to be kept, or a tenant of our own in the database."""
     import tempfile
     from contextlib import nullcontext

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from codexmem.domain.errors import Unavailable
+from codexmem.embed import onnx
 from codexmem.embed.rerank import DEPTH
 
-_HINT = "pip install 'codexmem[fastembed]'"
 _TOGETHER = 8  # texts in one go: all are padded to the longest, so that more cost memory and save nothing
 
 
@@ -17,8 +17,7 @@ class CrossEncoder:
     """One ONNX model, loaded at the first call; one call at a time judges."""
 
     def __init__(self, name: str, *, depth: int = DEPTH, threads: int = 1) -> None:
-        folder = Path(name).expanduser()
-        self._folder = folder if folder.is_absolute() or name.startswith(("./", "~")) else None
+        self._folder = onnx.folder_of(name)
         self.depth = depth
         self._name = name
         self._threads = threads
@@ -31,7 +30,8 @@ class CrossEncoder:
             return []
         with self._turn:
             if self._encoder is None:
-                self._encoder = self._load()
+                self._encoder = onnx.loaded(self._load, f"the reranker {self._name}", self._folder,
+                                            setting="CODEXMEM_RERANKER")  # fmt: skip
             try:
                 found = [float(score) for score in self._encoder.rerank(query, list(texts), batch_size=_TOGETHER)]
             except Exception as error:
@@ -44,27 +44,11 @@ class CrossEncoder:
         return Unavailable(f"the reranker {self._name} does not work: {what}")
 
     def _load(self) -> Any:
-        try:
-            from fastembed.rerank.cross_encoder import TextCrossEncoder
-        except ImportError as missing:
-            raise Unavailable("fastembed is not installed", hint=_HINT) from missing
-        if self._folder is not None and not self._folder.is_dir():
-            raise Unavailable(
-                f"there is no model folder {self._folder}", hint="CODEXMEM_RERANKER=fastembed:/path/of/model"
-            )
-        try:
-            if self._folder is None:
-                return TextCrossEncoder(model_name=self._name, threads=self._threads)
-            return TextCrossEncoder(**_own_model(self._folder), threads=self._threads)
-        except Unavailable:
-            raise
-        except ValueError as error:
-            raise Unavailable(f"fastembed does not take the reranker {self._name}: {error}") from error
-        except Exception as error:
-            raise Unavailable(
-                f"the reranker {self._name} cannot be loaded: {type(error).__name__}",
-                hint="its files are fetched at first use, which needs a network; or give the path of a folder",
-            ) from error
+        from fastembed.rerank.cross_encoder import TextCrossEncoder
+
+        if self._folder is None:
+            return TextCrossEncoder(model_name=self._name, threads=self._threads)
+        return TextCrossEncoder(**_own_model(self._folder), threads=self._threads)
 
 
 def _own_model(folder: Path) -> dict[str, Any]:

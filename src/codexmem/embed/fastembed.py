@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from codexmem.domain.errors import Unavailable
+from codexmem.embed import onnx
 from codexmem.embed.model import unit
-
-_HINT = "pip install 'codexmem[fastembed]'"
 
 
 class FastEmbedder:
@@ -18,10 +17,9 @@ class FastEmbedder:
     batch = 16
 
     def __init__(self, name: str, *, threads: int = 1) -> None:
-        folder = Path(name).expanduser()
-        self._folder = folder if folder.is_absolute() or name.startswith(("./", "~")) else None
+        self._folder = onnx.folder_of(name)
         # A folder is known by its name: where it lies may differ between the machines that share a store.
-        self.model = f"fastembed:{folder.name if self._folder else name}"
+        self.model = f"fastembed:{self._folder.name if self._folder else name}"
         self._name = name
         self._threads = threads
         self._turn = threading.Lock()
@@ -60,31 +58,16 @@ class FastEmbedder:
 
     def _loaded(self) -> Any:
         if self._encoder is None:
-            self._encoder = self._load()
+            self._encoder = onnx.loaded(self._load, f"the model {self._name}", self._folder,
+                                        setting="CODEXMEM_EMBEDDER")  # fmt: skip
         return self._encoder
 
     def _load(self) -> Any:
-        try:
-            from fastembed import TextEmbedding
-        except ImportError as missing:
-            raise Unavailable("fastembed is not installed", hint=_HINT) from missing
-        if self._folder is not None and not self._folder.is_dir():
-            raise Unavailable(
-                f"there is no model folder {self._folder}", hint="CODEXMEM_EMBEDDER=fastembed:/path/of/model"
-            )
-        try:
-            if self._folder is None:
-                return TextEmbedding(model_name=self._name, threads=self._threads)
-            return TextEmbedding(**_own_model(self._folder), threads=self._threads)
-        except Unavailable:
-            raise
-        except ValueError as error:
-            raise Unavailable(f"fastembed does not know the model {self._name}: {error}") from error
-        except Exception as error:
-            raise Unavailable(
-                f"the model {self._name} cannot be loaded: {type(error).__name__}",
-                hint="its files are fetched at first use, which needs a network; or give the path of a folder",
-            ) from error
+        from fastembed import TextEmbedding
+
+        if self._folder is None:
+            return TextEmbedding(model_name=self._name, threads=self._threads)
+        return TextEmbedding(**_own_model(self._folder), threads=self._threads)
 
 
 def _own_model(folder: Path) -> dict[str, Any]:

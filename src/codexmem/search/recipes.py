@@ -106,7 +106,10 @@ DEFAULT = Recipe(
     unspaced={"words": 0.7, "meaning": 1.6},
 )
 
-RECIPES: dict[str, Recipe] = {recipe.name: recipe for recipe in (DEFAULT,)}
+# BM25 alone: what everything else is compared with.
+WORDS = Recipe("words", weights={"words": 1.0}, weights_lexical={"words": 1.0}, near_duplicate=1.1)
+
+RECIPES: dict[str, Recipe] = {recipe.name: recipe for recipe in (DEFAULT, WORDS)}
 
 
 def named(name: str) -> Recipe:
