@@ -49,6 +49,14 @@ lock *args:
         --python-version 3.11 pyproject.toml --all-extras --group dev --constraints requirements/base.txt \
         --output-file requirements/dev.txt "$@"
 
+# pin the coding agents that tests drive, after a change in tests/agents/package.json
+lock-agents:
+    "{{ python }}" -m tests.agents.installation lock
+
+# the model request in docs/agents.md, from two sessions of a real agent
+agents-example:
+    "{{ python }}" -m tests.agents.example
+
 # history against a plain model, 20,000 sequences per engine
 soak-history *args:
     "{{ python }}" -m bench.history "$@"
@@ -68,6 +76,22 @@ soak-queries *args:
 # searches while Chroma is killed and the embedding server goes: all answered, all telling the truth
 soak-storm *args:
     "{{ python }}" -m bench.storm "$@"
+
+# live readers that take nothing, while the log grows by 100,000 events
+soak-streams *args:
+    "{{ python }}" -m bench.streams "$@"
+
+# 10,000 extractions while the model server fails half of the time: each ends, once
+soak-extraction *args:
+    "{{ python }}" -m bench.extraction_faults "$@"
+
+# 10,000 hook events while the server is killed: none lost, none twice, exit 0 always
+soak-hooks *args:
+    "{{ python }}" -m bench.hook_storm "$@"
+
+# wall time of a hook beside that of Python itself
+bench-hook *args:
+    "{{ python }}" -m bench.hook_time "$@"
 
 # write rate beside bare commits
 bench-writes *args:
@@ -108,3 +132,11 @@ fit-recipe *args:
 # a sample of what was missed, by cause; needs --data and --suite
 bench-misses *args:
     "{{ python }}" -m bench.misses "$@"
+
+# the table of every clause of contract 000 with its tests and their results
+contract-table:
+    "{{ python }}" -m tests.contracts.clauses
+
+# how many events per second are captured
+bench-capture *args:
+    "{{ python }}" -m bench.capture "$@"

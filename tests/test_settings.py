@@ -83,7 +83,8 @@ def test_where_secrets_and_programs_come_from_is_not_for_a_checkout() -> None:
         "host", "data_dir", "database_url", "auth", "allowed_hosts", "pg_bin_dir", "embedder", "embedder_threads",
         "openai_base_url", "openai_api_key", "openai_embedding_model", "openai_embedding_base_url",
         "openai_embedding_api_key", "vector_backend", "chroma_url", "chroma_collection", "reranker",
-        "rerank_url", "rerank_model", "rerank_api_key", "rerank_depth",
+        "rerank_url", "rerank_model", "rerank_api_key", "rerank_depth", "provider", "openai_model", "daily_tokens",
+        "skip_tools", "exclude_projects", "capture_days", "url", "api_key", "autostart",
     }  # fmt: skip
 
 
@@ -111,6 +112,8 @@ def test_a_broken_file_is_named(environ: dict[str, str], tmp_path: Path) -> None
         ("auth", "yes"), ("log_level", "loud"), ("lang", "fr"), ("pool_size", "0"), ("allowed_hosts", [1]),
         ("data_dir", ""), ("data_dir", "a\0b"), ("database_url", "mysql://x"), ("max_body_bytes", "1"),
         ("reranker", "auto"), ("reranker", "fastembed:"), ("rerank_url", "ftp://x"), ("rerank_depth", "1"),
+        ("provider", "gemini"), ("daily_tokens", "-1"), ("skip_tools", [1]), ("exclude_projects", 1),
+        ("capture_days", "0"), ("batch_events", "0"), ("batch_events", "51"), ("batch_wait_s", "3601"),
     ],
 )  # fmt: skip
 def test_a_wrong_value_says_what_was_expected(
@@ -152,8 +155,35 @@ def test_a_key_is_never_shown_and_our_own_variable_comes_first(environ: dict[str
     assert "sk-ours" not in repr(both)
 
 
+def test_6_the_model_is_openais_unless_told_otherwise(environ: dict[str, str], tmp_path: Path) -> None:
+    settings = load({}, environ, tmp_path)
+    assert (settings.provider, settings.openai_model, settings.openai_base_url) == ("openai", "gpt-5.6-luna", "")
+    environ |= {"CODEXMEM_PROVIDER": "Rules", "CODEXMEM_OPENAI_MODEL": "qwen3:8b"}
+    settings = load({}, environ, tmp_path)
+    assert (settings.provider, settings.openai_model) == ("rules", "qwen3:8b")
+    assert settings.origins["openai_model"] == "environment CODEXMEM_OPENAI_MODEL"
+
+
+def test_extraction_is_batched_and_bounded_by_default(environ: dict[str, str], tmp_path: Path) -> None:
+    settings = load({}, environ, tmp_path)
+    assert (settings.batch_events, settings.batch_wait_s) == (5, 10)
+    assert (settings.daily_tokens, settings.capture_days) == (2_000_000, 30)
+    assert {"ListMcpResourcesTool", "SlashCommand", "Skill", "TodoWrite", "AskUserQuestion", "tool_search"} <= set(
+        settings.skip_tools
+    )
+    assert not {"Bash", "Read", "Edit", "Write", "apply_patch"} & set(settings.skip_tools)
+    assert settings.exclude_projects == ()
+    environ |= {"CODEXMEM_DAILY_TOKENS": "0", "CODEXMEM_EXCLUDE_PROJECTS": "~/private/**, 秘密*"}
+    settings = load({"skip_tools": ["Bash"]}, environ, tmp_path)
+    assert (settings.daily_tokens, settings.skip_tools) == (0, ("Bash",))
+    assert settings.exclude_projects == ("~/private/**", "秘密*")
+
+
 def test_a_checkout_cannot_send_texts_elsewhere(environ: dict[str, str], tmp_path: Path) -> None:
-    for line in ('openai_base_url = "http://evil"', 'chroma_url = "http://evil"', 'embedder = "fastembed:./model"'):
+    for line in (
+        'openai_base_url = "http://evil"', 'chroma_url = "http://evil"', 'embedder = "fastembed:./model"',
+        'openai_api_key = "sk-theirs"', 'openai_model = "dear"', "daily_tokens = 0", "exclude_projects = []",
+    ):  # fmt: skip
         with pytest.raises(InvalidArgument, match="may not be set there"):
             load({}, environ, write_project(tmp_path, line + "\n"))
 

@@ -41,10 +41,12 @@ def environment(data_dir: Path, **settings: str) -> dict[str, str]:
 class Server:
     """`codexmem serve` with its own data directory."""
 
-    def __init__(self, data_dir: Path, *, database_url: str | None = None, key: str | None = None) -> None:
+    def __init__(self, data_dir: Path, *, database_url: str | None = None, key: str | None = None,
+                 settings: Mapping[str, str] | None = None) -> None:  # fmt: skip
         self.data_dir = data_dir
         self.key = key
-        self._env = environment(data_dir, **({"CODEXMEM_DATABASE_URL": database_url} if database_url else {}))
+        where = {"CODEXMEM_DATABASE_URL": database_url} if database_url else {}
+        self._env = environment(data_dir, **where, **(settings or {}))
         self._process: subprocess.Popen[bytes] | None = None
         self.port = 0
 

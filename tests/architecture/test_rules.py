@@ -19,6 +19,8 @@ SOUND = {
     "settings.py": '"""Settings."""\nimport os\nimport codexmem.domain.memory\nHOME = os.environ.get("HOME")\n',
     "cli/__init__.py": '"""Commands."""\nimport uvicorn\nfrom codexmem import __version__, app\n',
     "clients/__init__.py": '"""Programs apart."""\nimport os\nfrom codexmem.domain.memory import Memory\n',
+    "clients/hook/__init__.py": '"""The hook."""\n',
+    "clients/hook/surroundings.py": '"""Machine."""\nimport os\nimport time\nX = os.environ, time.time_ns()\n',
     "domain/__init__.py": '"""Values."""\n',
     "domain/ids.py": '"""Clock and ids."""\nimport time\nimport uuid\nNOW = time.time_ns()\n',
     "domain/memory.py": '"""Memory."""\nfrom dataclasses import dataclass\nfrom datetime import UTC, datetime\n\n\n'
@@ -88,6 +90,8 @@ PLANTED = {
         "cli/a.py",
         '"""A."""\nimport click\nO = click.option("--x", envvar="X")\n',
     ),
+    "environment in the hook": ("environment", "clients/hook/a.py", '"""A."""\nimport os\nX = os.environ["X"]\n'),
+    "clock in the hook": ("clock", "clients/hook/a.py", '"""A."""\nfrom time import time_ns\n'),
     "clock": ("clock", "store/a.py", '"""A."""\nimport time as t\nX = t.time()\n'),
     "clock by import": ("clock", "jobs/a.py", '"""A."""\nfrom time import time_ns\n'),
     "wall clock": ("clock", "domain/a.py", '"""A."""\nimport datetime as dt\nX = dt.datetime.now(dt.UTC)\n'),

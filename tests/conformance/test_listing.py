@@ -120,3 +120,19 @@ def test_a_filter_without_kinds_and_an_unbounded_page_are_mistakes() -> None:
         Filter(frozenset())
     with pytest.raises(InvalidArgument):
         Page(limit=501)
+
+
+def test_a_page_may_be_counted_off_within_bounds(real: Services, filled: list[Memory]) -> None:
+    for wanted in (
+        Filter(BOTH),
+        Filter(BOTH, project="p1"),
+        Filter(OBSERVATIONS, facets=(("type", frozenset({"bugfix"})),)),
+    ):
+        whole = expected(filled, wanted, Order.NEWEST)
+        for offset in (0, 1, 7, len(whole) - 1, len(whole), 5_000):
+            page = real.memories.page(wanted, Page(5, offset=offset))
+            assert [memory.seq for memory in page.items] == whole[offset : offset + 5]
+            assert (page.after is not None) == (offset + 5 < len(whole))
+    for offset in (-1, 10_001):
+        with pytest.raises(InvalidArgument, match="offset"):
+            Page(5, offset=offset)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from codexmem.domain.attrs import NoteAttrs, QaAttrs
+from codexmem.domain.attrs import NoteAttrs, QaAttrs, SummaryAttrs
 from codexmem.domain.memory import ATTRS, Kind, Memory, Origin, State
 from codexmem.search import text_of, tokens
 from codexmem.store.index import Words
@@ -21,13 +21,22 @@ def memory(kind: Kind, attrs: Any, **state: Any) -> Memory:
 def test_every_field_with_text_is_searched(kind: Kind) -> None:
     listed = text_of.FIELDS[kind]
     named = {*listed.name, *listed.labels, *listed.body}
-    written = {f.name for f in fields(ATTRS[kind]) if "str" in str(f.type)}
+    # Where it was imported from is a handle; what a summary says in its fields is its title and its content.
+    told = {Kind.SUMMARY: {f.name for f in fields(SummaryAttrs)}}.get(kind, set())
+    written = {f.name for f in fields(ATTRS[kind]) if "str" in str(f.type)} - {"imported", *told}
     assert named == written
     values = {name: (f"word{name}",) if "tuple" in str(field.type) else f"word{name}"
               for name in written for field in fields(ATTRS[kind]) if field.name == name}  # fmt: skip
     made = memory(kind, ATTRS[kind](**values), content="wordcontent", title="wordtitle")
     found = {*text_of.names(made), *text_of.labels(made), *text_of.body(made)}
     assert found == {f"word{name}" for name in (*written, "content", "title")}
+
+
+def test_the_content_of_a_summary_says_what_its_fields_say() -> None:
+    said: dict[str, Any] = {
+        f.name: f"word{f.name}" for f in fields(SummaryAttrs) if "str" in str(f.type) and f.name != "imported"
+    }
+    assert set(SummaryAttrs(**said).text().split()) == {text for name, text in said.items() if name != "request"}
 
 
 def test_head_and_body() -> None:

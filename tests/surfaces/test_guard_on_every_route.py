@@ -43,7 +43,8 @@ def routes(app: ASGIApp) -> list[tuple[str, str]]:
     """Every method of every path, as the application itself lists them, and those it keeps out of the list."""
     listed = asgi.call(app, "GET", "/openapi.json").json["paths"]
     found = [(method.upper(), path) for path, methods in listed.items() for method in methods]
-    return [*found, ("GET", "/metrics"), ("GET", "/openapi.json"), ("POST", "/api/nothing"), ("DELETE", "/api/health")]
+    unlisted = [("GET", "/metrics"), ("GET", "/openapi.json"), ("POST", "/api/nothing"), ("DELETE", "/api/health")]
+    return [*found, *unlisted, *((method, "/mcp") for method in ("POST", "GET", "DELETE")), ("POST", "/mcp/recall")]
 
 
 def test_every_route_is_tried(app: ASGIApp) -> None:

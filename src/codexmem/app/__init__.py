@@ -4,7 +4,8 @@ only looked at (`reading`).
 
 from codexmem.app.core import Core, embedder_of, handlers, open_core
 from codexmem.app.reading import Reading, open_reading
-from codexmem.app.server import GRACE_S, SURFACES, App, Services, open_app
+from codexmem.app.server import GRACE_S, SURFACES, App, open_app
+from codexmem.app.services import Services
 
 __all__ = [
     "GRACE_S",

@@ -1,8 +1,11 @@
 """Everything that stands on one open store, and how it is put together: the place that knows every part by name."""
 
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 
 from codexmem import __version__
+from codexmem.app.operating import operations_of
 from codexmem.domain.ids import Clock, SystemClock
 from codexmem.embed import choice
 from codexmem.embed.model import Embedder
@@ -11,35 +14,57 @@ from codexmem.events.live import Live
 from codexmem.events.log import Log
 from codexmem.events.report import Report
 from codexmem.events.retention import Retention
+from codexmem.events.review import Review
 from codexmem.jobs.duty import Duties, Duty
 from codexmem.jobs.queue import Queue
 from codexmem.jobs.worker import Worker
+from codexmem.llm import choice as llm
+from codexmem.llm.distil import Distiller
 from codexmem.search.finder import Finder
 from codexmem.search.indexer import Indexer
-from codexmem.services import housekeeping, indexing
+from codexmem.services import capture, extraction, housekeeping, indexing
+from codexmem.services.capture import Intake, Rules
+from codexmem.services.context import Context
+from codexmem.services.extraction import Budget, Extraction
+from codexmem.services.forgetting import Forgetting
 from codexmem.services.history import History
 from codexmem.services.housekeeping import Housekeeping
+from codexmem.services.importing import Importing
 from codexmem.services.indexing import Indexing, Reminder
 from codexmem.services.keys import Keys
+from codexmem.services.lookup import Lookup
 from codexmem.services.memories import Memories
+from codexmem.services.operations import Operations
+from codexmem.services.overview import Overview
 from codexmem.services.recall import Recall, Traces
 from codexmem.services.receipts import Receipts
+from codexmem.services.saving import Saving
+from codexmem.services.timeline import Timeline
 from codexmem.services.transfer import Transfer
+from codexmem.services.undoing import Undoing
 from codexmem.settings import Settings
 from codexmem.store import history, memories, receipts
 from codexmem.store.backup import Target
 from codexmem.store.bell import Bell, LocalBell
 from codexmem.store.candidates import Candidates
+from codexmem.store.captures import Captures
 from codexmem.store.catching_up import CatchingUp
 from codexmem.store.database import Database
 from codexmem.store.dispatch import Dispatch
+from codexmem.store.event_pages import EventPages
 from codexmem.store.events import Events
+from codexmem.store.figures import Figures
 from codexmem.store.hybrid import HybridVectors
 from codexmem.store.jobs import Jobs
 from codexmem.store.keeping import KeptVectors
+from codexmem.store.labels import Labels
 from codexmem.store.listing import Lists
-from codexmem.store.opening import open_database
+from codexmem.store.opening import open_database, sqlite_path
+from codexmem.store.sessions import Sessions
+from codexmem.store.tallies import Tallies
 from codexmem.store.texts import KeptTextIndex
+
+DAY_MS = 86_400_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +80,17 @@ class Core:
     memories: Memories
     history: History
     recall: Recall
+    lookup: Lookup
+    timeline: Timeline
+    saving: Saving
+    overview: Overview
+    intake: Intake
+    context: Context
+    forgetting: Forgetting
+    importing: Importing
+    undoing: Undoing
+    extraction: Extraction
+    budget: Budget
     traces: Traces
     indexer: Indexer
     indexing: Indexing
@@ -62,6 +98,7 @@ class Core:
     receipts: Receipts
     keys: Keys
     housekeeping: Housekeeping
+    operations: Operations
     worker: Worker
 
     def begin(self, *, work: bool = True) -> None:
@@ -72,6 +109,7 @@ class Core:
 
     def stop(self, grace_s: float) -> None:
         """Let what runs come to its end."""
+        self.operations.watching.close(wait_s=grace_s)
         self.reminder.stop()
         self.worker.stop(grace_s)
 
@@ -83,13 +121,16 @@ class Core:
         self.db.close()
 
 
-def handlers(chores: Housekeeping, indexes: Indexing) -> Duties:
+def handlers(chores: Housekeeping, indexes: Indexing, extracting: Extraction) -> Duties:
     """Every kind of job there is, and the function that runs it."""
     return {
+        capture.EXTRACT: Duty(extracting.observations, timeout_s=extraction.TIMEOUT_S),
+        capture.SUMMARIZE: Duty(extracting.summaries, timeout_s=extraction.TIMEOUT_S),
         indexing.CATCH_UP: Duty(indexes.catch_up, timeout_s=indexing.TIMEOUT_S),
         housekeeping.FADE_EVENTS: Duty(chores.fade_events),
         housekeeping.PRUNE_RECEIPTS: Duty(chores.prune_receipts),
         housekeeping.PRUNE_JOBS: Duty(chores.prune_jobs),
+        housekeeping.FADE_CAPTURES: Duty(chores.fade_captures),
     }
 
 
@@ -125,15 +166,45 @@ def _build(db: Database, settings: Settings, clock: Clock) -> Core:
     indexes = Indexing(db, indexer, queue, reminder)
     remembering = Memories(db, table, Lists(db), versions, indexer, book, clock)
     once = Receipts(db, answers, clock)
-    chores = Housekeeping(queue, clock, Retention(events, clock).prune, lambda limit: once.prune(limit=limit))
-    worker = Worker(
-        db, jobs, dispatch, book, bell, clock, handlers(chores, indexes), threads=settings.worker_threads
+    past = History(db, remembering, table, versions, answers, indexer, book, clock)
+    sessions, captures, tallies = Sessions(db), Captures(db), Tallies(db)
+    rules = rules_of(settings)
+    budget = Budget(tallies, clock, settings.daily_tokens)
+    extracting = Extraction(
+        sessions, captures, remembering, tallies, budget, distiller_of(settings, budget), book, clock
     )  # fmt: skip
+    chores = Housekeeping(
+        queue, clock, Retention(events, clock).prune, lambda limit: once.prune(limit=limit),
+        lambda limit: captures.fade(before_ms=clock.now_ms() - settings.capture_days * DAY_MS, limit=limit),
+    )  # fmt: skip
+    worker = Worker(
+        db, jobs, dispatch, book, bell, clock, handlers(chores, indexes, extracting), threads=settings.worker_threads
+    )  # fmt: skip
+    live, recall, labels = Live(db, events, bell), Recall(finder, traces), Labels(db)
+    # Where the store lies is its owner's business: a caller with a key may sit elsewhere.
+    told_path = sqlite_path(settings.database_url) if settings.auth == "" else None
     return Core(
-        db=db, bell=bell, log=book, live=Live(db, events, bell), report=Report(events), queue=queue,
+        db=db, bell=bell, log=book, live=live, report=Report(events), queue=queue,
+        lookup=Lookup(remembering, labels, recall.search), timeline=Timeline(remembering, recall.search),
+        saving=Saving(db, table, remembering),
+        overview=Overview(
+            db, labels, Figures(db), sessions, waiting_kinds=(capture.EXTRACT, capture.SUMMARIZE),
+            followers=live.count, path=str(told_path) if told_path is not None else None,
+        ),
         memories=remembering, receipts=once, keys=Keys(db, book.append, clock), housekeeping=chores, worker=worker,
-        history=History(db, remembering, table, versions, answers, indexer, book, clock),
-        recall=Recall(finder, traces), traces=traces, indexer=indexer, indexing=indexes, reminder=reminder,
+        history=past, extraction=extracting, budget=budget,
+        intake=Intake(db, sessions, captures, remembering, queue, book, clock, rules),
+        context=Context(
+            remembering, finder, sessions, book, Review(EventPages(db)), clock,
+            partial(capture.excluded, rules.excluded_projects),
+        ),
+        forgetting=Forgetting(db, remembering, past, sessions, captures, answers, book),
+        importing=Importing(db, table, remembering, past, clock), undoing=Undoing(db, table, versions, past),
+        recall=recall, traces=traces, indexer=indexer, indexing=indexes, reminder=reminder,
+        operations=operations_of(
+            db, bell, clock, live=live, queue=queue, indexer=indexer, vectors=vectors, embedder=embedder,
+            tallies=tallies, memories=remembering,
+        ),
     )  # fmt: skip
 
 
@@ -166,6 +237,20 @@ def vector_index(db: Database, settings: Settings) -> KeptVectors:
 
     chroma = ChromaVectors(db, ChromaClient(settings.chroma_url), settings.chroma_collection)
     return chroma if settings.vector_backend == "chroma" else HybridVectors(own, chroma)
+
+
+def rules_of(settings: Settings) -> Rules:
+    """What is captured."""
+    return Rules(
+        frozenset(settings.skip_tools), tuple(str(Path(each).expanduser()) for each in settings.exclude_projects),
+        settings.batch_events, settings.batch_wait_s * 1000,
+    )  # fmt: skip
+
+
+def distiller_of(settings: Settings, budget: Budget) -> Distiller:
+    """What turns captured events into observations: a model where one is configured, else rules."""
+    wish = llm.Wish(settings.provider, settings.openai_model, settings.openai_base_url, settings.openai_api_key)
+    return llm.choose(wish, may_spend=budget.allows)
 
 
 def embedder_of(settings: Settings) -> Embedder | None:

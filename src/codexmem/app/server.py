@@ -10,103 +10,35 @@ from contextlib import contextmanager
 
 from codexmem import __version__
 from codexmem.app.core import Core, open_core
-from codexmem.domain.errors import CodexmemError, NotReady, Unavailable
+from codexmem.app.services import Services
+from codexmem.app.spooled import Spooled
+from codexmem.domain.errors import CodexmemError, Unavailable
 from codexmem.domain.ids import Clock, SystemClock
 from codexmem.domain.job import JobStatus
 from codexmem.domain.tenant import LOCAL, Identity
-from codexmem.events.live import Live
-from codexmem.events.report import Report
-from codexmem.jobs.queue import Queue
 from codexmem.services.announcement import Announcement
-from codexmem.services.history import History
-from codexmem.services.indexing import Indexing
 from codexmem.services.keys import LocalToken
-from codexmem.services.memories import Memories
-from codexmem.services.recall import Recall
-from codexmem.services.receipts import Receipts
 from codexmem.services.status import Status
 from codexmem.services.transfer import tell_notices
 from codexmem.settings import Settings
 from codexmem.store.database import acting_as
 from codexmem.store.opening import sqlite_path
 from codexmem.store.sqlite.lock import OwnerLock
-from codexmem.surfaces import worker_api
+from codexmem.surfaces import mcp, memory_api, worker_api
 from codexmem.surfaces._kit.assemble import build_asgi
 from codexmem.surfaces._kit.bind import require_safe_bind
 from codexmem.surfaces._kit.guard import Authenticate, GuardSettings
 from codexmem.surfaces._kit.json_body import Limits
 from codexmem.surfaces._kit.metrics import Metrics, Sample
 from codexmem.surfaces._kit.serving import Bound, serve
+from codexmem.surfaces._kit.surface import Surface
 
 log = logging.getLogger(__name__)
 
-SURFACES = (worker_api.SURFACE,)
+SURFACES: tuple[Surface[Services], ...] = (worker_api.SURFACE, memory_api.SURFACE, mcp.SURFACE)
 GRACE_S = 5.0
 _RETRY_S = (0.2, 0.5, 1.0, 2.0, 5.0)
 _NOTICES_S = 30.0
-
-
-class Services:
-    """What surfaces call. Until the store is open every verb but `status` answers that we are not ready."""
-
-    def __init__(self, status: Status) -> None:
-        self.status = status
-        self._core: Core | None = None
-
-    def opened(self, core: Core) -> None:
-        """From now on every verb works."""
-        self._core = core
-
-    @property
-    def core(self) -> Core:
-        """What stands on the open store."""
-        if self._core is None:
-            raise NotReady(
-                "the server is still starting",
-                hint="try again in a moment",
-                details={"reason": "starting", "retry_after_s": 1},
-            )
-        return self._core
-
-    @property
-    def memories(self) -> Memories:
-        """Remembering and changing."""
-        return self.core.memories
-
-    @property
-    def history(self) -> History:
-        """The past."""
-        return self.core.history
-
-    @property
-    def recall(self) -> Recall:
-        """Finding memories."""
-        return self.core.recall
-
-    @property
-    def indexing(self) -> Indexing:
-        """How far the indexes are."""
-        return self.core.indexing
-
-    @property
-    def receipts(self) -> Receipts:
-        """Idempotency."""
-        return self.core.receipts
-
-    @property
-    def queue(self) -> Queue:
-        """Work for later."""
-        return self.core.queue
-
-    @property
-    def live(self) -> Live:
-        """The log as it happens."""
-        return self.core.live
-
-    @property
-    def report(self) -> Report:
-        """The log looking back."""
-        return self.core.report
 
 
 class App:
@@ -124,6 +56,7 @@ class App:
         self._drained = threading.Event()
         self._owner = threading.Thread(target=self._own, name="codexmem-owner", daemon=True)
         self._bound: Bound | None = None
+        self._spooled: Spooled | None = None
         self._announcement = Announcement(settings.data_dir)
         self._tended: set[str] = set()
         metrics = Metrics()
@@ -149,7 +82,7 @@ class App:
                 on_bound(where.url)
 
         serve(
-            self.asgi, addresses, self.settings.port, on_bound=bound, on_stop=self.status.stopping,
+            self.asgi, addresses, self.settings.port, on_bound=bound, on_stop=self._stopping,
             shutdown_grace=GRACE_S, stop=self._stop,
         )  # fmt: skip
         if self._error is not None:
@@ -158,6 +91,10 @@ class App:
     def stop(self) -> None:
         """Begin to stop; `run` returns when all is drained."""
         self._stop.set()
+
+    def _stopping(self) -> None:
+        self.status.stopping()
+        self.services.stopping()
 
     @contextmanager
     def _living(self) -> Iterator[None]:
@@ -187,6 +124,8 @@ class App:
             self._fail(error)
             self._drained.wait()
         finally:
+            if self._spooled is not None:
+                self._spooled.stop()
             if self._began:
                 core.stop(GRACE_S)
             self._announcement.withdraw()
@@ -204,6 +143,9 @@ class App:
         if self._bound is not None:
             where = self._bound
             self._announcement.tell(url=where.url, host=where.host, port=where.port, version=__version__)
+            if not self.settings.on_postgres:
+                self._spooled = Spooled(self.settings.data_dir, where.url)
+                self._spooled.start()
         self.status.opened(core.db)
         log.info("ready: %s %s", core.db.engine.name, core.db.engine.version)
 

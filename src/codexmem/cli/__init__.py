@@ -5,6 +5,12 @@ def main() -> None:
     """Run the program and end the process with its exit code."""
     import sys
 
+    if sys.argv[1:2] == ["hook"] and "--help" not in sys.argv:
+        # An agent waits for it at every step: not even the libraries of the command line are loaded.
+        from codexmem.clients.hook.__main__ import main as hook
+
+        hook([argument for argument in sys.argv[2:] if not argument.startswith("-")])
+
     from codexmem.cli.frame import run
     from codexmem.cli.root import cli
 

@@ -1,5 +1,6 @@
 """What we say in English. Keys are shared with the Chinese file; a test compares the two and looks for unused keys."""
 
+from codexmem.cli.messages_en_moving import MOVING
 from codexmem.settings import SETTINGS
 
 EN: dict[str, str] = {
@@ -44,6 +45,18 @@ EN: dict[str, str] = {
     "serve.listening": "codexmem listens on {url} (store: {store})",
     "serve.stop_with": "stop with Ctrl-C; check with: codexmem doctor",
     "serve.stopped": "stopped",
+    "mcp.short": "Offer the MCP tools over stdio.",
+    "mcp.help": "For agents that start their MCP servers as programs. Every message is passed on to the running "
+    "server; where there is none, one is started in the background. Standard output carries the protocol only.",
+    "mcp.example": "codexmem mcp\ncodexmem mcp --toolset recall --project my-app",
+    "mcp.toolset": "Offer this toolset only.",
+    "mcp.project": "Where memories go that name no project; by default the project it is started in.",
+    "hook.short": "Report an agent's event; called by agents.",
+    "hook.help": "Read an agent's hook event as JSON from standard input and pass it on to the server. PLATFORM is "
+    "claude-code, codex, cursor, gemini-cli, qwen-code, opencode, cline or raw; EVENT is context, session-init, "
+    "observation, summarize, session-complete, or drain to deliver what waits. If the server is away the event is kept "
+    "and delivered later. Never fails: exit 0 whatever happens. codexmem-hook is the same program and starts faster.",
+    "hook.example": "codexmem hook codex observation < event.json\ncodexmem hook raw drain",
     "worker.short": "Run jobs only (PostgreSQL).",
     "worker.help": "Run queued jobs and serve nothing. Any number of workers may share a PostgreSQL store; a "
     "SQLite store is worked by its server.",
@@ -340,5 +353,6 @@ EN: dict[str, str] = {
     "doctor.broken": "the check {check} could not be made: {problem}",
     "doctor.broken.why": "something stands in its way",
     "doctor.broken.how": "mend that and run doctor again",
+    **MOVING,
     **{f"setting.{setting.name}": setting.help for setting in SETTINGS},
 }

@@ -2,7 +2,10 @@
 
 # ruff: noqa: RUF001, E501
 
+from codexmem.cli.messages_zh_moving import MOVING
+
 ZH: dict[str, str] = {
+    **MOVING,
     "label.error": "错误：",
     "label.hint": "提示：",
     "help.usage": "用法：",
@@ -43,6 +46,14 @@ ZH: dict[str, str] = {
     "serve.listening": "codexmem 正在监听 {url}（数据库：{store}）",
     "serve.stop_with": "按 Ctrl-C 停止；可用 codexmem doctor 检查",
     "serve.stopped": "已停止",
+    "mcp.short": "通过标准输入输出提供 MCP 工具。",
+    "mcp.help": "供以程序方式启动 MCP 服务器的智能体使用。每条消息都转交正在运行的服务器；没有服务器时会在后台启动一个。标准输出只用于协议。",
+    "mcp.example": "codexmem mcp\ncodexmem mcp --toolset recall --project my-app",
+    "mcp.toolset": "只提供这一组工具。",
+    "mcp.project": "未指明项目时保存到此项目；默认为启动所在的项目。",
+    "hook.short": "上报智能体的事件；由智能体调用。",
+    "hook.help": "从标准输入读取智能体的钩子事件（JSON）并转交服务器。PLATFORM 为 claude-code、codex、cursor、gemini-cli、qwen-code、opencode、cline 或 raw；EVENT 为 context、session-init、observation、summarize、session-complete，或用 drain 投递积压的事件。服务器不在时，事件会先保存，稍后投递。从不失败：无论如何都以 0 退出。codexmem-hook 是同一程序，启动更快。",
+    "hook.example": "codexmem hook codex observation < event.json\ncodexmem hook raw drain",
     "worker.short": "只执行任务（PostgreSQL）。",
     "worker.help": "只执行排队的任务，不提供服务。PostgreSQL 数据库可由任意多个工作进程共享；SQLite 数据库的任务由其服务器执行。",
     "worker.example": "codexmem worker --database-url postgresql://codexmem@db/codexmem",
@@ -349,4 +360,15 @@ ZH: dict[str, str] = {
     "setting.rerank_model": "该服务器的模型。",
     "setting.rerank_api_key": "该服务器的密钥。",
     "setting.rerank_depth": "重排模型查看最前的多少个结果。",
+    "setting.provider": "由谁撰写观察记录：openai（任何兼容其接口的服务器；既无密钥又无地址时用规则）或 rules（仅规则）。",
+    "setting.openai_model": "撰写观察记录与摘要的模型。",
+    "setting.daily_tokens": "提取每天可用的 token 数，用完后改用规则；0 表示不限。",
+    "setting.skip_tools": "不捕获的工具。",
+    "setting.exclude_projects": "不捕获的目录：可用 *、** 与 ?，匹配完整路径或其末级名称。",
+    "setting.capture_days": "捕获的事件在提取之后保留的天数。",
+    "setting.batch_events": "一次模型调用最多合并处理的事件数。",
+    "setting.batch_wait_s": "事件等待与其他事件合并的秒数。",
+    "setting.url": "钩子与桥接程序所连接的服务器。",
+    "setting.api_key": "钩子与桥接程序所用的密钥。",
+    "setting.autostart": "没有服务器时，钩子与桥接程序是否自动启动一个：on 或 off。",
 }

@@ -32,6 +32,10 @@ ERRORS: dict[str, str] = {
     "no_question_set": "缺少 {path}，问题集 {suite} 需要它",
     "bad_question_set": "{path} 不符合 {suite} 的格式：{problem}",
     "no_question_sets": "{path} 中没有问题集",
+    "no_claude_mem": "没有文件 {path}",
+    "claude_mem_busy": "暂时无法读取 {path}：{problem}",
+    "not_claude_mem": "{path} 不是完好的 claude-mem 数据库：{problem}",
+    "server_silent": "{url} 处的服务器没有应答：{problem}",
 }
 
 HINTS: dict[str, str] = {
@@ -62,6 +66,10 @@ HINTS: dict[str, str] = {
     "no_embedder": "请把 CODEXMEM_EMBEDDER 设为服务器所用的值；详见 codexmem doctor",
     "no_vectors": "请先由服务器或工作进程建立向量：codexmem index status",
     "worker_on_sqlite": "请运行 codexmem serve；如需独立的工作进程，请使用 PostgreSQL",
+    "no_claude_mem": "claude-mem 的记忆保存在 ~/.claude-mem/claude-mem.db",
+    "claude_mem_busy": "请停止 claude-mem 后重新执行：已导入的会跳过",
+    "not_claude_mem": "请指定其 claude-mem.db；数据库损坏时可用 sqlite3 claude-mem.db .recover 挽救可读的内容",
+    "server_silent": "详见 codexmem doctor；已完成的部分会保留，可以重新执行该命令",
 }
 
 CODES: dict[str, str] = {

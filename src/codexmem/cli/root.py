@@ -9,8 +9,13 @@ cli = Group(
     lazy={
         "serve": "codexmem.cli.serve:serve",
         "worker": "codexmem.cli.worker:worker",
+        "mcp": "codexmem.cli.mcp:mcp",
+        "hook": "codexmem.cli.hook:hook",
         "search": "codexmem.cli.search:search",
         "index": "codexmem.cli.index:index",
+        "import": "codexmem.cli.importing:importing",
+        "undo": "codexmem.cli.undo:undo",
+        "forget": "codexmem.cli.forget:forget",
         "db": "codexmem.cli.db:db",
         "backup": "codexmem.cli.backup:backup",
         "restore": "codexmem.cli.backup:restore",

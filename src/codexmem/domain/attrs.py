@@ -9,6 +9,7 @@ from dataclasses import dataclass, fields
 from typing import Any, Self
 
 from codexmem.domain.errors import InvalidArgument
+from codexmem.domain.file_labels import file_labels
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +49,13 @@ class ObservationAttrs(Attrs):
     files_modified: tuple[str, ...] = ()
     prompt_number: int | None = None
     discovery_tokens: int = 0
+    events: tuple[int, ...] = ()  # the captured events it came from
+    imported: str = ""  # where it stood in the program it was imported from: claude-mem:123
 
     def facets(self) -> Iterable[tuple[str, str]]:
-        """Concepts and every file that was read or changed."""
+        """Concepts, and every file that was read or changed, under its path and the ends of it."""
         yield from (("concept", concept) for concept in self.concepts)
-        yield from (("file", path) for path in (*self.files_read, *self.files_modified))
+        yield from (("file", label) for path in (*self.files_read, *self.files_modified) for label in file_labels(path))
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +70,13 @@ class SummaryAttrs(Attrs):
     notes: str = ""
     prompt_number: int | None = None
     discovery_tokens: int = 0
+    events: tuple[int, ...] = ()  # the captured events it came from
+    imported: str = ""  # where it stood in the program it was imported from: claude-mem:123
+
+    def text(self) -> str:
+        """What such a memory says: everything but the request, which is its title."""
+        said = (self.investigated, self.learned, self.completed, self.next_steps, self.notes)
+        return "\n".join(part for part in said if part)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +86,7 @@ class PromptAttrs(Attrs):
     prompt_number: int = 1
     private: bool = False
     speaker: str = ""  # who said it, where a session has several voices
+    imported: str = ""  # where it stood in the program it was imported from
 
     def facets(self) -> Iterable[tuple[str, str]]:
         """Who."""

@@ -18,6 +18,10 @@ class EventType(StrEnum):
     DELTA_ROLLED_BACK = "delta.rolled_back"
     SEARCH_ANSWERED = "search.answered"  # the trace of one search
     QUEUE_FAILED = "queue.failed"  # a job ended in failed
+    SESSION_STATUS = "session.status"  # an agent's session began or ended
+    MODEL_RESULT = "model.result"  # one extraction, and who answered it
+    EXTRACTION_TIMED = "extraction.timed"  # how long one extraction took, step by step
+    CONTEXT_GIVEN = "context.given"  # which memories an agent was handed
     STORE_BACKED_UP = "store.backed_up"
     STORE_RESTORED = "store.restored"
     KEY_CREATED = "key.created"
@@ -31,6 +35,10 @@ RETENTION_MS: dict[EventType, int | None] = {
     EventType.DELTA_ROLLED_BACK: None,
     EventType.SEARCH_ANSWERED: 7 * _DAY_MS,
     EventType.QUEUE_FAILED: 30 * _DAY_MS,
+    EventType.SESSION_STATUS: 30 * _DAY_MS,
+    EventType.MODEL_RESULT: 30 * _DAY_MS,
+    EventType.EXTRACTION_TIMED: 7 * _DAY_MS,
+    EventType.CONTEXT_GIVEN: 30 * _DAY_MS,
     EventType.STORE_BACKED_UP: None,
     EventType.STORE_RESTORED: None,
     EventType.KEY_CREATED: None,
@@ -46,6 +54,7 @@ class NewEvent:
     subject: str  # what it happened to: memory:12, job:7, run:…
     payload: dict[str, Any]
     project: str = ""
+    took_us: int | None = None  # how long what happened took, where that means something
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,6 +69,15 @@ class Job:
     ended_ms: int | None
 
 
+@dataclass(frozen=True, slots=True)
+class Depth:
+    """How much work of one tenant waits and runs, and how many of its jobs have failed, counted up to a limit."""
+
+    queued: int
+    running: int
+    failed: int
+
+
 def backoff_ms(attempts: int, jitter: float) -> int:
     """How long to wait after this many attempts: doubling, capped, spread by a jitter in [0, 1)."""
     delay: int = min(BACKOFF_MAX_MS, BACKOFF_FIRST_MS << min(attempts - 1, 20))

@@ -10,6 +10,7 @@ from codexmem.domain.errors import InvalidArgument
 from codexmem.domain.memory import VISIBLE, Kind, Status
 
 MAX_PAGE = 500
+MAX_OFFSET = 10_000  # rows that a page may skip; whoever reads on resumes after the last row instead
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +79,14 @@ class Page:
     limit: int = 50
     after: Cursor | None = None
     order: Order = Order.NEWEST
+    offset: int = 0  # rows to skip, for callers who count instead of resuming
 
     def __post_init__(self) -> None:
         """Every list is bounded."""
         if not 1 <= self.limit <= MAX_PAGE:
             raise InvalidArgument(f"limit {self.limit} is not between 1 and {MAX_PAGE}")
+        if not 0 <= self.offset <= MAX_OFFSET:
+            raise InvalidArgument(
+                f"offset {self.offset} is not between 0 and {MAX_OFFSET:,}",
+                hint="narrow the list by project or date instead of counting so far",
+            )

@@ -67,8 +67,10 @@ class Live:
             place = self._place(resume)
         wanted = Wanted(frozenset(types), subject_prefix)
         with self._lock:
-            if self._followers.total() >= MAX_FOLLOWERS or self._followers[key] >= MAX_PER_KEY:
-                raise RateLimited("too many live readers", hint="close one, or try again later")
+            if self._followers[key] >= MAX_PER_KEY:
+                raise _too_many(f"this key already has {MAX_PER_KEY} live readers")
+            if self._followers.total() >= MAX_FOLLOWERS:
+                raise _too_many(f"the server already has {MAX_FOLLOWERS} live readers")
             self._followers[key] += 1
         return Follower(self._events, self._bell, tenant, place, wanted, look_s, lambda: self._leave(key))
 
@@ -97,6 +99,10 @@ class Live:
             if (place.position, place.seq) <= (end.position, end.seq):
                 return place
         return self._events.place_of(int(seq))
+
+
+def _too_many(message: str) -> RateLimited:
+    return RateLimited(message, hint="close one, or try again later", details={"retry_after_s": 10})
 
 
 class Follower:

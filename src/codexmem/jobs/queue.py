@@ -58,6 +58,24 @@ class Queue:
             tx.after_commit(self._ring)
             return Enqueued(job_id)
 
+    def join(self, job_id: int, *, hurry: bool = False) -> bool:
+        """Hold a job that has not been tried yet, to give it more in the caller's transaction; False if it is gone.
+
+        Nothing may be enqueued into its lane afterwards, in the same transaction.
+        """
+        with self._db.transaction() as tx:
+            if not self._jobs.join(job_id, hurry_ms=self._clock.now_ms() if hurry else None):
+                return False
+            if hurry:
+                tx.after_commit(self._ring)
+            return True
+
+    def hurry(self, job_id: int, lane: str) -> None:
+        """Let a job that has not been tried yet wait no longer."""
+        with self._db.transaction() as tx:
+            self._jobs.hurry(job_id, lane, now_ms=self._clock.now_ms())
+            tx.after_commit(self._ring)
+
     def cancel(self, job_id: int) -> JobStatus:
         """Cancel a waiting job; ask a running one to stop, which it may do later or never. Returns where it stands."""
         with self._db.transaction() as tx:
@@ -74,6 +92,18 @@ class Queue:
             count = self._jobs.retry_failed(subject=subject, limit=min(limit, MAX_LISTED), now_ms=self._clock.now_ms())
             tx.after_commit(self._ring)
             return count
+
+    def retry_step(self, after: int, *, subject: str | None = None, limit: int = MAX_LISTED) -> tuple[int, int | None]:
+        """Queue some failed jobs with numbers above `after` again; returns how many, and where to go on unless done.
+
+        Going by number, a job that fails once more while others still have their turn is not retried twice.
+        """
+        with self._db.transaction() as tx:
+            step = self._jobs.retry_beyond(
+                after, subject=subject, limit=min(limit, MAX_LISTED), now_ms=self._clock.now_ms()
+            )
+            tx.after_commit(self._ring)
+            return step
 
     def get(self, job_id: int) -> Job:
         """One job."""

@@ -8,6 +8,7 @@ order, and the answer says so.
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from codexmem.domain.errors import CodexmemError
@@ -73,6 +74,12 @@ class Finder:
         self._embedder = embedder
         self._clock = clock
         self._reranker = reranker
+
+    def prepare(self) -> None:
+        """Load an encoder that is here, so that the first search need not wait for it; one far away is not bothered."""
+        if self._embedder is not None and self._embedder.dimension is not None:
+            with suppress(CodexmemError):
+                self._embedder.query("prepare")
 
     def search(self, search: Search) -> Answer:
         """The answer; raises only what the store itself raises."""

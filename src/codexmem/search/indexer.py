@@ -5,21 +5,20 @@ and `catch_up` makes what is missing, in small steps that can end after any of t
 while the old ones stay; the old ones go when the new are complete.
 """
 
-import logging
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from codexmem.domain.errors import InvalidArgument, Unavailable
+from codexmem.domain.errors import Unavailable
 from codexmem.domain.ids import Clock
 from codexmem.domain.memory import Memory
 from codexmem.embed.model import Embedder
 from codexmem.search import tokens
 from codexmem.search.text_of import passages_of, words_of
+from codexmem.search.vectors_of import batches, vectors_of
 from codexmem.store.catching_up import CatchingUp, Target
 from codexmem.store.database import Database
 from codexmem.store.history import Versions
-from codexmem.store.index import Vectors
 from codexmem.store.keeping import KeptVectors
 from codexmem.store.texts import KeptTextIndex
 
@@ -30,8 +29,6 @@ _FOLD = 500
 _PAST = 1_000  # former states of one memory
 _WORDS = ("text", "words")  # the target that stands for the words
 _COUNTED = 100_000  # waiting memories that a status counts, at most
-
-_log = logging.getLogger(__name__)
 
 Proceed = Callable[[], object]  # raises if the work is to stop here
 
@@ -237,9 +234,9 @@ class Indexer:
     def _embed(self, embedder: Embedder, memories: Sequence[Memory], proceed: Proceed) -> tuple[int, int]:
         """Make and store the vectors of these, some at a time; returns how many, and how many were refused."""
         refused = 0
-        for some in _batches([(memory, passages_of(memory, **self._sizes)) for memory in memories], embedder.batch):
+        for some in batches([(memory, passages_of(memory, **self._sizes)) for memory in memories], embedder.batch):
             proceed()
-            made, bad = _vectors(embedder, some)
+            made, bad = vectors_of(embedder, some)
             refused += bad
             self._vectors.put(embedder.model, made)
             gone = self._backlog.mark({item.seq: item.version for item in made})
@@ -247,49 +244,6 @@ class Indexer:
                 # Erased while their vectors were made: an index outside the store has just been given them.
                 self._vectors.drop(gone)
         return len(memories) - refused, refused
-
-
-Cut = tuple[Memory, list[str]]  # a memory and its passages
-
-
-def _batches(cut: Sequence[Cut], size: int) -> Iterator[list[Cut]]:
-    """Groups of whole memories with about so many passages."""
-    group: list[Cut] = []
-    count = 0
-    for memory, parts in cut:
-        group.append((memory, parts))
-        count += len(parts)
-        if count >= size:
-            yield group
-            group, count = [], 0
-    if group:
-        yield group
-
-
-def _vectors(embedder: Embedder, cut: Sequence[Cut]) -> tuple[list[Vectors], int]:
-    """The vectors of these; a text that can never be embedded leaves its memory without, and the others unharmed."""
-    try:
-        found = iter(embedder.passages([part for _, parts in cut for part in parts]))
-    except InvalidArgument as error:
-        if len(cut) > 1:
-            each = [_vectors(embedder, [one]) for one in cut]
-            return [item for items, _ in each for item in items], sum(bad for _, bad in each)
-        _require_it_works(embedder, error)
-        _log.warning("memory %d has no vectors: %s", cut[0][0].seq, error)
-        return [_item(cut[0][0], ())], 1
-    return [_item(memory, tuple(next(found) for _ in parts)) for memory, parts in cut], 0
-
-
-def _require_it_works(embedder: Embedder, error: InvalidArgument) -> None:
-    # A server that refuses every text is set up wrongly; the memories must wait, not be passed over.
-    try:
-        embedder.passages(["memory"])
-    except InvalidArgument:
-        raise Unavailable(f"{embedder.model} refuses every text: {error.message}", hint=error.hint) from error
-
-
-def _item(memory: Memory, parts: tuple[bytes, ...]) -> Vectors:
-    return Vectors(memory.seq, memory.state.project, memory.kind.value, memory.version, parts)
 
 
 def told(value: Caught | IndexStatus) -> dict[str, Any]:

@@ -25,9 +25,7 @@ FIELDS: dict[Kind, Fields] = {
     Kind.OBSERVATION: Fields(
         name=("subtitle",), labels=("concepts", "files_read", "files_modified"), body=("facts",)
     ),
-    Kind.SUMMARY: Fields(
-        name=("request",), body=("investigated", "learned", "completed", "next_steps", "notes")
-    ),
+    Kind.SUMMARY: Fields(),  # its title and content say what its fields say
     Kind.PROMPT: Fields(labels=("speaker",)),
     Kind.NOTE: Fields(name=("disclosure",)),
     Kind.QA: Fields(name=("question", "phrasings"), labels=("tags", "author"), body=("summary",)),

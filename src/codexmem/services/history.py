@@ -120,12 +120,12 @@ class History:
         """What rolling back a delta would change, without changing it."""
         with self._db.reading():
             self.delta(delta_id)
-            return list(self._plan(self._versions.touched_by_delta(delta_id)))
+            return list(self.plan(self._versions.touched_by_delta(delta_id)))
 
     def preview_source(self, source: str) -> list[Step]:
         """What undoing a source would change, without changing it."""
         with self._db.reading():
-            return list(self._plan(self._versions.touched_by_source(source)))
+            return list(self.plan(self._versions.touched_by_source(source)))
 
     def rollback_delta(self, delta_id: str, mode: Mode, by: By) -> Rollback:
         """Restore every memory the delta touched to its state before it.
@@ -138,7 +138,7 @@ class History:
             if not self._versions.mark_reverted(delta_id):
                 return Rollback(delta, restored=(), left=())
             touched = self._versions.touched_by_delta(delta_id)
-            done = self._apply(touched, mode, self.open_delta(delta.subject, "rollback", by, reverts=delta_id), by)
+            done = self.apply(touched, mode, self.open_delta(delta.subject, "rollback", by, reverts=delta_id), by)
             if done.left:
                 self._versions.mark_applied(delta_id)
             elif delta.reverts is not None:
@@ -149,9 +149,9 @@ class History:
         """Take back everything a session, run or import wrote, in one delta."""
         with self._db.transaction():
             touched = self._versions.touched_by_source(source)
-            return self._apply(touched, mode, self.open_delta(source, "undo", by, reverts=source), by)
+            return self.apply(touched, mode, self.open_delta(source, "undo", by, reverts=source), by)
 
-    def _plan(self, touched: Sequence[Touched]) -> Iterator[Step]:
+    def plan(self, touched: Sequence[Touched]) -> Iterator[Step]:
         """One step per memory that does not already stand as it stood before; some hundreds are read at a time."""
         for start in range(0, len(touched), _BATCH):
             batch = touched[start : start + _BATCH]
@@ -161,16 +161,17 @@ class History:
                 if touch.seq in heads:
                     yield from _step(heads[touch.seq], before.get(touch.seq), touch)
 
-    def _apply(self, touched: Sequence[Touched], mode: Mode, delta: Delta, by: By) -> Rollback:
+    def apply(self, touched: Sequence[Touched], mode: Mode, delta: Delta, by: By) -> Rollback:
+        """Write what stood before, as versions of this delta; inside the caller's transaction."""
         restored: list[int] = []
         left: list[int] = []
-        for step in self._plan(touched):
+        for step in self.plan(touched):
             (left if step.written_since and mode is Mode.SAFE else restored).append(step.memory.seq)
         # All names are given back before any is taken: two memories may have swapped theirs.
         self._table.release_uris(restored)
         lost: list[str] = []
         chosen = frozenset(restored)
-        for step in self._plan([touch for touch in touched if touch.seq in chosen]):
+        for step in self.plan([touch for touch in touched if touch.seq in chosen]):
             taken = self._table.taken_uris(step.target.uris, step.memory.seq)
             lost.extend(sorted(taken))
             target = replace(step.target, uris=tuple(uri for uri in step.target.uris if uri not in taken))
@@ -214,6 +215,11 @@ class History:
                 self._index.drop_past(self._versions.erase_by_source(source))
         self._db.engine.scour()
         return erased
+
+    def count(self, limit: int, *, project: str | None = None, session: str | None = None, source: str | None = None
+              ) -> int:  # fmt: skip
+        """How many memories one project, session or source has, counted up to a limit."""
+        return len(self._table.numbers_of(limit=limit, project=project, session=session, source=source))
 
     def _erase(self, seqs: list[int], by: By, reason: str) -> int:
         with self._db.transaction():

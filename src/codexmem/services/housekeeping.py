@@ -1,4 +1,4 @@
-"""Chores that come round: letting the log fade, forgetting old receipts and finished jobs.
+"""Chores that come round: letting the log and captured events fade, forgetting old receipts and finished jobs.
 
 Each chore is a job of its tenant that enqueues the next one when it has run, and whoever notices a tenant enqueues the
 first. Two of them at once would do no harm; the dedupe key keeps them from piling up.
@@ -15,7 +15,8 @@ from codexmem.jobs.queue import Queue
 FADE_EVENTS = "events.fade"
 PRUNE_RECEIPTS = "receipts.prune"
 PRUNE_JOBS = "jobs.prune"
-CHORES = (FADE_EVENTS, PRUNE_RECEIPTS, PRUNE_JOBS)
+FADE_CAPTURES = "captures.fade"
+CHORES = (FADE_EVENTS, PRUNE_RECEIPTS, PRUNE_JOBS, FADE_CAPTURES)
 
 PERIOD_MS = 6 * 3_600_000
 FINISHED_JOBS_KEPT_MS = 7 * 86_400_000
@@ -32,6 +33,7 @@ class Housekeeping:
     clock: Clock
     fade: Callable[[], int]
     forget_receipts: Callable[[int], int]  # at most so many; returns how many went
+    blank_captures: Callable[[int], int]  # likewise
 
     def begin(self) -> None:
         """Make sure that the acting tenant's chores come round; costs nothing if they already do."""
@@ -45,6 +47,10 @@ class Housekeeping:
     def prune_receipts(self, job: Job, context: Context) -> Done:
         """Remove receipts that nobody may still ask for."""
         return self._done(job, _repeated(lambda: self.forget_receipts(_STEP), context))
+
+    def fade_captures(self, job: Job, context: Context) -> Done:
+        """Blank captured events that are past their time; what came of them stays."""
+        return self._done(job, _repeated(lambda: self.blank_captures(_STEP), context))
 
     def prune_jobs(self, job: Job, context: Context) -> Done:
         """Remove jobs that ended well long ago."""

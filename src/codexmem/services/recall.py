@@ -126,4 +126,7 @@ def _trace(search: Search, answer: Answer) -> NewEvent:
         payload["as_of_ms"] = search.as_of_ms
     if search.explain:
         payload["why"] = {str(found.memory.seq): found.signals for found in answer.results[:_RESULTS]}
-    return NewEvent(EventType.SEARCH_ANSWERED, subject="search", payload=payload, project=search.filter.project or "")
+    return NewEvent(
+        EventType.SEARCH_ANSWERED, subject="search", payload=payload, project=search.filter.project or "",
+        took_us=round(answer.timings_ms.get("total", 0.0) * 1000),
+    )  # fmt: skip

@@ -30,7 +30,7 @@ class Events:
         with self._db.transaction() as tx:
             tx.add_numbered(events, {
                 "id": id, "at_ms": at_ms, "type": event.type.value, "subject": event.subject,
-                "project": event.project, "payload": event.payload,
+                "project": event.project, "payload": event.payload, "took_us": event.took_us,
             })  # fmt: skip
 
     def after(self, place: Place, *, limit: int) -> list[Event]:
@@ -38,7 +38,7 @@ class Events:
         with self._db.reading() as tx:
             horizon = tx.engine.horizon(tx.connection)
             found = tx.run(_after, position=place.position, seq=place.seq, horizon=horizon, limit=limit)
-            return [_event(row) for row in found.mappings()]
+            return [to_event(row) for row in found.mappings()]
 
     def place_of(self, seq: int) -> Place:
         """Where a reader stands who remembers only the number of the last event that it saw.
@@ -70,13 +70,13 @@ class Events:
         with self._db.reading() as tx:
             found = tx.run(_of_subject_types if types else _of_subject, subject=subject, seq=after_seq, limit=limit,
                            **({"types": list(types)} if types else {}))  # fmt: skip
-            return [_event(row) for row in found.mappings()]
+            return [to_event(row) for row in found.mappings()]
 
     def of_type(self, type: str, *, from_ms: int, to_ms: int, limit: int) -> list[Event]:
         """The newest events of one type within a time."""
         with self._db.reading() as tx:
             found = tx.run(_of_type, type=type, from_ms=from_ms, to_ms=to_ms, limit=limit)
-            return [_event(row) for row in found.mappings()]
+            return [to_event(row) for row in found.mappings()]
 
     def buckets(self, type: str, *, from_ms: int, to_ms: int, width_ms: int) -> list[tuple[int, int]]:
         """(start of bucket, how many) for buckets that are not empty."""
@@ -101,7 +101,8 @@ class Events:
                 tx.run(_scrub, subjects=list(subjects[start : start + _CHUNK]))
 
 
-def _event(row: Any) -> Event:
+def to_event(row: Any) -> Event:
+    """A row of `events`."""
     return Event(
         place=Place(row["position"], row["seq"]), id=row["id"], at_ms=row["at_ms"], type=row["type"],
         subject=row["subject"], project=row["project"], payload=row["payload"],

@@ -120,6 +120,26 @@ class Versions:
         with self._db.reading() as tx:
             return [Touched(**row) for row in tx.run(_touched_by_delta, delta_id=delta_id).mappings()]
 
+    def delta_page(self, delta_id: str, *, after: int, limit: int) -> list[Touched]:
+        """What the delta wrote into memories above a number, in their order, so many at most."""
+        with self._db.reading() as tx:
+            found = tx.run(_delta_page, delta_id=delta_id, after=after, limit=limit)
+            return [Touched(**row) for row in found.mappings()]
+
+    def count_touched(self, delta_id: str) -> int:
+        """How many memories the delta wrote into; read from its index alone."""
+        with self._db.reading() as tx:
+            return int(tx.run(_count_touched, delta_id=delta_id).scalar_one())
+
+    def source_page(self, source: str, *, after: int, limit: int) -> list[Touched]:
+        """What a source wrote into memories above a number, in their order, so many at most."""
+        with self._db.reading() as tx:
+            place = {"source": source, "after": after, "limit": limit}
+            found = {row["seq"]: Touched(**row) for row in tx.run(_source_page, **place).mappings()}
+            for seq in tx.run(_made_page, **place).scalars():
+                found.setdefault(seq, Touched(seq, first=1, writes=1))
+        return [found[seq] for seq in sorted(found)[:limit]]
+
     def touched_by_source(self, source: str) -> list[Touched]:
         """What a session, run or import wrote; a memory whose first version is still only its row counts too."""
         with self._db.reading() as tx:
@@ -172,6 +192,14 @@ _touched_by_delta = (
 )
 _touched_by_source = sa.select(*_span).where(_v.tenant == ACTING, _v.source == bindparam("source")).group_by(_v.seq)
 _made_by_source = sa.select(memories.c.seq).where(memories.c.tenant == ACTING, memories.c.source == bindparam("source"))
+_count_touched = sa.select(sa.func.count(_v.seq.distinct())).where(
+    _v.tenant == ACTING, _v.delta_id == bindparam("delta_id")
+)
+_delta_page = _touched_by_delta.where(_v.seq > bindparam("after")).limit(bindparam("limit"))
+_source_page = _touched_by_source.where(_v.seq > bindparam("after")).order_by(_v.seq).limit(bindparam("limit"))
+_made_page = (
+    _made_by_source.where(memories.c.seq > bindparam("after")).order_by(memories.c.seq).limit(bindparam("limit"))
+)
 _erase_by_source = (
     sa.delete(memory_versions)
     .where(

@@ -38,6 +38,21 @@ class Jobs:
             ).scalar()  # fmt: skip
             return found
 
+    def join(self, job_id: int, *, hurry_ms: int | None) -> bool:
+        """Hold a job that waits for its first attempt, so that more can be given to it; False if it waits no longer.
+
+        With `hurry_ms` it is due then. Until the caller's transaction ends no worker can take it. The caller takes no
+        lane afterwards: whoever ends a job holds its lane and may wait for this row.
+        """
+        with self._db.transaction() as tx:
+            return bool(tx.run(_join, of_id=job_id, due=hurry_ms).rowcount)
+
+    def hurry(self, job_id: int, lane: str, *, now_ms: int) -> None:
+        """Make a job due that waits for its first attempt; the caller may enqueue into its lane afterwards."""
+        with self._db.transaction() as tx:
+            _lock_lane(tx, lane)
+            tx.run(_join, of_id=job_id, due=now_ms)
+
     def finish(self, job: Job, status: JobStatus, *, now_ms: int, result: dict[str, Any] | None = None,
                error: str | None = None, error_class: str | None = None) -> bool:  # fmt: skip
         """End a job that this worker still owns, in the caller's transaction; False if it no longer does."""
@@ -98,9 +113,15 @@ class Jobs:
 
     def retry_failed(self, *, subject: str | None, limit: int, now_ms: int) -> int:
         """Queue failed jobs again with fresh attempts; those whose work is already waiting stay as they are."""
+        return self.retry_beyond(0, subject=subject, limit=limit, now_ms=now_ms)[0]
+
+    def retry_beyond(self, after: int, *, subject: str | None, limit: int, now_ms: int) -> tuple[int, int | None]:
+        """The same for numbers above `after`; returns how many, and the last number looked at, None when at the end."""
+        named = {"subject": subject} if subject else {}
         with self._db.transaction() as tx:
-            found = tx.run(_failed_of if subject else _failed, limit=limit, **({"subject": subject} if subject else {}))
-            return sum(self._requeue(tx, row.id, row.lane, now_ms) for row in found.all())
+            found = tx.run(_failed_of if subject else _failed, after=after, limit=limit, **named).all()
+            count = sum(self._requeue(tx, row.id, row.lane, now_ms) for row in found)
+            return count, found[-1].id if len(found) == limit else None
 
     def _requeue(self, tx: Transaction, job_id: int, lane: str | None, now_ms: int) -> int:
         # Another transaction may enqueue the same work at this moment; then its job is as good as ours.
@@ -189,6 +210,12 @@ _owned = (
 # A job that waits for its turn in a lane holds the lane as much as the one that runs. Two looks, one index each.
 _in_lane = sa.select(_j.id).where(_j.tenant == ACTING, _j.lane == bindparam("lane"))
 _lane_busy = sa.union_all(_in_lane.where(_queued), _in_lane.where(_running)).limit(1)
+_due = sa.cast(bindparam("due"), sa.BigInteger)
+_join = (
+    sa.update(jobs)
+    .where(_j.tenant == ACTING, _j.id == bindparam("of_id"), _j.status == JobStatus.QUEUED.value, _j.attempts == 0)
+    .values(run_at_ms=sa.func.coalesce(_due, _j.run_at_ms))
+)
 _finish = (
     sa.update(jobs)
     .where(*_owned)
@@ -254,7 +281,7 @@ _has_twin = sa.exists().where(
 )
 _failed = (
     sa.select(_j.id, _j.lane)
-    .where(_j.tenant == ACTING, _j.status == JobStatus.FAILED.value, ~_has_twin)
+    .where(_j.tenant == ACTING, _j.status == JobStatus.FAILED.value, _j.id > bindparam("after"), ~_has_twin)
     .order_by(_j.id)
     .limit(bindparam("limit"))
 )

@@ -24,3 +24,11 @@ class KeptVectors(VectorIndex, Protocol):
     def close(self) -> None:
         """Give back connections to servers; the store's own are not its business."""
         ...
+
+
+class OutsideVectors(KeptVectors, Protocol):
+    """Vectors in a server outside the store, which may be down while the store is not."""
+
+    def require(self) -> None:
+        """Raise `Unavailable` unless the server answers soon."""
+        ...

@@ -56,7 +56,7 @@ class Lists:
         """One page in creation order."""
         newest = page.order is Order.NEWEST
         # One more row than the page holds, to know whether there is a next one.
-        place: dict[str, Any] = {"limit": page.limit + 1}
+        place: dict[str, Any] = {"limit": page.offset + page.limit + 1}
         if page.after is not None:
             place |= {"after_ms": page.after.created_ms, "after_seq": page.after.seq}
         further = len(wanted.facets[1:])
@@ -71,10 +71,10 @@ class Lists:
             ]  # fmt: skip
             merged = heapq.merge(*read, key=lambda cursor: (cursor.created_ms, cursor.seq), reverse=newest)
             distinct = list(dict.fromkeys(merged))  # a memory with two of the wanted labels stands in two branches
-            chosen = distinct[: page.limit]
+            chosen = distinct[page.offset : page.offset + page.limit]
             found = {row["seq"]: row for row in tx.run(_whole, seqs=[cursor.seq for cursor in chosen]).mappings()}
         items = tuple(rows.memory(found[cursor.seq]) for cursor in chosen)
-        return Listing(items, chosen[-1] if len(distinct) > page.limit else None)
+        return Listing(items, chosen[-1] if len(distinct) > page.offset + page.limit else None)
 
 
 _whole = sa.select(memories).where(memories.c.tenant == ACTING, memories.c.seq.in_(bindparam("seqs", expanding=True)))

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from sqlalchemy import bindparam
 
 from codexmem.domain.errors import Conflict
-from codexmem.domain.memory import Draft, Kind, Memory, State
+from codexmem.domain.memory import Draft, Kind, Memory, State, Status
 from codexmem.domain.query import Handle, Id, Seq, Uri
 from codexmem.store import rows
 from codexmem.store.database import ACTING, Database, Transaction
@@ -55,6 +55,11 @@ class Memories:
                 self._index(tx, after, before=before.state)
             return bool(won)
 
+    def hold(self, name: str) -> None:
+        """Let nobody else hold this name until the caller's transaction ends: for looking first and writing then."""
+        with self._db.transaction() as tx:
+            tx.engine.lock_lane(tx.connection, tx.tenant, name)
+
     def find(self, handle: Handle, kinds: frozenset[Kind]) -> Memory | None:
         """The memory of these kinds that answers to the handle, whatever its status."""
         with self._db.reading() as tx:
@@ -69,6 +74,15 @@ class Memories:
             for start in range(0, len(wanted), _CHUNK):
                 chunk = tx.run(_by_seqs, seqs=wanted[start : start + _CHUNK]).mappings()
                 found.update((row["seq"], rows.memory(row)) for row in chunk if row["kind"] in kinds)
+        return found
+
+    def statuses(self, ids: Sequence[str]) -> dict[str, Status]:
+        """Those of these ids that are taken, and how the memories of that name stand."""
+        found: dict[str, Status] = {}
+        with self._db.reading() as tx:
+            for start in range(0, len(ids), _CHUNK):
+                chunk = tx.run(_statuses, ids=list(ids[start : start + _CHUNK]))
+                found.update((row.id, Status(row.status)) for row in chunk)
         return found
 
     def taken_uris(self, uris: Sequence[str], seq: int) -> set[str]:
@@ -169,6 +183,9 @@ _by_uri = (
 )
 _BY_HANDLE: dict[type[Handle], sa.Select[Any]] = {Seq: _by_seq, Id: _by_id, Uri: _by_uri}
 _by_seqs = sa.select(memories).where(memories.c.tenant == ACTING, memories.c.seq.in_(bindparam("seqs", expanding=True)))
+_statuses = sa.select(memories.c.id, memories.c.status).where(
+    memories.c.tenant == ACTING, memories.c.id.in_(bindparam("ids", expanding=True))
+)
 _taken = sa.select(memory_uris.c.uri).where(
     memory_uris.c.tenant == ACTING, memory_uris.c.uri.in_(bindparam("uris", expanding=True)),
     memory_uris.c.seq != bindparam("seq"),

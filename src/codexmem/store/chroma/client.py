@@ -42,6 +42,11 @@ class ChromaClient:
                 self._http.close()
                 self._http = None
 
+    def require(self) -> None:
+        """Raise unless the server answers soon; asked even while searches leave it alone."""
+        if self._asked("GET", "", None, {"limit": 1}, self._find_s) is None:
+            raise self._broken("not found")
+
     def names(self, prefix: str) -> list[str]:
         """The collections whose names begin so."""
         found: list[str] = []

@@ -114,6 +114,7 @@ class ChromaVectors:
 
     def count(self, model: str) -> int:
         """How many memories have vectors of this model; counted page by page."""
+        self.require()  # whoever wants to know how things stand should not wait out a write's time-out
         where = _all_of({"tenant": self._tenant()}, {"part": 0})
         total = 0
         while True:
@@ -137,6 +138,10 @@ class ChromaVectors:
         elif not self._client.get(name, limit=1)["ids"]:
             self._client.remove(name)
         return len(found)
+
+    def require(self) -> None:
+        """Raise unless the server answers soon."""
+        self._client.require()
 
     def close(self) -> None:
         """Give back the connections."""

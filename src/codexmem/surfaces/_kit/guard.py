@@ -58,8 +58,8 @@ class GuardSettings:
     head_bytes: int = 32 * 1024  # address and headers together
     limits: Limits = DEFAULT_LIMITS
     body_seconds: float = 30.0  # a body that takes longer to arrive is refused
-    # For probes, which bring no key; they run without a tenant.
-    open_paths: frozenset[str] = frozenset({"/api/health", "/api/readiness", "/api/version"})
+    # For probes, which bring no key, and for a page that shows nothing until it is given one; they have no tenant.
+    open_paths: frozenset[str] = frozenset({"/api/health", "/api/readiness", "/api/version", "/viewer"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,3 +262,9 @@ def identity_of(scope: Mapping[str, Any]) -> Identity | None:
     """Whom the request acts for; None on an open path or before the guard has decided."""
     identity = scope.get("state", {}).get("identity")
     return identity if isinstance(identity, Identity) else None
+
+
+def actor_of(scope: Mapping[str, Any]) -> str:
+    """How the request's author is called in history."""
+    identity = identity_of(scope)
+    return identity.actor if identity is not None else "unknown"

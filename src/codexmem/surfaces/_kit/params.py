@@ -1,12 +1,16 @@
-"""Parameters that several surfaces read in the same way: the idempotency key and integers that fit the store."""
+"""Parameters that several surfaces read in the same way: the idempotency key, integers that fit the store, and whole
+requests that a query string or a tool's arguments spell.
+"""
 
 import re
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any, TypeVar
 
 from fastapi import Depends, Header, Request
-from pydantic import Field
+from pydantic import BaseModel, Field, ValidationError
 
 from codexmem.domain.errors import InvalidArgument
+from codexmem.surfaces._kit.errors import invalid
 
 _KEY = re.compile(r"[!-~]{1,200}")
 
@@ -27,3 +31,38 @@ async def idempotency_key(
 
 
 IdempotencyKey = Annotated[str | None, Depends(idempotency_key)]
+
+
+M = TypeVar("M", bound=BaseModel)
+
+
+def parsed(model: type[M], raw: Mapping[str, Any]) -> M:
+    """The request that these values spell; what is wrong is said as if the framework had parsed it."""
+    try:
+        return model.model_validate(dict(raw))
+    except ValidationError as error:
+        problems = [{**problem, "loc": ("request", *problem["loc"])} for problem in error.errors()]
+        raise invalid("", problems, {}) from None
+
+
+def asked(model: type[M], request: Request) -> M:
+    """The request that the query string spells; a name that is repeated has a list of values."""
+    given = request.query_params
+    values = {name: given.getlist(name) for name in given}
+    return parsed(model, {name: each if len(each) > 1 else each[0] for name, each in values.items()})
+
+
+def described(model: type[BaseModel]) -> dict[str, Any]:
+    """The parameters of a route that reads its query string by `asked`, for the interface description."""
+    schema = model.model_json_schema()
+    return {
+        "parameters": [
+            {"name": name, "in": "query", "required": False, "schema": _without(value, "description"),
+             **({"description": value["description"]} if "description" in value else {})}
+            for name, value in schema["properties"].items()
+        ]
+    }  # fmt: skip
+
+
+def _without(schema: dict[str, Any], name: str) -> dict[str, Any]:
+    return {key: value for key, value in schema.items() if key != name}

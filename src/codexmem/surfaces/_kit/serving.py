@@ -22,6 +22,8 @@ from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from codexmem.domain.errors import Conflict, InvalidArgument, NotReady
 
+_LAST_CHANCE_S = 1.0  # for a client that takes nothing, once the server stops
+
 
 @dataclass(frozen=True, slots=True)
 class ServingLimits:
@@ -30,6 +32,7 @@ class ServingLimits:
     header_bytes: int = 32 * 1024
     header_seconds: float = 10.0  # from the first byte of a request, or from connecting, to its complete head
     keep_alive_seconds: int = 5
+    stalled_seconds: float = 30.0  # for a client that takes nothing of what waits to be sent to it
     connections: int = 1024  # further requests are answered 503
     backlog: int = 512
 
@@ -125,7 +128,7 @@ def serve(
         config = uvicorn.Config(
             app,
             loop="asyncio",
-            http=_deadline_protocol(limits.header_seconds),
+            http=_deadline_protocol(limits.header_seconds, limits.stalled_seconds),
             ws="none",
             lifespan="on",
             log_config=None,
@@ -203,11 +206,14 @@ def _run(server: _Server, sockets: list[socket.socket]) -> None:
         loop.close()
 
 
-def _deadline_protocol(seconds: float) -> type[H11Protocol]:
-    """uvicorn's HTTP protocol with a deadline on everything outside a request: dribbled heads, bodies nobody reads."""
+def _deadline_protocol(seconds: float, stalled_seconds: float) -> type[H11Protocol]:
+    """uvicorn's HTTP protocol with a deadline on everything outside a request (dribbled heads, bodies nobody reads) and
+    on clients that stop taking what they asked for: what waits for them stays in memory, and a stream keeps its place.
+    """
 
     class Deadline(H11Protocol):
         _deadline: asyncio.TimerHandle | None = None
+        _stalled: asyncio.TimerHandle | None = None
 
         def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
             super().connection_made(transport)
@@ -215,7 +221,29 @@ def _deadline_protocol(seconds: float) -> type[H11Protocol]:
 
         def connection_lost(self, exc: Exception | None) -> None:
             self._unwatch()
+            self._flows()
             super().connection_lost(exc)
+
+        def pause_writing(self) -> None:
+            super().pause_writing()
+            if self._stalled is None:
+                self._stalled = self.loop.call_later(stalled_seconds, self.transport.abort)
+
+        def resume_writing(self) -> None:
+            self._flows()
+            super().resume_writing()
+
+        def shutdown(self) -> None:
+            super().shutdown()
+            if self._stalled is not None:
+                # It may still take the rest, but does not get all of the time that others need to finish.
+                self._flows()
+                self._stalled = self.loop.call_later(min(stalled_seconds, _LAST_CHANCE_S), self.transport.abort)
+
+        def _flows(self) -> None:
+            if self._stalled is not None:
+                self._stalled.cancel()
+                self._stalled = None
 
         def data_received(self, data: bytes) -> None:
             super().data_received(data)

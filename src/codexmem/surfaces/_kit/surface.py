@@ -6,28 +6,33 @@ that importing a surface does nothing.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from fastapi import APIRouter
+from starlette.types import Lifespan
 
 from codexmem.domain.memory import Kind
 from codexmem.surfaces._kit.errors import PLAIN, ErrorStyle
 from codexmem.surfaces._kit.json_body import StrictRoute
 
-S = TypeVar("S")
+# A door that needs less can be given more.
+S_contra = TypeVar("S_contra", contravariant=True)
 
 
 @dataclass(frozen=True)
-class Surface(Generic[S]):
+class Surface(Generic[S_contra]):
     """One outside contract."""
 
     name: str
     prefixes: tuple[str, ...]  # every route lies under one of them, spelled from the root
     kinds: frozenset[Kind]  # all that this door may ever show
-    routes: Callable[[S], APIRouter]
+    routes: Callable[[S_contra], APIRouter]
     errors: ErrorStyle = PLAIN
 
 
-def router() -> APIRouter:
-    """An empty router whose routes parse bodies strictly; routes spell their whole path."""
-    return APIRouter(route_class=StrictRoute, redirect_slashes=False)
+def router(living: Lifespan[Any] | None = None) -> APIRouter:
+    """An empty router whose routes parse bodies strictly; routes spell their whole path.
+
+    `living` is entered before the first request and left after the last.
+    """
+    return APIRouter(route_class=StrictRoute, redirect_slashes=False, lifespan=living)

@@ -6,7 +6,7 @@ from codexmem.surfaces.worker_api.routes import Services, routes
 
 SURFACE: Surface[Services] = Surface(
     name="worker_api",
-    prefixes=("/api",),
+    prefixes=("/api", "/stream", "/viewer"),
     kinds=frozenset({Kind.OBSERVATION, Kind.SUMMARY, Kind.PROMPT}),
     routes=routes,
 )

@@ -1,104 +1,27 @@
-"""The field spelling of contract 000: requests parsed once, memories rendered as observations."""
+"""The field spelling of contract 000 beyond what the recall doors share: health, saves, lists and figures."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
-from typing import Annotated, Any, Literal
+from typing import Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from pydantic import BaseModel, ConfigDict, Field
 
-from codexmem.domain.attrs import ObservationAttrs
-from codexmem.domain.memory import Draft, Kind, Memory, Origin, State
+from codexmem.domain.memory import Memory
+from codexmem.domain.query import MAX_OFFSET
+from codexmem.services.overview import Counted
 from codexmem.services.status import Health, Readiness
+from codexmem.surfaces._kit.recall.rows import ROW
 
-DEFAULT_PROJECT = "codexmem"
-MAX_IDS = 1_000
-_TITLE = 60  # characters of the text that stand in for a missing title
-
-
-def _ids(value: Any) -> Any:
-    if not isinstance(value, list):
-        raise ValueError("ids must be an array of numbers")
-    if any(not isinstance(item, int) or isinstance(item, bool) for item in value):
-        raise ValueError("All ids must be integers")
-    if len(value) > MAX_IDS:
-        raise ValueError(f"at most {MAX_IDS} ids can be asked for at once")
-    return value
+MAX_LISTED = 100
 
 
-def _text(value: Any) -> Any:
-    if not isinstance(value, str) or not value.strip():
-        raise ValueError("text is required and must be non-empty")
-    return value
-
-
-def _several(value: Any) -> Any:
-    """One label, several in an array, or several in a string with commas."""
-    if isinstance(value, str):
-        return [part for text in value.split(",") if (part := text.strip())]
-    return value
-
-
-Several = Annotated[list[str], BeforeValidator(_several), Field(max_length=100), WithJsonSchema(
-    {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "maxItems": 100}]}
-)]  # fmt: skip
-
-
-class _Request(BaseModel):
-    """Unknown fields are ignored: existing clients send more than the contract names."""
+class ListRequest(BaseModel):
+    """A page of a list."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
-
-class BatchRequest(_Request):
-    """`POST /api/observations/batch`."""
-
-    ids: Annotated[
-        list[int],
-        BeforeValidator(_ids),
-        WithJsonSchema({"type": "array", "items": {"type": "integer", "format": "int64"}, "maxItems": MAX_IDS}),
-    ] = Field(default=None, validate_default=True)  # absent reads as "not an array"
-    orderBy: Literal["date_desc", "date_asc"] = "date_desc"  # noqa: N815  the contract's spelling
-    limit: Annotated[int, Field(ge=1, le=MAX_IDS)] | None = None
+    limit: int = Field(20, ge=1, le=MAX_LISTED)
+    offset: int = Field(0, ge=0, le=MAX_OFFSET)
     project: str | None = None
-    type: Several | None = None
-    concepts: Several | None = None
-    files: Several | None = None
-
-    def keeps(self, memory: Memory) -> bool:
-        """Whether the filters let this observation through."""
-        state, attrs = memory.state, memory.state.attrs
-        assert isinstance(attrs, ObservationAttrs)
-        paths = (*attrs.files_read, *attrs.files_modified)
-        return (
-            (self.project is None or state.project == self.project)
-            and (not self.type or state.type in self.type)
-            and (not self.concepts or not set(self.concepts).isdisjoint(attrs.concepts))
-            and (not self.files or any(part in path for part in self.files for path in paths))
-        )
-
-
-class SaveRequest(_Request):
-    """`POST /api/memory/save`."""
-
-    text: Annotated[
-        str, BeforeValidator(_text), WithJsonSchema({"type": "string", "minLength": 1, "pattern": r"\S"})
-    ] = Field(default=None, validate_default=True)  # absent reads as empty
-    title: str | None = None
-    project: str | None = None
-
-    def to_draft(self) -> Draft:
-        """The observation that a manual save makes."""
-        text = self.text.strip()
-        title = (self.title or "").strip() or (text[:_TITLE] + "..." if len(text) > _TITLE else text)
-        project = (self.project or "").strip() or DEFAULT_PROJECT
-        state = State(
-            content=self.text,
-            attrs=ObservationAttrs(subtitle="Manual memory"),
-            project=project,
-            type="discovery",
-            title=title,
-        )
-        return Draft(Kind.OBSERVATION, state, Origin.AGENT, session=f"manual-{project}")
 
 
 class Saved(BaseModel):
@@ -109,15 +32,16 @@ class Saved(BaseModel):
     title: str
     project: str
     message: str
+    duplicate: bool | None = None  # only where the same was saved before
 
 
-def health(facts: Health) -> dict[str, Any]:
+def health(facts: Health, *, mcp_ready: bool) -> dict[str, Any]:
     """The answer to `GET /api/health`; uptime in milliseconds, as the clients of this contract expect."""
     return {
         "status": "ok",
         "version": facts.version,
         "initialized": facts.initialized,
-        "mcpReady": False,  # there is no MCP door yet
+        "mcpReady": mcp_ready,
         "pid": facts.pid,
         "uptime": int(facts.uptime_s * 1000),
     }
@@ -128,66 +52,33 @@ def readiness(facts: Readiness) -> dict[str, Any]:
     return {"status": facts.phase.value}
 
 
-def saved(memory: Memory) -> dict[str, Any]:
-    """The answer to `POST /api/memory/save`."""
+def text(told: str) -> dict[str, Any]:
+    """Text as an MCP client takes it, so that a bridge can pass it on."""
+    return {"content": [{"type": "text", "text": told}]}
+
+
+def page(memories: Sequence[Memory], request: ListRequest, *, more: bool) -> dict[str, Any]:
+    """One page of a list."""
+    items = [ROW[memory.kind](memory) for memory in memories]
+    return {"items": items, "hasMore": more, "offset": request.offset, "limit": request.limit}
+
+
+def stats(facts: Health, counted: Counted, *, followers: int, port: int | None, path: str | None) -> dict[str, Any]:
+    """The answer to `GET /api/stats`; uptime in seconds, as the clients of this path expect."""
     return {
-        "success": True,
-        "id": memory.seq,
-        "title": memory.state.title,
-        "project": memory.state.project,
-        "message": f"Memory saved as observation #{memory.seq}",
+        "worker": {
+            "version": facts.version,
+            "uptime": int(facts.uptime_s),
+            "activeSessions": counted.active_sessions,
+            "sseClients": followers,
+            "port": port,
+        },
+        "database": {
+            **({"path": path} if path is not None else {}),
+            "size": counted.size,
+            "observations": counted.observations,
+            "sessions": counted.sessions,
+            "summaries": counted.summaries,
+            "prompts": counted.prompts,
+        },
     }
-
-
-class Observation(BaseModel):
-    """One observation as clients know it; lists are native arrays."""
-
-    id: int
-    memory_session_id: str | None
-    project: str
-    text: str | None
-    type: str
-    title: str
-    subtitle: str
-    facts: list[str]
-    narrative: str
-    concepts: list[str]
-    files_read: list[str]
-    files_modified: list[str]
-    prompt_number: int | None
-    discovery_tokens: int
-    created_at: str
-    created_at_epoch: int
-
-
-def observations(memories: Sequence[Memory]) -> list[dict[str, Any]]:
-    """Memories of kind observation in the contract's fields."""
-    return [_observation(memory) for memory in memories]
-
-
-def _observation(memory: Memory) -> dict[str, Any]:
-    state, attrs = memory.state, memory.state.attrs
-    assert isinstance(attrs, ObservationAttrs)
-    return {
-        "id": memory.seq,
-        "memory_session_id": memory.session,
-        "project": state.project,
-        "text": None,  # a field of old rows that nothing fills any more
-        "type": state.type,
-        "title": state.title,
-        "subtitle": attrs.subtitle,
-        "facts": list(attrs.facts),
-        "narrative": state.content,
-        "concepts": list(attrs.concepts),
-        "files_read": list(attrs.files_read),
-        "files_modified": list(attrs.files_modified),
-        "prompt_number": attrs.prompt_number,
-        "discovery_tokens": attrs.discovery_tokens,
-        "created_at": iso(memory.created_ms),
-        "created_at_epoch": memory.created_ms,
-    }
-
-
-def iso(ms: int) -> str:
-    """A time as ISO 8601 in UTC with milliseconds."""
-    return datetime.fromtimestamp(ms / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,0 +1,69 @@
+"""What hooks kept while the server was away comes in when it is back, without waiting for the next hook.
+
+The server sends the files of its own data directory to itself, through the same door and by the same rules as a hook
+does: one deliverer at a time, oldest first, each event once.
+"""
+
+import logging
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from codexmem.clients.hook.spool import Spool, drain, outcome_of
+from codexmem.clients.hook.transport import Away, Server
+from codexmem.domain import ids
+
+if TYPE_CHECKING:
+    from codexmem.clients.hook.spool import Outcome
+
+_LOOK_S = 5.0
+_ANSWER_S = 30.0
+
+_log = logging.getLogger(__name__)
+
+
+class Spooled:
+    """Looks into the spool now and then, on a thread of its own."""
+
+    def __init__(self, data_dir: Path, url: str) -> None:
+        self._spool = Spool(str(data_dir))
+        self._token = data_dir / "token"
+        self._url = url
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="codexmem-spool", daemon=True)
+
+    def start(self) -> None:
+        """Begin to look."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Look no more; what is on its way is delivered, the rest waits for the next start."""
+        self._stopping.set()
+        self._thread.join(5.0)
+
+    def _run(self) -> None:
+        while True:
+            try:
+                if not self._spool.is_empty():
+                    self._deliver()
+            except Exception:
+                _log.warning("the spool could not be delivered; trying again", exc_info=True)
+            if self._stopping.wait(_LOOK_S):
+                return
+
+    def _deliver(self) -> None:
+        token = self._token.read_text().strip() if self._token.exists() else ""
+        server = Server(self._url, token, ids.monotonic() + _ANSWER_S)
+
+        def send(path: str, body: bytes) -> "Outcome":
+            server.until = ids.monotonic() + _ANSWER_S
+            try:
+                status, _ = server.request("POST", path, body)
+            except Away:
+                return "away"
+            return outcome_of(status)
+
+        try:
+            drain(self._spool, send, lambda: not self._stopping.is_set())
+        finally:
+            server.close()

@@ -1,0 +1,66 @@
+"""`codexmem forget`: erases memories for good, with their versions and what was captured for them."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from codexmem.cli.asking import confirm
+from codexmem.cli.cells import one_line
+from codexmem.cli.frame import Command, current, option
+from codexmem.cli.messages import say
+from codexmem.cli.output import UsageProblem
+from codexmem.cli.reach import reached
+from codexmem.cli.store import chosen, store_options, tenant_of, tenant_option
+
+_AT_ONCE = 1_000  # numbers in one request
+_NAMES = ("ids", "session", "project", "source")
+
+
+@click.command("forget", cls=Command, key="forget")
+@option("--id", "ids", type=int, multiple=True, metavar="N", key="forget.id")
+@option("--session", metavar="SESSION", key="forget.session")
+@option("--project", metavar="PROJECT", key="forget.project")
+@option("--source", metavar="SOURCE", key="forget.source")
+@option("--yes", is_flag=True, key="option.yes")
+@tenant_option
+@store_options
+def forget(ids: Sequence[int], session: str | None, project: str | None, source: str | None, yes: bool,
+           tenant: str | None, data_dir: str | None, database_url: str | None) -> None:  # fmt: skip
+    """Erase memories for good."""
+    wanted = _wanted(list(dict.fromkeys(ids)), session, project, source)
+    settings = chosen(data_dir=data_dir, database_url=database_url)
+    tenant = tenant_of(settings, tenant)
+    output = current()
+    from codexmem.services.forgetting import COUNTED
+
+    with reached(settings, tenant) as store:
+        parts = _parts(wanted)
+        found = sum(store.found(part) for part in parts)
+        if not yes:
+            confirm(say("forget.confirm", count=f"{found:,}{'+' if found >= COUNTED else ''}", what=_spelled(wanted)))
+        erased = sum(store.forget(part) for part in parts)
+    output.result({"found": found, "erased": erased, **wanted}, str(erased))
+    output.note(say("forget.done", count=f"{erased:,}", what=_spelled(wanted)), good=True)
+
+
+def _wanted(*values: Any) -> dict[str, Any]:
+    given = {name: value for name, value in zip(_NAMES, values, strict=True) if value}
+    if len(given) != 1:
+        command = click.get_current_context().command_path
+        raise UsageProblem(say("forget.one_of"), hint=say("usage.see_help", command=command))
+    return given
+
+
+def _parts(wanted: dict[str, Any]) -> list[dict[str, Any]]:
+    ids = wanted.get("ids")
+    if ids is None:
+        return [wanted]
+    return [{"ids": ids[start : start + _AT_ONCE]} for start in range(0, len(ids), _AT_ONCE)]
+
+
+def _spelled(wanted: dict[str, Any]) -> str:
+    ((name, value),) = wanted.items()
+    if name == "ids":
+        return " ".join(f"#{number}" for number in value[:10]) + (" …" if len(value) > 10 else "")
+    return f"{name} {one_line(value)}"

@@ -1,0 +1,51 @@
+"""`codexmem mcp`: the tools over stdio, for agents that start their MCP servers as programs.
+
+Standard output belongs to the protocol. Whatever else in this process writes there is sent to the error output.
+"""
+
+import os
+import sys
+from pathlib import Path
+
+import click
+
+from codexmem.cli.frame import Command, option, setting_option
+from codexmem.cli.store import chosen
+
+
+@click.command("mcp", cls=Command, key="mcp")
+@option("--toolset", type=click.Choice(["recall", "forget"]), key="mcp.toolset")
+@option("--project", metavar="PROJECT", key="mcp.project")
+@setting_option("url", metavar="URL")
+@setting_option("port", metavar="PORT")
+@setting_option("data_dir", metavar="DIR")
+def mcp(toolset: str | None, project: str | None, url: str | None, port: str | None, data_dir: str | None) -> None:
+    """Pass messages between stdio and the server until the input ends."""
+    settings = chosen(url=url, port=port, data_dir=data_dir)
+    from codexmem.clients.bridge import Bridge
+    from codexmem.clients.starting import Place
+
+    place = Place(
+        settings.data_dir, settings.port, url=settings.url, key=settings.api_key, may_start=settings.autostart,
+        flags=("--data-dir", str(settings.data_dir), "--port", str(settings.port)),
+    )  # fmt: skip
+    with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as target:
+        os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+        Bridge(place, toolset=toolset or "", project=project or _own_project()).run(sys.stdin.buffer, target)
+
+
+def _own_project() -> str:
+    """The project that we were started in."""
+    from codexmem.domain.project import identity
+
+    try:
+        return identity(str(Path.cwd()), _text_of)
+    except OSError:  # it has been removed under us
+        return ""
+
+
+def _text_of(path: str) -> str | None:
+    try:
+        return Path(path).read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None

@@ -1,0 +1,68 @@
+"""What we say in English of memories that come in, are taken back or go for good."""
+
+MOVING: dict[str, str] = {
+    "usage.unasked": "this needs your word, and there is nobody to ask",
+    "import.short": "Take in memories of other programs.",
+    "import.help": "Take in what another program remembered. Private regions and secrets are left out.",
+    "import.example": "codexmem import claude-mem ~/.claude-mem/claude-mem.db",
+    "import.claude-mem.short": "From claude-mem.",
+    "import.claude-mem.help": "Take in the observations, summaries and prompts of a claude-mem database, with their "
+    "times, projects and sessions. PATH is its claude-mem.db or the folder that holds it; it is only read, also while "
+    "claude-mem runs. What is here already is passed over, so the command may be broken off and repeated; what you "
+    "deleted or took back stays so, what you forgot for good comes again. Works beside a running server.",
+    "import.claude-mem.example": "codexmem import claude-mem ~/.claude-mem/claude-mem.db --dry-run\n"
+    "codexmem import claude-mem ~/.claude-mem --rename shop=acme/shop",
+    "import.rename": "Import project OLD as NEW; several times for several.",
+    "import.dry_run": "Read and count only; change nothing.",
+    "import.bad_rename": "{value!r} is not OLD=NEW",
+    "import.reading": "reading",
+    "import.importing": "importing",
+    "import.observations": "observations",
+    "import.summaries": "summaries",
+    "import.prompts": "prompts",
+    "import.project": "project {project}: {count}",
+    "import.no_time": "their time cannot be read",
+    "import.no_text": "they say nothing",
+    "import.private": "all they say is private",
+    "import.unfit": "no store can hold them",
+    "import.skipped": "{count} rows were left out: {reason}",
+    "import.known": "{count} were here already",
+    "import.hidden": "{count} were imported before and deleted or taken back since; they stay hidden",
+    "import.redo": "to bring back what was taken back: {command}",
+    "import.would": "{count} memories would be imported, less those that are here already",
+    "import.done": "{count} memories imported",
+    "import.undo": "to take the import back: {command}",
+    "import.broken_off": "broken off; {count} memories are imported. Run the command again to go on",
+    "undo.short": "Take back an import or what a session wrote.",
+    "undo.help": "Take back everything that WHAT wrote: a source such as import:claude-mem:0123456789abcdef or "
+    "session:12, or one delta (delta_…). Memories it made are hidden, memories it changed say again what they said "
+    "before. What others wrote into since is left. Nothing is lost: an undo can be taken back in the same way.",
+    "undo.example": "codexmem undo import:claude-mem:0123456789abcdef --dry-run\ncodexmem undo session:12 --yes",
+    "undo.strict": "Take back also what others wrote into since.",
+    "undo.dry_run": "Show what would change; change nothing.",
+    "undo.undoing": "taking back",
+    "undo.nothing": "there is nothing of {what} to take back",
+    "undo.would": "this changes {count} memories:",
+    "undo.and_more": "  and {count} more",
+    "undo.since": "{count} of them were written by others since; --strict takes them back too",
+    "undo.hidden": "hidden",
+    "undo.restored": "restored",
+    "undo.stays": "stays",
+    "undo.confirm": "Take back {count} memories?",
+    "undo.done": "{count} memories taken back",
+    "undo.left": "{count} were left, because others wrote into them since; --strict takes them back too",
+    "undo.lost": "these addresses belong to other memories by now: {uris}",
+    "undo.redo": "to have it as it was: {command}",
+    "forget.short": "Erase memories for good.",
+    "forget.help": "Erase memories with all their versions, what was captured for them and what the log says of them; "
+    "only the fact remains. There is no way back: to hide what may be wanted again, use codexmem undo. Name exactly "
+    "one of the numbers, a session, a project or a source.",
+    "forget.example": "codexmem forget --id 12 --id 13\ncodexmem forget --project old-shop --yes",
+    "forget.id": "The memory with this number; several times for several.",
+    "forget.session": "Everything of this session, by the agent's name for it.",
+    "forget.project": "Everything of this project.",
+    "forget.source": "Everything that this source wrote, e.g. an import.",
+    "forget.one_of": "name exactly one of --id, --session, --project and --source",
+    "forget.confirm": "Erase {count} memories for good ({what})? There is no way back.",
+    "forget.done": "{count} memories erased ({what})",
+}

@@ -1,0 +1,105 @@
+"""A running server, spoken to over HTTP as any client would: it owns the store, so changes go there."""
+
+import http.client
+import json
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlencode, urlsplit
+
+from codexmem.domain.errors import (
+    CodexmemError,
+    Conflict,
+    InvalidArgument,
+    NotFound,
+    NotReady,
+    RateLimited,
+    StorageFull,
+    Unauthorized,
+    Unavailable,
+)
+from codexmem.settings import Settings
+
+TIMEOUT_S = 120.0
+LONG_S = 3600.0  # for what the server does in many steps before it answers
+_MAX_REPLY = 16 << 20
+_ERRORS: dict[int, type[CodexmemError]] = {
+    400: InvalidArgument,
+    401: Unauthorized,
+    404: NotFound,
+    409: Conflict,
+    429: RateLimited,
+    503: NotReady,
+    507: StorageFull,
+}
+
+
+class Remote:
+    """The server at one address."""
+
+    def __init__(self, url: str, token: str | None = None) -> None:
+        self.url = url
+        self._token = token
+
+    def get(self, path: str, **query: object) -> dict[str, Any]:
+        """Ask."""
+        given = {name: value for name, value in query.items() if value is not None}
+        return self._request("GET", f"{path}?{urlencode(given)}" if given else path, None, TIMEOUT_S)
+
+    def post(self, path: str, body: Mapping[str, Any], *, timeout_s: float = TIMEOUT_S) -> dict[str, Any]:
+        """Tell."""
+        return self._request("POST", path, json.dumps(body, ensure_ascii=False).encode(), timeout_s)
+
+    def _request(self, method: str, path: str, body: bytes | None, timeout_s: float) -> dict[str, Any]:
+        place = urlsplit(self.url)
+        headers = {"Content-Type": "application/json"} if body is not None else {}
+        if self._token is not None:
+            headers["Authorization"] = f"Bearer {self._token}"
+        connection = http.client.HTTPConnection(place.hostname or "", place.port, timeout=timeout_s)
+        try:
+            connection.request(method, path, body, headers)
+            reply = connection.getresponse()
+            answer = json.loads(reply.read(_MAX_REPLY) or b"{}")
+        except (OSError, ValueError, http.client.HTTPException) as error:
+            problem = str(error) or type(error).__name__
+            raise Unavailable(
+                f"the server at {self.url} does not answer: {problem}",
+                hint="codexmem doctor says more; what was done so far stays, and the command may be repeated",
+                details={"reason": "server_silent", "url": self.url, "problem": problem},
+            ) from error
+        finally:
+            connection.close()
+        if reply.status != 200:
+            raise _refusal(reply.status, answer if isinstance(answer, dict) else {})
+        assert isinstance(answer, dict)
+        return answer
+
+
+def _refusal(status: int, answer: Mapping[str, Any]) -> CodexmemError:
+    """The server's error as if it had happened here."""
+    kind = _ERRORS.get(status, CodexmemError)
+    hint = answer.get("hint")
+    if status == 401:
+        hint = "the server asks for a token: run this as the user who runs the server, with its data directory"
+    return kind(str(answer.get("error") or f"the server answered {status}"), hint=str(hint) if hint else None)
+
+
+def server_of(settings: Settings) -> Remote | None:
+    """The server that owns this SQLite store and says where it listens; None where the store may be opened here."""
+    from codexmem.store import inspection
+
+    if settings.on_postgres or not inspection.owned(settings.database_url):
+        return None
+    try:
+        url = json.loads((settings.data_dir / "server.json").read_bytes())["url"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None  # opening it will say who has it
+    return Remote(str(url), _token(settings))
+
+
+def _token(settings: Settings) -> str | None:
+    if not settings.auth:
+        return None
+    try:
+        return (settings.data_dir / "token").read_text(encoding="ascii").strip()
+    except (OSError, ValueError):
+        return None

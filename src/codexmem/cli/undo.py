@@ -1,0 +1,97 @@
+"""`codexmem undo`: takes back what an import, a session or an earlier undo wrote. Nothing is lost by it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import click
+
+from codexmem.cli.asking import confirm
+from codexmem.cli.cells import cut, one_line
+from codexmem.cli.frame import Command, current, option
+from codexmem.cli.messages import say
+from codexmem.cli.output import table
+from codexmem.cli.progress import Progress, bar
+from codexmem.cli.reach import Reach, reached
+from codexmem.cli.store import chosen, store_options, tenant_of, tenant_option
+from codexmem.domain.history import Mode
+
+_SHOWN = 10
+_TITLE = 60  # cells
+
+
+@click.command("undo", cls=Command, key="undo")
+@click.argument("what", metavar="WHAT")
+@option("--strict", is_flag=True, key="undo.strict")
+@option("--dry-run", is_flag=True, key="undo.dry_run")
+@option("--yes", is_flag=True, key="option.yes")
+@tenant_option
+@store_options
+def undo(what: str, strict: bool, dry_run: bool, yes: bool, tenant: str | None, data_dir: str | None,
+         database_url: str | None) -> None:  # fmt: skip
+    """Take back what a source or a delta wrote."""
+    settings = chosen(data_dir=data_dir, database_url=database_url)
+    tenant = tenant_of(settings, tenant)
+    whose = {"delta" if what.startswith("delta_") else "source": what}
+    output = current()
+    document: dict[str, Any] = {
+        "what": what, "dry_run": dry_run, "delta": None, "restored": 0, "left": 0, "lost_uris": [],
+    }  # fmt: skip
+    with reached(settings, tenant) as store:
+        outline = store.outline(whose, _SHOWN)
+        document |= {"memories": outline["memories"], "written_since": outline["written_since"]}
+        if not outline["memories"]:
+            output.result(document)
+            output.note(say("undo.nothing", what=what))
+            return
+        preview = _preview(outline, strict=strict)
+        if dry_run:
+            output.result(document | {"first": outline["first"]}, preview)
+            return
+        output.note(preview)
+        if not yes:
+            confirm(say("undo.confirm", count=f"{outline['memories']:,}"))
+        with bar(say("undo.undoing")) as progress:
+            document |= _taken_back(store, whose, Mode.STRICT if strict else Mode.SAFE, progress, outline["memories"])
+    output.result(document, document["delta"] or "")
+    output.note(say("undo.done", count=f"{document['restored']:,}"), good=True)
+    if document["left"]:
+        output.note(say("undo.left", count=f"{document['left']:,}"), good=False)
+    if document["lost_uris"]:
+        output.note(say("undo.lost", uris=", ".join(map(one_line, document["lost_uris"]))), good=False)
+    if document["delta"]:
+        output.note(say("undo.redo", command=f"codexmem undo {document['delta']}"))
+
+
+def _taken_back(store: Reach, whose: Mapping[str, str], mode: Mode, progress: Progress, total: int) -> dict[str, Any]:
+    restored = left = after = 0
+    lost: list[str] = []
+    into: str | None = None
+    while True:
+        done = store.take_back(whose, mode, into, after)
+        restored, left, into = restored + done["restored"], left + done["left"], done["delta"] or into
+        lost += done["lost_uris"]
+        progress(restored + left, total)
+        if done["after"] is None:
+            return {"delta": into, "restored": restored, "left": left, "lost_uris": lost}
+        after = done["after"]
+
+
+def _preview(outline: Mapping[str, Any], *, strict: bool) -> str:
+    count = f"{outline['memories']:,}{'+' if outline['more'] else ''}"
+    rows = [
+        [f"  #{each['seq']}", each["kind"], one_line(each["project"]) or "-", _fate(each, strict=strict),
+         cut(one_line(each["title"]), _TITLE)]
+        for each in outline["first"]
+    ]  # fmt: skip
+    lines = [say("undo.would", count=count), table(rows)]
+    if outline["memories"] > len(rows):
+        lines.append(say("undo.and_more", count=f"{outline['memories'] - len(rows):,}"))
+    if outline["written_since"]:
+        lines.append(say("undo.since", count=f"{outline['written_since']:,}"))
+    return "\n".join(lines)
+
+
+def _fate(change: Mapping[str, Any], *, strict: bool) -> str:
+    if change["written_since"] and not strict:
+        return say("undo.stays")
+    return say("undo.hidden") if change["op"] == "delete" else say("undo.restored")

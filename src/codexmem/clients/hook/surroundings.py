@@ -1,0 +1,176 @@
+"""What the hook takes from the machine: the environment, the time, fresh ids and where things are.
+
+The hook cannot load the settings, which cost more time than it has. The few values it needs are read here by the same
+rules: the environment, then the user's file, then the default. A test compares the folders with those of the server.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+PORT = 37877
+BUDGET_MS = 1_500
+SPOOL_BYTES = 256 << 20
+_OFF = frozenset(("0", "off", "false", "no"))
+# Names of variables whose values are secrets wherever they turn up.
+_SECRET_NAMES = ("_API_KEY", "_TOKEN", "_SECRET", "_PASSWORD", "_ACCESS_KEY", "_SECRET_KEY", "_PASSWD", "_PWD")
+
+
+class Surroundings:
+    """Everything the hook knows about where it runs."""
+
+    def __init__(self, environ: Mapping[str, str], data_dir: str, base: str, token: str, *, ours: bool,
+                 may_start: bool) -> None:  # fmt: skip
+        self.environ = environ
+        self.data_dir = data_dir
+        self.base = base  # the server's address, without a slash at the end
+        self.token = token
+        self.ours = ours  # whether that is the server of our own data directory
+        self.may_start = may_start
+        self.budget_ms = _number(environ.get("CODEXMEM_HOOK_BUDGET_MS"), BUDGET_MS, 50, 60_000)
+        self.spool_bytes = _number(environ.get("CODEXMEM_SPOOL_BYTES"), SPOOL_BYTES, 1 << 16, 1 << 40)
+        self.prompt_context = environ.get("CODEXMEM_PROMPT_CONTEXT", "").strip().lower() not in _OFF
+
+    @property
+    def secrets(self) -> list[str]:
+        """Values of variables that are named like secrets and look like some."""
+        return [
+            value for name, value in self.environ.items()
+            if name.endswith(_SECRET_NAMES) and len(value) >= 12 and not value.startswith("/") and not value.isalpha()
+        ]  # fmt: skip
+
+
+def look(environ: Mapping[str, str] | None = None) -> Surroundings:
+    """Look around."""
+    environ = os.environ if environ is None else environ
+    file = _user_file(environ)
+    data_dir = _given("data_dir", environ, file)
+    data_dir = os.path.abspath(os.path.expanduser(data_dir)) if data_dir else user_folder("data", environ)
+    token = environ.get("CODEXMEM_TOKEN", "").strip() or _given("api_key", environ, file)
+    base = _given("url", environ, file).rstrip("/")
+    if base:
+        if not base.startswith("https://") and not _is_loopback(base):
+            token = ""  # in the clear, to another machine: never
+        return Surroundings(environ, data_dir, base, token, ours=False, may_start=False)
+    port = _number(_given("port", environ, file), PORT, 1, 65535)
+    base = _announced(data_dir) or f"http://127.0.0.1:{port}"
+    token = token or (text_of(os.path.join(data_dir, "token")) or "").strip()
+    may_start = _given("autostart", environ, file).lower() not in _OFF
+    return Surroundings(environ, data_dir, base, token, ours=True, may_start=may_start)
+
+
+def is_internal(environ: Mapping[str, str] | None = None) -> bool:
+    """Whether we were started by our own work, which must not be remembered."""
+    return (os.environ if environ is None else environ).get("CODEXMEM_INTERNAL", "") not in {"", "0"}
+
+
+def now_ns() -> int:
+    """Nanoseconds since the epoch."""
+    return time.time_ns()
+
+
+def monotonic() -> float:
+    """Seconds on a clock that never goes back."""
+    return time.monotonic()
+
+
+def pause(seconds: float) -> None:
+    """Wait."""
+    time.sleep(seconds)
+
+
+def fresh_id() -> str:
+    """An id that nobody else makes."""
+    return os.urandom(16).hex()
+
+
+def text_of(path: str, most: int = 1 << 16) -> str | None:
+    """The text of a small file; None if there is none."""
+    try:
+        file = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+    except (OSError, ValueError):
+        return None
+    try:
+        return os.read(file, most).decode("utf-8", "replace")
+    except OSError:  # a folder, for example
+        return None
+    finally:
+        os.close(file)
+
+
+def user_folder(what: str, environ: Mapping[str, str], system: str = sys.platform) -> str:
+    """Our folder for data or config, where the platform wants it."""
+    if system == "win32":
+        base = environ.get("LOCALAPPDATA") or os.path.join(environ.get("USERPROFILE", "~"), "AppData", "Local")
+        return os.path.join(base, "codexmem")
+    base = environ.get(f"XDG_{what.upper()}_HOME", "")
+    if not base.startswith("/"):
+        base = _home(environ) + (
+            "/Library/Application Support" if system == "darwin" else "/.local/share" if what == "data" else "/.config"
+        )
+    return f"{base.rstrip('/')}/codexmem"
+
+
+def _home(environ: Mapping[str, str]) -> str:
+    home = environ.get("HOME", "")
+    if not home.startswith("/"):
+        import pwd
+
+        home = pwd.getpwuid(os.getuid()).pw_dir
+    return home.rstrip("/")
+
+
+def _user_file(environ: Mapping[str, str]) -> Mapping[str, Any]:
+    """The user's settings; most people have none, and then nothing is loaded to read them."""
+    text = text_of(os.path.join(user_folder("config", environ), "config.toml"))
+    if not text:
+        return {}
+    import tomllib
+
+    try:
+        return tomllib.loads(text)
+    except ValueError:  # the server says so, to people; an agent cannot do anything about it
+        return {}
+
+
+def _given(name: str, environ: Mapping[str, str], file: Mapping[str, Any]) -> str:
+    return environ.get(f"CODEXMEM_{name.upper()}", "").strip() or str(file.get(name, "")).strip()
+
+
+def _announced(data_dir: str) -> str:
+    """Where the server says it listens."""
+    text = text_of(os.path.join(data_dir, "server.json"))
+    if not text:
+        return ""
+    from codexmem.clients.hook import json_text
+
+    try:
+        said = json_text.loads(text)
+        url = said["url"] if isinstance(said, dict) else ""
+    except (ValueError, KeyError):
+        return ""
+    if not isinstance(url, str) or not url.startswith("http"):
+        return ""
+    # Listening everywhere is no address to speak to.
+    return url.rstrip("/").replace("://0.0.0.0:", "://127.0.0.1:").replace("://[::]:", "://[::1]:")
+
+
+def _is_loopback(base: str) -> bool:
+    place = base.partition("://")[2].partition("/")[0].rpartition("@")[2]
+    if place.startswith("["):
+        return place.partition("]")[0] == "[::1"
+    host = place.partition(":")[0]
+    parts = host.split(".")
+    return host == "localhost" or (len(parts) == 4 and parts[0] == "127" and all(part.isdigit() for part in parts))
+
+
+def _number(text: str | None, default: int, least: int, most: int) -> int:
+    text = (text or "").strip()
+    return min(most, max(least, int(text))) if text.isascii() and text.isdigit() and len(text) < 15 else default

@@ -1,0 +1,33 @@
+"""One conversation of an agent: its turns are numbered by its prompts, and the current one may be private."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class SessionStatus(StrEnum):
+    """Whether the agent still talks."""
+
+    ACTIVE = "active"
+    COMPLETED = "completed"  # what it left in the queue still runs
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A session as stored; `id` never changes, `key` is the agent's own name for it."""
+
+    id: int
+    key: str
+    project: str
+    platform: str
+    cwd: str
+    status: SessionStatus
+    turn: int  # prompts so far
+    private: bool  # whether the current turn is
+    started_ms: int
+    last_ms: int
+    ended_ms: int | None = None
+
+    @property
+    def subject(self) -> str:
+        """What jobs, events and memories about it name as their subject or source."""
+        return f"session:{self.id}"

@@ -1,0 +1,214 @@
+"""Looking back at searches, timings and failures: filtered lists with a summary, and the same rows for an export.
+
+A list looks at a bounded number of events and says whether that cut it short. An export is read page by page as it is
+taken, so that it costs no more memory than a page.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+from codexmem.domain.errors import InvalidArgument
+from codexmem.domain.event import Event, EventType
+from codexmem.domain.search import Mode
+from codexmem.events.review import MOST_LOOKED_AT, Review, Sought
+from codexmem.services.operations.entries import (
+    Failure,
+    SearchTrace,
+    SessionTiming,
+    failure,
+    search_trace,
+    session_timing,
+)
+from codexmem.store.event_pages import Span
+
+MAX_LISTED = 1_000
+MAX_EXPORTED = 10_000
+_END_MS = 2**53  # the last whole millisecond that every reader of JSON can hold
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Within:
+    """A stretch of time, both ends included; open where nothing is given."""
+
+    from_ms: int = 0
+    to_ms: int = _END_MS
+
+    def __post_init__(self) -> None:
+        """A time that ends before it begins is a mistake, not an empty answer."""
+        if self.from_ms > self.to_ms:
+            raise InvalidArgument("from is later than to", hint="swap them")
+
+    def span(self) -> Span:
+        """As the log is asked."""
+        return Span(self.from_ms, self.to_ms + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class TraceFilter:
+    """Which searches; every given field must hold."""
+
+    within: Within = field(default_factory=Within)
+    query: str = ""  # part of what was asked, in any case
+    project: str | None = None
+    mode: Mode | None = None
+
+    def keeps(self, trace: SearchTrace) -> bool:
+        """Whether the search is one of them."""
+        return (
+            (self.project is None or trace.project == self.project)
+            and (self.mode is None or trace.mode == self.mode.value)
+            and self.query.casefold() in trace.query.casefold()
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class TimingFilter:
+    """Which extractions."""
+
+    within: Within = field(default_factory=Within)
+    session: int | None = None
+    message_type: str | None = None
+    success: bool | None = None
+
+    def keeps(self, timing: SessionTiming) -> bool:
+        """Whether the extraction is one of them; which session it was is asked of the log itself."""
+        return (self.message_type is None or timing.message_type == self.message_type) and (
+            self.success is None or timing.success is self.success
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class FailureFilter:
+    """Which failures."""
+
+    within: Within = field(default_factory=Within)
+    session: int | None = None
+    error_class: str | None = None
+    message_type: str | None = None
+
+    def keeps(self, failed: Failure) -> bool:
+        """Whether the failure is one of them."""
+        return (
+            (self.session is None or failed.session == self.session)
+            and (self.error_class is None or failed.error_class == self.error_class)
+            and (self.message_type is None or failed.message_type == self.message_type)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Listed(Generic[T]):
+    """Rows that were kept, newest first."""
+
+    rows: tuple[T, ...]
+    scanned: int  # events that were looked at
+    truncated: bool  # older events were not looked at, because it had been enough
+
+
+@dataclass(frozen=True, slots=True)
+class FailureSummary:
+    """Failures by class, over all that were looked at, and the newest of them."""
+
+    recent: Listed[Failure]
+    classes: dict[str, int]  # the most frequent first
+
+    @property
+    def total(self) -> int:
+        """How many there are."""
+        return sum(self.classes.values())
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind(Generic[T]):
+    """What one report reads: where, as what, and which of it."""
+
+    sought: Sought
+    read: Callable[[Event], T]
+    keeps: Callable[[T], bool]
+
+    def kept(self, event: Event) -> T | None:
+        """The row, unless it is filtered out or what it described has been forgotten."""
+        if event.payload is None:
+            return None
+        row = self.read(event)
+        return row if self.keeps(row) else None
+
+
+class Reports:
+    """Reads the acting tenant's log."""
+
+    def __init__(self, review: Review, message_types: Mapping[str, str]) -> None:
+        self._review = review
+        self._message_types = message_types  # kind of job → what its work is called outside
+
+    def search_traces(self, wanted: TraceFilter, *, limit: int = 100) -> Listed[SearchTrace]:
+        """The newest searches."""
+        return self._listed(self._traces(wanted), limit)
+
+    def session_timings(self, wanted: TimingFilter, *, limit: int = 100) -> Listed[SessionTiming]:
+        """The newest extractions."""
+        return self._listed(self._timings(wanted), limit)
+
+    def failures(self, wanted: FailureFilter, *, limit: int = 100) -> FailureSummary:
+        """Failures by class and the newest of them; the classes are counted beyond the limit."""
+        kind, most = self._failed(wanted), _at_most(limit, MAX_LISTED)
+        kept: list[Failure] = []
+        classes: Counter[str] = Counter()
+        scanned = 0
+        for page in self._review.pages(kind.sought, most=MOST_LOOKED_AT):
+            scanned += len(page)
+            for row in filter(None, map(kind.kept, page)):
+                classes[row.error_class] += 1
+                if len(kept) < most:
+                    kept.append(row)
+        listed = Listed(tuple(kept), scanned, truncated=scanned >= MOST_LOOKED_AT)
+        return FailureSummary(listed, dict(classes.most_common()))
+
+    def export_search_traces(self, wanted: TraceFilter, *, limit: int = MAX_EXPORTED) -> Iterator[SearchTrace]:
+        """The same searches, read as they are taken."""
+        return self._exported(self._traces(wanted), limit)
+
+    def export_session_timings(self, wanted: TimingFilter, *, limit: int = MAX_EXPORTED) -> Iterator[SessionTiming]:
+        """The same extractions, read as they are taken."""
+        return self._exported(self._timings(wanted), limit)
+
+    def export_failures(self, wanted: FailureFilter, *, limit: int = MAX_EXPORTED) -> Iterator[Failure]:
+        """The same failures, read as they are taken."""
+        return self._exported(self._failed(wanted), limit)
+
+    def _traces(self, wanted: TraceFilter) -> _Kind[SearchTrace]:
+        return _Kind(Sought(EventType.SEARCH_ANSWERED, wanted.within.span()), search_trace, wanted.keeps)
+
+    def _timings(self, wanted: TimingFilter) -> _Kind[SessionTiming]:
+        subject = f"session:{wanted.session}" if wanted.session is not None else None
+        return _Kind(Sought(EventType.EXTRACTION_TIMED, wanted.within.span(), subject), session_timing, wanted.keeps)
+
+    def _failed(self, wanted: FailureFilter) -> _Kind[Failure]:
+        def read(event: Event) -> Failure:
+            return failure(event, self._message_types)
+
+        return _Kind(Sought(EventType.QUEUE_FAILED, wanted.within.span()), read, wanted.keeps)
+
+    def _listed(self, kind: _Kind[T], limit: int) -> Listed[T]:
+        looked = self._review.newest(
+            kind.sought, lambda event: kind.kept(event) is not None, limit=_at_most(limit, MAX_LISTED)
+        )
+        return Listed(tuple(kind.read(event) for event in looked.events), looked.scanned, looked.truncated)
+
+    def _exported(self, kind: _Kind[T], limit: int) -> Iterator[T]:
+        left = _at_most(limit, MAX_EXPORTED)
+        for page in self._review.pages(kind.sought):
+            for row in filter(None, map(kind.kept, page)):
+                yield row
+                left -= 1
+                if left == 0:
+                    return
+
+
+def _at_most(limit: int, most: int) -> int:
+    if not 1 <= limit <= most:
+        raise InvalidArgument(f"limit {limit} is not between 1 and {most:,}")
+    return limit

@@ -1,0 +1,89 @@
+"""The values of all settings, as everything else receives them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
+
+from codexmem.domain.capture import SKIPPED_TOOLS
+from codexmem.settings.table import BY_NAME, DEFAULT_MODEL, SETTINGS
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The values, and where each came from."""
+
+    data_dir: Path
+    database_url: str
+    host: str = "127.0.0.1"
+    port: int = 37877
+    auth: str = ""
+    allowed_hosts: tuple[str, ...] = ()
+    worker_threads: int = 4
+    pool_size: int = 20
+    log_level: str = "info"
+    log_format: str = "text"
+    max_body_bytes: int = 4 * 1024 * 1024
+    lang: str = "auto"
+    pg_bin_dir: Path | None = None
+    embedder: str = "auto"
+    embedder_threads: int = 1
+    openai_base_url: str = ""
+    openai_api_key: str = ""
+    openai_embedding_model: str = ""
+    openai_embedding_base_url: str = ""
+    openai_embedding_api_key: str = ""
+    vector_backend: str = "sqlite"
+    chroma_url: str = ""
+    chroma_collection: str = "codexmem"
+    reranker: str = "none"
+    rerank_url: str = ""
+    rerank_model: str = ""
+    rerank_api_key: str = ""
+    rerank_depth: int = 30
+    provider: str = "openai"
+    openai_model: str = DEFAULT_MODEL
+    daily_tokens: int = 2_000_000
+    skip_tools: tuple[str, ...] = SKIPPED_TOOLS
+    exclude_projects: tuple[str, ...] = ()
+    capture_days: int = 30
+    batch_events: int = 5
+    batch_wait_s: int = 10
+    url: str = ""
+    api_key: str = ""
+    autostart: bool = True
+    origins: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
+
+    @property
+    def on_postgres(self) -> bool:
+        """Whether the store is a team's server rather than a file of one developer."""
+        return not self.database_url.startswith("sqlite:")
+
+    def shown(self, name: str) -> str:
+        """A value as it may be printed: never a password."""
+        value = getattr(self, name)
+        if BY_NAME[name].secret:
+            return masked(str(value))
+        return ",".join(value) if isinstance(value, tuple) else "" if value is None else str(value)
+
+    def __repr__(self) -> str:
+        shown = (f"{setting.name}={self.shown(setting.name)!r}" for setting in SETTINGS)
+        return f"Settings({', '.join(shown)})"
+
+
+def masked(url: str) -> str:
+    """The address without its password and without query values, which may be passwords too; of a key, nothing."""
+    if "://" not in url:
+        return "***" if url else ""
+    parts = urlsplit(url)
+    if not parts.netloc and not parts.query:
+        return url
+    user, at, place = parts.netloc.rpartition("@")
+    user = f"{user.partition(':')[0]}:***" if ":" in user else user
+    query = "&".join(f"{pair.partition('=')[0]}=***" for pair in parts.query.split("&") if pair)
+    return urlunsplit((parts.scheme, user + at + place, parts.path, query, ""))
+
+
+def field_names() -> Sequence[str]:
+    """The names of the fields that are settings, to compare with the table."""
+    return [each.name for each in fields(Settings) if each.name != "origins"]

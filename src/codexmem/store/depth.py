@@ -1,0 +1,33 @@
+"""How much of one tenant's work waits, runs or has failed, counted in an index and only so far.
+
+Somebody watches this figure live, so it must cost the same whether a hundred jobs wait or a million. What waits is
+counted by kind, because some jobs (chores, for instance) always wait for their time; what failed is counted whole.
+"""
+
+from collections.abc import Sequence
+
+import sqlalchemy as sa
+from sqlalchemy import bindparam
+
+from codexmem.domain.job import Depth, JobStatus
+from codexmem.store.database import ACTING, Database
+from codexmem.store.schema import jobs
+
+MOST = 10_000  # counting stops here: so many, or more
+
+
+def measure(db: Database, kinds: Sequence[str], *, most: int = MOST) -> Depth:
+    """Look once, for the acting tenant: jobs of these kinds that wait and run, and all that have failed."""
+    with db.reading() as tx:
+        queued, running = (
+            int(tx.run(_of_kinds, status=status.value, kinds=list(kinds), most=most).scalar_one())
+            for status in (JobStatus.QUEUED, JobStatus.RUNNING)
+        )
+        failed = int(tx.run(_all, status=JobStatus.FAILED.value, most=most).scalar_one())
+    return Depth(queued, running, failed)
+
+
+_some = sa.select(jobs.c.id).where(jobs.c.tenant == ACTING, jobs.c.status == bindparam("status"))
+_some_of_kinds = _some.where(jobs.c.kind.in_(bindparam("kinds", expanding=True)))
+_all = sa.select(sa.func.count()).select_from(_some.limit(bindparam("most")).subquery())
+_of_kinds = sa.select(sa.func.count()).select_from(_some_of_kinds.limit(bindparam("most")).subquery())

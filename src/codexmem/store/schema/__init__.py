@@ -1,0 +1,54 @@
+"""The tables, as both engines have them.
+
+Tenant leads every key, so that a row can be found, fenced and moved by tenant alone. Migrations create what is declared
+here, and a test compares the two.
+"""
+
+from codexmem.store.schema.captured import captured_events, sessions, tallies
+from codexmem.store.schema.columns import Json, encoded, metadata
+from codexmem.store.schema.remembered import (
+    memories,
+    memory_facets,
+    memory_links,
+    memory_terms,
+    memory_texts,
+    memory_uris,
+    memory_vectors,
+    memory_versions,
+    text_changes,
+    text_counts,
+    vector_debts,
+    vector_targets,
+)
+from codexmem.store.schema.working import api_keys, counters, deltas, events, jobs, receipts
+
+# Tables whose rows are numbered, and the column that holds the number.
+NUMBERED = {"memories": "seq", "jobs": "id", "events": "seq", "sessions": "id", "captured_events": "seq"}
+
+__all__ = [
+    "NUMBERED",
+    "Json",
+    "api_keys",
+    "captured_events",
+    "counters",
+    "deltas",
+    "encoded",
+    "events",
+    "jobs",
+    "memories",
+    "memory_facets",
+    "memory_links",
+    "memory_terms",
+    "memory_texts",
+    "memory_uris",
+    "memory_vectors",
+    "memory_versions",
+    "metadata",
+    "receipts",
+    "sessions",
+    "tallies",
+    "text_changes",
+    "text_counts",
+    "vector_debts",
+    "vector_targets",
+]

@@ -1,0 +1,79 @@
+"""The index of a search: a table of titles by day and file, with what each would cost to read in full."""
+
+import json
+from collections.abc import Iterator
+
+from codexmem.domain import text_size
+from codexmem.domain.attrs import ObservationAttrs
+from codexmem.domain.memory import Kind, Memory
+from codexmem.domain.search import Mode
+from codexmem.services.lookup import By, Results
+from codexmem.surfaces._kit.recall import layout
+
+_HEAD = ("| ID | Time | T | Title | Read |", "|----|------|---|-------|------|")
+_DITTO = "\u2033"
+_PROMPT = 60
+
+
+def index(found: Results, query: str) -> str:
+    """The text that a model reads first."""
+    matching = f' matching "{layout.line(query)}"' if query else ""
+    if not found.memories:
+        lines = [f"No results found{matching}"]
+    else:
+        counts = layout.counted(found.memories)
+        parts = f"({counts[Kind.OBSERVATION]} obs, {counts[Kind.SUMMARY]} sessions, {counts[Kind.PROMPT]} prompts)"
+        lines = [f"Found {len(found.memories)} result(s){matching} {parts}", "", *_days(found)]
+    return "\n\n".join(("\n".join(lines).rstrip("\n"), *_notes(found)))
+
+
+def _days(found: Results) -> Iterator[str]:
+    for day, made in layout.by_day(_merged(found)):
+        yield from (f"### {day}", "")
+        files: dict[str, list[Memory]] = {}
+        for memory in made:
+            files.setdefault(layout.file_of(memory), []).append(memory)
+        for file, memories in files.items():
+            yield from (f"**{file}**", *_HEAD, *_rows(memories), "")
+
+
+def _merged(found: Results) -> list[Memory]:
+    """Observations, then summaries, then prompts; dates decide where an order by date was asked for."""
+    if found.order is not By.RELEVANCE:
+        return list(found.memories)
+    order = list(layout.counted(()))
+    return sorted(found.memories, key=lambda memory: order.index(memory.kind))
+
+
+def _rows(memories: list[Memory]) -> Iterator[str]:
+    before = ""
+    for memory in memories:
+        time = layout.time_of(memory)
+        yield _row(memory, _DITTO if time == before else time)
+        before = time
+
+
+def _row(memory: Memory, time: str) -> str:
+    title = layout.title_of(memory)
+    match memory.kind:
+        case Kind.SUMMARY:
+            return f"| #S{memory.seq} | {time} | {layout.SUMMARY_ICON} | {layout.cell(title)} | - |"
+        case Kind.PROMPT:
+            return f"| #P{memory.seq} | {time} | {layout.PROMPT_ICON} | {layout.cell(layout.cut(title, _PROMPT))} | - |"
+        case _:
+            return f"| #{memory.seq} | {time} | {layout.icon(memory)} | {layout.cell(title)} | ~{_cost(memory)} |"
+
+
+def _cost(memory: Memory) -> int:
+    """What reading the whole observation costs."""
+    state, attrs = memory.state, memory.state.attrs
+    assert isinstance(attrs, ObservationAttrs)
+    facts = json.dumps(attrs.facts, ensure_ascii=False) if attrs.facts else ""
+    return text_size.tokens(state.title + attrs.subtitle + state.content + facts)
+
+
+def _notes(found: Results) -> Iterator[str]:
+    degraded = "Vector search is unavailable, so this was found by words only: " if found.mode is Mode.LEXICAL else ""
+    for note in found.notes:
+        yield f"Note: {degraded}{layout.line(note)}"
+        degraded = ""

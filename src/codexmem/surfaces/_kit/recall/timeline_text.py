@@ -1,0 +1,87 @@
+"""A timeline as text: what happened around an anchor, day by day, observations in tables that reopen with the file."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from codexmem.domain import text_size
+from codexmem.domain.attrs import PromptAttrs
+from codexmem.domain.memory import Kind, Memory
+from codexmem.services.timeline import Depth, Window
+from codexmem.surfaces._kit.recall import layout
+
+_HEAD = ("| ID | Time | T | Title | Tokens |", "|----|------|---|-------|--------|")
+_ANCHOR = " <- **ANCHOR**"
+_QUOTED = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the window was asked for by."""
+
+    depth: Depth
+    anchor: str = ""  # as it was given
+    query: str = ""
+
+
+def nothing_for(query: str) -> str:
+    """No observation fits a query."""
+    return f'No observations found matching "{layout.line(query)}". Try a different search query.'
+
+
+def timeline(shown: Window, asked: Asked) -> str:
+    """The text that a model reads."""
+    if not shown.items:
+        return f"No records found around {asked.anchor}"
+    depth = asked.depth
+    lines = [
+        *_title(shown, asked),
+        f"**Window:** {depth.before} records before -> {depth.after} records after | **Items:** {len(shown.items)}",
+        "",
+    ]
+    for day, made in layout.by_day(shown.items):
+        lines += [f"### {day}", "", *_day(made, shown.anchor)]
+    return "\n".join(lines).rstrip("\n")
+
+
+def _title(shown: Window, asked: Asked) -> Iterator[str]:
+    if not asked.query:
+        yield f"# Timeline around anchor: {layout.line(asked.anchor)}"
+        return
+    yield f'# Timeline for query: "{layout.line(asked.query)}"'
+    if shown.anchor is not None:
+        yield f"**Anchor:** Observation #{shown.anchor.seq} - {layout.title_of(shown.anchor)}"
+
+
+def _day(made: list[Memory], anchor: Memory | None) -> Iterator[str]:
+    file, before = "", ""
+    for memory in made:
+        mark = _ANCHOR if anchor is not None and memory.seq == anchor.seq else ""
+        if memory.kind is not Kind.OBSERVATION:
+            if file:
+                yield ""
+            file = ""
+            yield from (*_aside(memory, mark), "")
+            continue
+        if layout.file_of(memory) != file:
+            if file:
+                yield ""
+            file, before = layout.file_of(memory), ""
+            yield from (f"**{file}**", *_HEAD)
+        time = layout.time_of(memory)
+        shown = '"' if time == before else time
+        before = time
+        cost = text_size.tokens(memory.state.content)
+        title = layout.cell(layout.title_of(memory))
+        yield f"| #{memory.seq} | {shown} | {layout.icon(memory)} | {title}{mark} | ~{cost} |"
+    if file:
+        yield ""
+
+
+def _aside(memory: Memory, mark: str) -> tuple[str, ...]:
+    """A summary or a prompt, which stands between tables."""
+    when, attrs = layout.day_and_time_of(memory), memory.state.attrs
+    if not isinstance(attrs, PromptAttrs):
+        return (f"**{layout.SUMMARY_ICON} #S{memory.seq}** {layout.title_of(memory)} ({when}){mark}",)
+    said = layout.title_of(memory)
+    quoted = said if len(said) <= _QUOTED else said[:_QUOTED] + "..."
+    return (f"**{layout.PROMPT_ICON} User Prompt #{attrs.prompt_number}** ({when}){mark}", f"> {quoted}")

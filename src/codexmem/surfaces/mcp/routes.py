@@ -1,0 +1,89 @@
+"""Where the tools are: `/mcp` with the usual toolsets, `/mcp/<toolset>` with one.
+
+Every request stands alone: there are no sessions to keep, to lose in a restart or to pin a client to one process. So
+there is nothing to stream to a client that only listens, and nothing to end; both are told so, as the protocol wants.
+The SDK's own check of Host and Origin is off, because the guard has made it, more strictly, for every path.
+"""
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any
+
+from fastapi import APIRouter
+from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from codexmem import __version__
+from codexmem.domain.errors import CodexmemError, NotReady
+from codexmem.surfaces._kit.errors import ErrorStyle, MethodNotAllowed
+from codexmem.surfaces._kit.surface import router
+from codexmem.surfaces.mcp.toolsets import DEFAULT, TOOLSETS, Services
+
+_CODES = {"invalid_argument": -32600, "method_not_allowed": -32600, "not_found": -32601}
+_OTHER_CODE = -32603
+_BODY = 1 << 31  # the guard has already bounded the body
+
+
+def _rpc_error(error: CodexmemError) -> object:
+    details = {"data": {"hint": error.hint}} if error.hint else {}
+    body = {"code": _CODES.get(error.code, _OTHER_CODE), "message": error.message, **details}
+    return {"jsonrpc": "2.0", "id": None, "error": body}
+
+
+ERRORS = ErrorStyle(_rpc_error)
+
+
+def routes(services: Services) -> APIRouter:
+    """The door's routes on these services."""
+    paths = {"/mcp": DEFAULT, **{f"/mcp/{name}": (name,) for name in TOOLSETS}}
+    endpoints = {path: _Endpoint(names) for path, names in paths.items()}
+
+    @asynccontextmanager
+    async def living(_: Any) -> AsyncIterator[None]:
+        async with AsyncExitStack() as stack:
+            for endpoint in endpoints.values():
+                await stack.enter_async_context(endpoint.living(services))
+            yield
+
+    door = router(living)
+    door.routes.extend(Route(path, endpoint, include_in_schema=False) for path, endpoint in endpoints.items())
+    return door
+
+
+class _Endpoint:
+    """One address with its tools."""
+
+    def __init__(self, names: tuple[str, ...]) -> None:
+        self._names = names
+        self._app: ASGIApp | None = None
+
+    @asynccontextmanager
+    async def living(self, services: Services) -> AsyncIterator[None]:
+        """Answer while the block lasts."""
+        # The SDK takes half a second to import, which only a server needs to spend.
+        from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+        from mcp.server.transport_security import TransportSecuritySettings
+
+        from codexmem.surfaces.mcp.server import serve
+
+        manager = StreamableHTTPSessionManager(
+            serve([TOOLSETS[name] for name in self._names], services, version=__version__),
+            json_response=True,
+            stateless=True,
+            security_settings=TransportSecuritySettings(enable_dns_rebinding_protection=False),
+            max_request_body_size=_BODY,
+        )
+        async with manager.run():
+            self._app = manager.handle_request
+            try:
+                yield
+            finally:
+                self._app = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one message."""
+        if scope["method"] != "POST":
+            raise MethodNotAllowed("messages are sent by POST; there is no session here", details={"allow": "POST"})
+        if self._app is None:
+            raise NotReady("the server is still starting", details={"retry_after_s": 1})
+        await self._app(scope, receive, send)

@@ -1,0 +1,48 @@
+"""Taking back what a delta or a source wrote; large ones in several calls, each telling where the next goes on."""
+
+from dataclasses import asdict
+from typing import Annotated, Any, Protocol
+
+from fastapi import APIRouter, Query, Request
+from pydantic import BaseModel, ConfigDict
+
+from codexmem.domain.history import By, Mode
+from codexmem.services.undoing import MAX_SHOWN, Undoing, Whose
+from codexmem.surfaces._kit.guard import actor_of
+from codexmem.surfaces._kit.params import Int64
+
+
+class Services(Protocol):
+    """What these routes need."""
+
+    @property
+    def undoing(self) -> Undoing: ...
+
+
+class UndoRequest(BaseModel):
+    """`POST /api/undo`: a source or a delta; `into` and `after` as the call before answered."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    source: str | None = None
+    delta: str | None = None
+    mode: Mode = Mode.SAFE  # safe leaves what others wrote since, strict does not
+    into: str | None = None
+    after: Int64 = 0
+
+
+def add(door: APIRouter, services: Services) -> None:
+    """Add the routes."""
+
+    @door.get("/api/undo/preview")
+    def preview(
+        source: str | None = None, delta: str | None = None,
+        shown: Annotated[int, Query(ge=0, le=MAX_SHOWN)] = 10,
+    ) -> dict[str, Any]:  # fmt: skip
+        return asdict(services.undoing.outline(Whose(source, delta), shown=shown))
+
+    @door.post("/api/undo")
+    def undo(request: Request, body: UndoRequest) -> dict[str, Any]:
+        whose, by = Whose(body.source, body.delta), By(actor_of(request.scope))
+        undone = services.undoing.take_back(whose, body.mode, by, into=body.into, after=body.after)
+        return {"success": True, **asdict(undone), "more": undone.after is not None}

@@ -1,0 +1,1 @@
+"""Real coding agents against a real server and a scripted model, on loopback."""

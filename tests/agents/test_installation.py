@@ -1,0 +1,58 @@
+"""The pins of the agents: exact, with hashes, naming no host; and the network that the tests run on."""
+
+from __future__ import annotations
+
+import errno
+import json
+import re
+import socket
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.agents.installation import HERE, LOCK, MANIFEST, Installation
+
+pytestmark = pytest.mark.agents
+
+
+def read(name: str) -> Any:
+    return json.loads((HERE / name).read_text())
+
+
+def test_every_package_of_the_lock_has_its_hash() -> None:
+    packages = {name: package for name, package in read(LOCK)["packages"].items() if name}
+    assert packages
+    assert [name for name, package in packages.items() if not package.get("integrity", "").startswith("sha512-")] == []
+
+
+def test_the_lock_names_no_host() -> None:
+    assert "resolved" not in (HERE / LOCK).read_text()
+    assert re.findall(r"https?://[^\"]+", (HERE / LOCK).read_text()) == []
+
+
+def test_the_lock_is_made_from_the_manifest() -> None:
+    assert read(LOCK)["packages"][""]["dependencies"] == read(MANIFEST)["dependencies"]
+
+
+def test_the_programs_are_the_pinned_ones(installation: Installation) -> None:
+    pins = read(MANIFEST)["dependencies"]
+    assert installation.describe().startswith(
+        f"agents: codex-cli {pins['@openai/codex']}, Qwen Code {pins['@qwen-code/qwen-code']} (Node v"
+    )
+
+
+def test_an_installation_of_another_lock_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "installed.json").write_text("{}")
+    with pytest.raises(FileNotFoundError, match="--setup-only"):
+        Installation.find(tmp_path)
+
+
+def test_tests_of_agents_reach_loopback_and_nothing_else(alone: bool) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        socket.create_connection(listener.getsockname(), timeout=5).close()
+    if alone:
+        # An address that is reserved for documentation: with any way out, connecting takes its time or fails otherwise.
+        with pytest.raises(OSError, match=r"unreachable") as refused:
+            socket.create_connection(("192.0.2.1", 80), timeout=5)
+        assert refused.value.errno == errno.ENETUNREACH

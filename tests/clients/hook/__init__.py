@@ -1,0 +1,1 @@
+"""The hook, from its pieces to the whole program."""

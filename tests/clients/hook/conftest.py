@@ -1,0 +1,71 @@
+"""The hook as agents call it, in a home of its own, and a server for it to speak to."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests._support.hook_door import HookDoor
+
+SOURCES = Path(__file__).parents[3] / "src"
+
+
+@dataclass(frozen=True)
+class Said:
+    """What came of one call."""
+
+    code: int
+    out: str
+    err: str
+    seconds: float
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+Call = Callable[..., Said]
+
+
+@pytest.fixture
+def door() -> Iterator[HookDoor]:
+    with HookDoor() as door:
+        yield door
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """The data directory, not yet made."""
+    return tmp_path / "data"
+
+
+@pytest.fixture
+def hook(data: Path, tmp_path: Path) -> Call:
+    """Call the hook; a server's address in `url` is announced as a server announces itself."""
+
+    def called(*arguments: str, payload: Any = None, url: str = "", stdin: Any = None, **environ: str) -> Said:
+        if url:
+            data.mkdir(mode=0o700, exist_ok=True)
+            (data / "server.json").write_text(json.dumps({"url": url, "pid": 1}))
+        env = {
+            "PATH": os.environ["PATH"], "HOME": str(tmp_path), "PYTHONPATH": str(SOURCES), "CODEXMEM_AUTOSTART": "0",
+            "CODEXMEM_DATA_DIR": str(data), "CODEXMEM_PORT": "9", "PYTHONDONTWRITEBYTECODE": "1", **environ,
+        }  # fmt: skip
+        given = payload if isinstance(payload, bytes) else json.dumps(payload, ensure_ascii=False).encode()
+        began = time.monotonic()
+        done = subprocess.run(
+            [sys.executable, "-m", "codexmem.clients.hook", *arguments], env=env, cwd=tmp_path, check=False,
+            capture_output=True, timeout=30, **({"stdin": stdin} if stdin is not None else {"input": given}),
+        )  # fmt: skip
+        return Said(done.returncode, done.stdout.decode(), done.stderr.decode(), time.monotonic() - began)
+
+    return called

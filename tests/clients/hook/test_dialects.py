@@ -1,0 +1,245 @@
+"""What each agent says, and what the server is told of it. The payloads are as the agents send them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from codexmem.clients.hook import platforms
+from codexmem.clients.hook.events import body_of
+
+PAYLOADS = Path(__file__).parent / "payloads"
+CODEX, CLAUDE = "0199a213-81c0-7800-8aa1-bbab2a035a53", "7c9e6679-7425-40de-944b-e07fc1f90ae7"
+GEMINI, QWEN = "3f2504e0-4f89-41d3-9a0c-0305e82c3301", "9b1deb4d-3b7d-4bad-9bdd-2b0d7b3dcb6d"
+CURSOR = "668320d2-2fd8-4888-b33c-2a466fec86e7"
+
+# payload, platform, event, what the server is told (besides session, folder, transcript and turn), or None for nothing
+TOLD: list[tuple[str, str, str, dict[str, Any] | None]] = [
+    ("codex-user-prompt-submit", "codex", "session-init", {"prompt": "Which port does the service use?"}),
+    ("codex-post-tool-use-bash", "codex", "observation", {
+        "tool_name": "Bash", "tool_input": {"command": "grep -rn port src"},
+        "tool_response": "src/server.py:12: PORT = 8123\n", "tool_use_id": "call_1"}),
+    ("codex-post-tool-use-patch", "codex", "observation", {
+        "tool_name": "apply_patch", "tool_use_id": "call_2",
+        "tool_input": {"command": "*** Begin Patch\n*** Update File: src/server.py\n@@\n-PORT = 8123\n+PORT = 8124\n"
+                       "*** End Patch"},
+        "tool_response": "Success. Updated the following files:\nM src/server.py\n"}),
+    ("codex-post-tool-use-mcp", "codex", "observation", {
+        "tool_name": "mcp__issues__find", "tool_input": {"query": "port"}, "tool_use_id": "call_3",
+        "tool_response": {"content": [{"type": "text", "text": "#12 port clash"}], "structuredContent": None,
+                          "isError": False}}),
+    ("codex-post-tool-use-own", "codex", "observation", None),
+    ("codex-stop", "codex", "summarize", {"last_assistant_message": "The port is 8123."}),
+    ("codex-stop-goes-on", "codex", "summarize", None),
+    ("codex-session-end", "codex", "session-complete", {}),
+    ("claude-user-prompt-submit", "claude-code", "session-init", {"prompt": "修复登录超时的问题"}),
+    ("claude-post-tool-use-read", "claude-code", "observation", {
+        "tool_name": "Read", "tool_input": {"file_path": "/home/me/shop/src/login.py"}, "tool_use_id": "toolu_01A",
+        "tool_response": {"type": "text", "file": {"filePath": "/home/me/shop/src/login.py",
+                                                   "content": "TIMEOUT = 3\n", "numLines": 1}}}),
+    ("claude-post-tool-use-env", "claude-code", "observation", {
+        "tool_name": "Read", "tool_input": {"file_path": "/home/me/shop/.env"}, "tool_use_id": "toolu_01E",
+        "tool_response": "[REDACTED:file]"}),
+    ("claude-post-tool-use-failure", "claude-code", "observation", {
+        "tool_name": "Bash", "tool_input": {"command": "make test"}, "tool_response": {"error": "Exit code 2"},
+        "tool_use_id": "toolu_01B", "agent_id": "agent-7"}),
+    ("claude-stop", "claude-code", "summarize", {"last_assistant_message": "已把超时改为 30 秒。"}),
+    ("claude-subagent-stop", "claude-code", "summarize", None),
+    ("claude-session-end", "claude-code", "session-complete", {}),
+    ("gemini-before-agent", "gemini-cli", "session-init", {"prompt": "Which port is it?"}),
+    ("gemini-after-tool-shell", "gemini-cli", "observation", {
+        "tool_name": "run_shell_command", "tool_input": {"command": "ls"},
+        "tool_response": "Command: ls\nOutput: a.py\nExit Code: 0"}),
+    ("gemini-after-tool-mcp", "gemini-cli", "observation", {
+        "tool_name": "mcp_issues_find", "tool_input": {"query": "port"}, "tool_response": "#12 port clash"}),
+    ("gemini-after-tool-own", "gemini-cli", "observation", None),
+    ("gemini-after-tool-error", "gemini-cli", "observation", {
+        "tool_name": "read_file", "tool_input": {"file_path": "/nowhere"},
+        "tool_response": {"output": "File not found",
+                          "error": {"message": "File not found", "type": "file_not_found"}}}),
+    ("gemini-after-agent", "gemini-cli", "summarize", {"last_assistant_message": "It is 8123."}),
+    ("gemini-session-end", "gemini-cli", "session-complete", {}),
+    ("qwen-user-prompt-submit", "qwen-code", "session-init", {"prompt": "Which port does the service use?"}),
+    ("qwen-user-prompt-submit-empty", "qwen-code", "session-init", None),
+    ("qwen-post-tool-use", "qwen-code", "observation", {
+        "tool_name": "read_file", "tool_input": {"absolute_path": "/home/me/shop/src/server.py"},
+        "tool_response": "PORT = 8123\n", "tool_use_id": "toolu_q1"}),
+    ("qwen-stop", "qwen-code", "summarize", {"last_assistant_message": "The port is 8123."}),
+    ("cursor-before-submit-prompt", "cursor", "session-init", {"prompt": "Why is the build red?"}),
+    ("cursor-post-tool-use", "cursor", "observation", {
+        "tool_name": "Bash", "tool_input": {"command": "npm test"}, "tool_use_id": "abc123",
+        "tool_response": {"output": "1 failed", "exitCode": 1}}),
+    ("cursor-after-shell-execution", "cursor", "observation", {
+        "tool_name": "Bash", "tool_input": {"command": "npm test"}, "tool_response": "1 failed"}),
+    ("cursor-after-mcp-execution", "cursor", "observation", {
+        "tool_name": "MCP:find", "tool_input": {"query": "red"},
+        "tool_response": {"content": [{"type": "text", "text": "#7"}]}}),
+    ("cursor-after-mcp-execution-own", "cursor", "observation", None),
+    ("cursor-after-mcp-execution-own-server", "cursor", "observation", None),
+    ("cursor-after-file-edit", "cursor", "observation", {
+        "tool_name": "write_file", "tool_response": None,
+        "tool_input": {"file_path": "/home/me/shop/a.ts", "edits": [{"old_string": "1", "new_string": "2"}]}}),
+    ("cursor-after-agent-response", "cursor", "summarize", {"last_assistant_message": "The build is green again."}),
+    ("cursor-stop", "cursor", "summarize", {"last_assistant_message": ""}),
+    ("cursor-session-end", "cursor", "session-complete", {}),
+    ("opencode-chat-message", "opencode", "session-init", {"prompt": "Which port\nis it?"}),
+    ("opencode-tool-execute-after", "opencode", "observation", {
+        "tool_name": "bash", "tool_input": {"command": "ls"}, "tool_response": "a.py\n", "tool_use_id": "call_9"}),
+    ("opencode-tool-execute-after-own", "opencode", "observation", None),
+    ("opencode-session-idle", "opencode", "summarize", {"last_assistant_message": "It is 8123."}),
+    ("opencode-session-deleted", "opencode", "session-complete", {}),
+    ("cline-user-prompt-submit", "cline", "session-init", {"prompt": "And the host?"}),
+    ("cline-task-start", "cline", "session-init", {"prompt": "Find the port"}),
+    ("cline-post-tool-use", "cline", "observation", {
+        "tool_name": "run_commands", "tool_input": {"commands": ["ls"]}, "tool_response": "a.py\n",
+        "tool_use_id": "tc_1"}),
+    ("cline-post-tool-use-editor", "cline", "observation", {
+        "tool_name": "read_file", "tool_input": {"path": "a.py"}, "tool_response": "PORT = 8123"}),
+    ("cline-post-tool-use-own", "cline", "observation", None),
+    ("cline-task-complete", "cline", "summarize", {"last_assistant_message": "It is 8123."}),
+]  # fmt: skip
+SESSIONS = {"codex": CODEX, "claude-code": CLAUDE, "gemini-cli": GEMINI, "qwen-code": QWEN, "cursor": CURSOR,
+            "opencode": "ses_5b1a", "cline": "root-1"}  # fmt: skip
+
+
+def payload(name: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((PAYLOADS / f"{name}.json").read_text(encoding="utf-8"))
+    return found
+
+
+@pytest.mark.parametrize("name, platform, event, told", TOLD, ids=[row[0] for row in TOLD])
+def test_what_the_server_is_told(name: str, platform: str, event: str, told: dict[str, Any] | None) -> None:
+    body = body_of(event, platforms.read(platform, payload(name), {}), ())
+    if told is None:
+        assert body is None
+        return
+    assert body is not None
+    about = {"contentSessionId", "cwd", "transcript_path", "turn_id"}
+    assert {key: value for key, value in body.items() if key not in about} == told
+    assert body["contentSessionId"] == ("task-1" if name == "cline-post-tool-use-editor" else SESSIONS[platform])
+    assert body["cwd"] == "/home/me/shop"
+
+
+def test_every_payload_is_used() -> None:
+    used = {row[0] for row in TOLD}
+    others = {path.stem for path in PAYLOADS.glob("*.json")} - used
+    assert others == {
+        "codex-session-start", "claude-session-start", "gemini-session-start", "qwen-session-start",
+        "cursor-session-start", "cursor-windows", "opencode-session-created", "raw-snake", "raw-camel",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["raw-snake", "raw-camel"])
+def test_raw_understands_both_spellings(name: str) -> None:
+    assert platforms.read("raw", payload(name), {}) == {
+        "contentSessionId": "s-1", "project": "my-app", "cwd": "/home/me/shop", "prompt": "hello", "tool_name": "Read",
+        "tool_input": {"file_path": "a"}, "tool_response": ["x", "y"], "tool_use_id": "u-1",
+        "last_assistant_message": "bye", "transcript_path": "/t", "turn_id": "t-1", "agent_id": "a-1",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "name, platform, session",
+    [
+        ("codex-session-start", "codex", CODEX),
+        ("claude-session-start", "claude-code", CLAUDE),
+        ("gemini-session-start", "gemini-cli", GEMINI),
+        ("qwen-session-start", "qwen-code", QWEN),
+        ("cursor-session-start", "cursor", CURSOR),
+        ("opencode-session-created", "opencode", "ses_5b1a"),
+        ("cline-task-start", "cline", "root-1"),
+    ],
+)
+def test_the_start_of_a_session_names_it(name: str, platform: str, session: str) -> None:
+    record = platforms.read(platform, payload(name), {})
+    assert (record["contentSessionId"], record["cwd"]) == (session, "/home/me/shop")
+
+
+def test_cursor_on_windows() -> None:
+    assert platforms.read("cursor", payload("cursor-windows"), {})["cwd"] == "c:/code/shop"
+
+
+def test_gemini_puts_facts_into_the_environment() -> None:
+    environ = {"GEMINI_SESSION_ID": "g-1", "GEMINI_PROJECT_DIR": "/home/me/shop"}
+    record = platforms.read("gemini-cli", {"hook_event_name": "SessionStart"}, environ)
+    assert (record["contentSessionId"], record["cwd"]) == ("g-1", "/home/me/shop")
+
+
+def test_cursor_may_name_its_transcript_in_the_environment() -> None:
+    record = platforms.read("cursor", payload("cursor-stop"), {"CURSOR_TRANSCRIPT_PATH": "/t.jsonl"})
+    assert record["transcript_path"] == "/t.jsonl"
+
+
+@pytest.mark.parametrize("platform", platforms.PLATFORMS)
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {},
+        {"session_id": 7, "prompt": None, "tool_name": ["x"], "tool_response": 3},
+        {"session_id": "s", "prompt": {"text": ["a", {"content": "b"}, 5]}, "input": "x", "output": [], "event": "y"},
+        {"args": [], "workspace_roots": [], "workspaceRoots": {}, "turn": 1, "tool_result": [], "properties": None},
+        {"conversation_id": "c", "result_json": "{broken", "command": 5, "edits": None, "file_path": None},
+        {"tool": 5, "input": {"tool": None}, "output": {"parts": {"text": 5}}},
+    ],
+)
+def test_odd_payloads_never_fail(platform: str, odd: dict[str, Any]) -> None:
+    record = platforms.read(platform, odd, {})
+    for event in ("session-init", "observation", "summarize", "session-complete"):
+        body_of(event, record, ())
+
+
+@pytest.mark.parametrize(
+    "name, platform",
+    [
+        ("claude-code", "claude-code"), ("CODEX", "codex"), ("qwen", "qwen-code"), ("qwen-code", "qwen-code"),
+        ("gemini", "gemini-cli"), ("windsurf", "raw"), ("", "raw"), (" cursor ", "cursor"),
+    ],
+)  # fmt: skip
+def test_an_unknown_platform_is_raw(name: str, platform: str) -> None:
+    assert platforms.platform_of(name) == platform
+
+
+CONTEXT = "端口 8123"
+SPECIFIC = "hookSpecificOutput"
+
+
+@pytest.mark.parametrize(
+    "platform, event, said, told",
+    [
+        ("codex", "context", "SessionStart",
+         {SPECIFIC: {"hookEventName": "SessionStart", "additionalContext": CONTEXT}}),
+        ("codex", "session-init", "UserPromptSubmit",
+         {SPECIFIC: {"hookEventName": "UserPromptSubmit", "additionalContext": CONTEXT}}),
+        ("claude-code", "context", "", {SPECIFIC: {"hookEventName": "SessionStart", "additionalContext": CONTEXT}}),
+        ("claude-code", "context", "UserPromptSubmit",
+         {SPECIFIC: {"hookEventName": "UserPromptSubmit", "additionalContext": CONTEXT}}),
+        ("claude-code", "context", "PreCompact",
+         {SPECIFIC: {"hookEventName": "SessionStart", "additionalContext": CONTEXT}}),
+        ("qwen-code", "session-init", "UserPromptSubmit",
+         {SPECIFIC: {"hookEventName": "UserPromptSubmit", "additionalContext": CONTEXT}}),
+        ("gemini-cli", "session-init", "BeforeAgent",
+         {SPECIFIC: {"hookEventName": "BeforeAgent", "additionalContext": CONTEXT}}),
+        ("cursor", "context", "sessionStart", {"continue": True, "additional_context": CONTEXT}),
+        ("cursor", "session-init", "beforeSubmitPrompt", {"continue": True}),
+        ("cursor", "summarize", "stop", {"continue": True}),
+        ("cline", "context", "TaskStart", {"cancel": False, "contextModification": CONTEXT}),
+        ("cline", "observation", "PostToolUse", {"cancel": False, "contextModification": CONTEXT}),
+        ("opencode", "context", "", {"context": CONTEXT}),
+        ("raw", "context", "", {"context": CONTEXT}),
+        ("codex", "summarize", "Stop", None),
+        ("codex", "observation", "PostToolUse", None),
+        ("claude-code", "session-complete", "SessionEnd", None),
+    ],
+)  # fmt: skip
+def test_answers_have_the_agents_form(platform: str, event: str, said: str, told: dict[str, Any] | None) -> None:
+    assert platforms.answer(platform, event, said, CONTEXT) == told
+
+
+@pytest.mark.parametrize("platform", platforms.PLATFORMS)
+@pytest.mark.parametrize("event", ["context", "session-init", "observation", "summarize", "session-complete"])
+def test_without_context_there_is_nothing_to_say(platform: str, event: str) -> None:
+    quiet = {"cursor": {"continue": True}, "cline": {"cancel": False}}
+    assert platforms.answer(platform, event, "", "") == quiet.get(platform)

@@ -1,0 +1,56 @@
+"""Beyond contract 000: the context as MCP prompt and resource, and the toolset that forgets."""
+
+from __future__ import annotations
+
+import pytest
+from mcp import Client, MCPError
+
+from codexmem.domain import privacy
+from tests._support.mcp_calls import Agent, text_of
+from tests._support.server import Server
+
+
+def test_the_context_is_a_prompt_and_a_resource(api: Server, project: str) -> None:
+    api.post("/api/memory/save", {"text": "服务端口是 8123", "title": "Port", "project": project})
+
+    async def read(client: Client) -> tuple[str, str, str]:
+        names = [prompt.name for prompt in (await client.list_prompts()).prompts]
+        assert names == ["context"]
+        prompt = await client.get_prompt("context", {"project": project})
+        own = await client.read_resource("codexmem://context")
+        named = await client.read_resource(f"codexmem://context/{project}")
+        return prompt.messages[0].content.text, own.contents[0].text, named.contents[0].text  # type: ignore[union-attr]
+
+    prompt, own, named = Agent(api, "http-new", f"/mcp?project={project}").run(read)
+    assert prompt == own == named
+    assert prompt.startswith(f"<{privacy.CONTEXT_TAG}>")
+    assert "服务端口是 8123" in prompt
+    assert prompt == api.request("GET", f"/api/context?project={project}").body.decode()
+
+
+def test_what_is_not_there_is_said_so(api: Server, project: str) -> None:
+    async def read(client: Client) -> str:
+        with pytest.raises(MCPError, match="there is no prompt"):
+            await client.get_prompt("nonsense")
+        with pytest.raises(MCPError, match="there is no resource"):
+            await client.read_resource("codexmem://other")
+        prompt = await client.get_prompt("context", {"project": f"{project}-empty"})
+        text: str = prompt.messages[0].content.text  # type: ignore[union-attr]
+        return text
+
+    assert Agent(api, "http-old").run(read) == "Nothing is remembered about this project yet."
+
+
+def test_forgetting_is_a_toolset_that_must_be_asked_for(api: Server, project: str) -> None:
+    number = api.post("/api/memory/save", {"text": "to be forgotten", "project": project}).json["id"]
+
+    async def usual(client: Client) -> list[str]:
+        return [tool.name for tool in (await client.list_tools()).tools]
+
+    assert "forget" not in Agent(api, "http-new").run(usual)
+    agent = Agent(api, "http-new", "/mcp/forget")
+    wrong, right = agent.call("forget", {}), agent.call("forget", {"ids": [number]})
+    assert wrong.is_error
+    assert "exactly one of" in text_of(wrong)
+    assert right.structured_content == {"erased": 1}
+    assert api.request("GET", f"/api/observation/{number}").status == 404

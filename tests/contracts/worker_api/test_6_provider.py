@@ -1,0 +1,108 @@
+"""Contract 000 §6: a real server that extracts through a real HTTP server with OpenAI's interface, and without it."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from codexmem.app import embedder_of
+from codexmem.domain.errors import CodexmemError
+from codexmem.embed.openai import OpenAIEmbedder
+from codexmem.settings import load
+from tests._support.model_server import ModelServer, refused
+from tests._support.server import Server
+
+pytestmark = pytest.mark.sqlite
+
+
+def captured(server: Server, project: str) -> dict[str, Any]:
+    """One tool event, and the observation that comes of it."""
+    server.post("/api/sessions/init", {"contentSessionId": project, "project": project, "prompt": "find the port"})
+    server.post("/api/sessions/observations", {
+        "contentSessionId": project, "tool_name": "Read", "tool_input": {"file_path": "/r/src/server.py"},
+        "tool_response": "PORT = 8123", "cwd": "/r",
+    })  # fmt: skip
+    server.post("/api/sessions/complete", {"contentSessionId": project})
+    deadline = time.monotonic() + 30
+    while not (rows := server.request("GET", f"/api/observations?project={project}").json["items"]):
+        assert time.monotonic() < deadline, "nothing was extracted in time"
+        time.sleep(0.05)
+    row: dict[str, Any] = rows[0]
+    return row
+
+
+def metrics(server: Server) -> dict[str, int]:
+    counts: dict[str, int] = server.request("GET", "/api/ops/agent-metrics").json["observation"]
+    return counts
+
+
+@pytest.mark.clause("000 §6.1", "openai is the default provider; model, address and key come from the settings named")
+@pytest.mark.parametrize("key", ["OPENAI_API_KEY", "CODEXMEM_OPENAI_API_KEY"])
+def test_6_1_the_model_that_is_configured_is_asked(tmp_path: Path, key: str) -> None:
+    with ModelServer() as model:
+        settings = {"CODEXMEM_OPENAI_BASE_URL": model.url, "CODEXMEM_OPENAI_MODEL": "small-one", key: "sk-test-1"}
+        with Server(tmp_path, settings=settings) as server:
+            row = captured(server, "demo")
+    assert row["title"] == "A scripted observation"
+    assert row["files_read"] == ["src/server.py"]
+    assert model.asked[0].body["model"] == "small-one"
+    assert model.asked[0].headers["authorization"] == "Bearer sk-test-1"
+
+
+@pytest.mark.clause("000 §6.1", "CODEXMEM_PROVIDER chooses who extracts: with rules nobody is asked")
+def test_6_1_rules_ask_nobody(tmp_path: Path) -> None:
+    with ModelServer() as model:
+        settings = {"CODEXMEM_OPENAI_BASE_URL": model.url, "OPENAI_API_KEY": "k", "CODEXMEM_PROVIDER": "rules"}
+        with Server(tmp_path, settings=settings) as server:
+            assert "server.py" in captured(server, "demo")["title"]
+    assert model.asked == []
+
+
+@pytest.mark.clause("000 §6.3", "without a key rules go on, and the queue with them")
+def test_6_3_without_a_key(tmp_path: Path) -> None:
+    with Server(tmp_path, settings={"OPENAI_API_KEY": "", "CODEXMEM_OPENAI_API_KEY": ""}) as server:
+        assert "server.py" in captured(server, "demo")["title"]
+        assert metrics(server)["fallback_used"] == 1
+
+
+@pytest.mark.clause("000 §6.3", "when a call fails rules go on, and the failure is counted")
+@pytest.mark.parametrize("fault", ["status", "nonsense"])
+def test_6_3_when_the_call_fails(tmp_path: Path, fault: str) -> None:
+    with ModelServer(script=lambda _: refused(500) if fault == "status" else "no JSON at all") as model:
+        settings = {"CODEXMEM_OPENAI_BASE_URL": model.url, "OPENAI_API_KEY": "k"}
+        with Server(tmp_path, settings=settings) as server:
+            assert "server.py" in captured(server, "demo")["title"]
+            counts = metrics(server)
+    assert counts["fallback_used"] == 1
+    assert counts["success"] == 0
+    if fault == "nonsense":
+        assert (counts["parse_fail"], counts["repair_fail"]) == (1, 1)
+
+
+@pytest.mark.clause("000 §6.2", "search is configured by the names of the contract; embeddings inherit address and key")
+def test_6_2_the_settings_of_search_have_the_contracts_names(tmp_path: Path) -> None:
+    given = {
+        "CODEXMEM_VECTOR_BACKEND": "hybrid", "CODEXMEM_CHROMA_URL": "http://127.0.0.1:8000",
+        "CODEXMEM_CHROMA_COLLECTION": "mine", "CODEXMEM_OPENAI_EMBEDDING_MODEL": "embed-one",
+        "CODEXMEM_OPENAI_EMBEDDING_BASE_URL": "http://127.0.0.1:9/v1", "CODEXMEM_OPENAI_EMBEDDING_API_KEY": "k",
+    }  # fmt: skip
+    settings = load({}, {**given, "CODEXMEM_DATA_DIR": str(tmp_path)}, tmp_path)
+    assert (settings.vector_backend, settings.chroma_url, settings.chroma_collection) == (
+        "hybrid", "http://127.0.0.1:8000", "mine",
+    )  # fmt: skip
+    embedder = embedder_of(settings)
+    assert isinstance(embedder, OpenAIEmbedder)
+    with ModelServer() as model:
+        inherited = load({}, {
+            "CODEXMEM_OPENAI_BASE_URL": model.url, "CODEXMEM_OPENAI_API_KEY": "k2",
+            "CODEXMEM_OPENAI_EMBEDDING_MODEL": "embed-one", "CODEXMEM_DATA_DIR": str(tmp_path),
+        }, tmp_path)  # fmt: skip
+        other = embedder_of(inherited)
+        assert isinstance(other, OpenAIEmbedder)
+        # This server has no such door: that it was asked, and with which key, is the point.
+        with pytest.raises(CodexmemError):
+            other.query("port")
+    assert (model.asked[0].path, model.asked[0].headers["authorization"]) == ("/v1/embeddings", "Bearer k2")

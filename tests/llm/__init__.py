@@ -1,0 +1,1 @@
+"""What is distilled, by whom, and what every failure becomes."""

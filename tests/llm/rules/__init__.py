@@ -1,0 +1,1 @@
+"""Distilling without a model."""

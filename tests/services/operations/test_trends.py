@@ -1,0 +1,77 @@
+"""Trends: every event in its bucket, averages from what took time, and a bound on what is summed."""
+
+from __future__ import annotations
+
+import pytest
+
+from codexmem.domain.errors import InvalidArgument
+from codexmem.services.operations.trends import Trends
+from codexmem.store.database import Database
+from tests.services.operations.logbook import Logbook
+
+
+@pytest.fixture
+def book(database: Database) -> Logbook:
+    return Logbook(database)
+
+
+@pytest.fixture
+def trends(book: Logbook) -> Trends:
+    return Trends(book.review, book.clock)
+
+
+def test_counts_and_averages_by_bucket(book: Logbook, trends: Trends) -> None:
+    book.search(took_ms=10)
+    book.search(took_ms=20.5)
+    book.timing(total_ms=100)
+    book.clock.advance(30_000)
+    book.search(took_ms=1)
+    book.failure()
+    book.failure()
+    trend = trends.lately(window_s=60, bucket_s=20)
+    assert len(trend.buckets) == 3
+    assert trend.to_ms - trend.from_ms == 60_000
+    told = [(b.searches, b.search_ms, b.extractions, b.extraction_ms, b.failures) for b in trend.buckets]
+    assert told == [(0, None, 0, None, 0), (2, 15.25, 1, 100.0, 0), (1, 1.0, 0, None, 2)]
+    assert [bucket.from_ms - trend.from_ms for bucket in trend.buckets] == [0, 20_000, 40_000]
+    assert not trend.truncated
+
+
+def test_what_is_older_than_the_window_does_not_count(book: Logbook, trends: Trends) -> None:
+    book.search()
+    book.clock.advance(60_001)
+    assert sum(bucket.searches for bucket in trends.lately(window_s=60).buckets) == 0
+    assert sum(bucket.searches for bucket in trends.lately(window_s=61).buckets) == 1
+
+
+def test_the_widest_window_and_the_finest_buckets_go_together(book: Logbook, trends: Trends) -> None:
+    book.search()
+    trend = trends.lately(window_s=86_400, bucket_s=10)
+    assert len(trend.buckets) == 8_640
+    assert trend.buckets[-1].searches == 1
+    assert len(trends.lately(window_s=60, bucket_s=3_600).buckets) == 1
+
+
+def test_an_event_that_says_no_duration_is_counted_and_not_averaged(book: Logbook, trends: Trends) -> None:
+    book.failure()
+    last = trends.lately(window_s=60, bucket_s=60).buckets[-1]
+    assert (last.failures, last.search_ms) == (1, None)
+
+
+def test_too_many_events_leave_out_the_oldest_and_say_so(book: Logbook, trends: Trends) -> None:
+    with book.db.transaction():
+        for _ in range(5):
+            book.search()
+    book.clock.advance(30_000)
+    with book.db.transaction():
+        for _ in range(5):
+            book.search()
+    trend = trends.lately(window_s=60, bucket_s=20, most=7)
+    assert [bucket.searches for bucket in trend.buckets] == [0, 2, 5]
+    assert trend.truncated
+
+
+@pytest.mark.parametrize("asked", [{"window_s": 59}, {"window_s": 86_401}, {"bucket_s": 9}, {"bucket_s": 3_601}])
+def test_out_of_range_is_refused(trends: Trends, asked: dict[str, int]) -> None:
+    with pytest.raises(InvalidArgument, match="must be between"):
+        trends.lately(**asked)

@@ -1,0 +1,171 @@
+"""Extraction: what jobs make of captured events; on every engine."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from codexmem.domain.attrs import ObservationAttrs, SummaryAttrs
+from codexmem.domain.capture import HookReport
+from codexmem.domain.event import EventType
+from codexmem.domain.history import By
+from codexmem.domain.memory import Kind, Origin
+from codexmem.events.report import Report
+from codexmem.jobs.duty import Context, Stopped
+from codexmem.llm.material import Outcome, Result
+from codexmem.services.extraction import Budget
+from codexmem.store.database import Database
+from tests._support import capturing
+from tests._support.capturing import Capturing
+
+
+@pytest.fixture
+def here(database: Database) -> Capturing:
+    return capturing.build(database)
+
+
+def test_a_batch_becomes_observations_that_name_their_events(here: Capturing) -> None:
+    begun = here.say("修复登录 bug")
+    for number in range(5):
+        here.tool(input={"n": number}, response=f"答 {number}")
+    assert here.run() == 1
+    (memory,) = here.memories(Kind.OBSERVATION)
+    attrs = memory.state.attrs
+    assert isinstance(attrs, ObservationAttrs)
+    assert memory.state.title == "Bash+Bash+Bash+Bash+Bash"
+    assert (memory.session, memory.source, memory.origin) == ("s1", f"session:{begun.session}", Origin.MODEL)
+    assert (attrs.prompt_number, attrs.discovery_tokens, len(attrs.events)) == (1, 20, 5)
+    assert here.distiller.asked[0].prompt == "修复登录 bug"
+    assert [event.response for event in here.captures.of_session(begun.session, limit=9)[1:]] == [
+        f"答 {number}" for number in range(5)
+    ]
+
+
+def test_a_summary_knows_the_turn_it_ends(here: Capturing) -> None:
+    here.say("first request")
+    here.tool()
+    here.say("second request")
+    here.tool(input={"n": 2})
+    here.intake.summarize(HookReport("s1", message="I did it"))
+    here.run()
+    (memory,) = here.memories(Kind.SUMMARY)
+    attrs = memory.state.attrs
+    assert isinstance(attrs, SummaryAttrs)
+    assert (attrs.request, attrs.learned, attrs.prompt_number) == ("second request", "I did it", 2)
+    assert (memory.state.title, memory.state.content) == ("second request", "I did it")
+    assert len(here.distiller.asked[-1].events) == 1
+
+
+def test_a_job_that_runs_twice_remembers_once(here: Capturing) -> None:
+    here.say("go")
+    here.tool()
+    (job,) = here.waiting()
+    first = here.extraction.observations(job, Context(job, 60.0))
+    second = here.extraction.observations(job, Context(job, 60.0))
+    assert here.memories(Kind.OBSERVATION) == []
+    with here.db.transaction():
+        assert second.effect is not None
+        second.effect()
+    assert first.effect is not None  # the run whose job was lost: its effect never happens
+    assert len(here.memories(Kind.OBSERVATION)) == 1
+
+
+def test_outcomes_tokens_and_timings_are_kept(here: Capturing) -> None:
+    here.say("go")
+    here.tool()
+    here.intake.summarize(HookReport("s1", message="done"))
+    here.run()
+    assert here.tallies.under("agent.") == {"agent.observation.success": 1, "agent.summary.success": 1}
+    assert sum(here.tallies.under("tokens.").values()) == 240
+    timed = _told(here, EventType.EXTRACTION_TIMED)
+    assert [event.payload["messageType"] for event in timed] == ["summarize", "observation"]
+    assert {"queueWaitMs", "modelMs", "indexMs", "totalMs"} <= timed[0].payload.keys()
+    assert _told(here, EventType.MODEL_RESULT)[0].payload["by"] == "model"
+
+
+def test_a_run_that_fails_is_timed_and_one_that_is_stopped_is_not(here: Capturing) -> None:
+    here.say("go")
+    here.tool()
+    (job,) = here.waiting()
+    context = Context(job, 60.0)
+    context.interrupt(Stopped)
+    with pytest.raises(Stopped):
+        here.extraction.observations(job, context)
+    assert _told(here, EventType.EXTRACTION_TIMED) == []
+
+    def broken(*_: object) -> Any:
+        raise RuntimeError("out of order")
+
+    here.distiller.observations = broken  # type: ignore[method-assign, assignment]
+    with pytest.raises(RuntimeError, match="out of order"):
+        here.extraction.observations(job, Context(job, 60.0))
+    (timed,) = _told(here, EventType.EXTRACTION_TIMED)
+    assert (timed.payload["success"], timed.payload["messageType"]) == (False, "observation")
+
+
+def test_what_rules_made_is_known_as_such(here: Capturing) -> None:
+    asked = here.distiller.observations
+
+    def by_rules(*args: Any) -> Result[Any]:
+        outcomes = (Outcome.PARSE_FAIL, Outcome.REPAIR_FAIL, Outcome.FALLBACK_USED)
+        error = "key sk-proj-abcdefghijklmnopqrstuvwxyz0123456789ABCD"
+        return replace(asked(*args), by="rules", outcomes=outcomes, error=error)
+
+    here.distiller.observations = by_rules  # type: ignore[method-assign, assignment]
+    here.say("go")
+    here.tool()
+    here.run(all_of_them=True)
+    assert here.memories(Kind.OBSERVATION)[0].origin is Origin.TOOL
+    assert here.tallies.under("agent.observation.") == {
+        f"agent.observation.{name}": 1 for name in ("parse_fail", "repair_fail", "fallback_used")
+    }
+    assert "sk-proj" not in str(_told(here, EventType.MODEL_RESULT)[0].payload)
+
+
+def test_what_a_model_says_is_redacted_and_fits(here: Capturing) -> None:
+    here.distiller.title = lambda _: "token ghp_abcdefghijklmnopqrstuvwxyz0123456789\n" + "长" * 2000
+    here.say("go")
+    here.tool()
+    here.run(all_of_them=True)
+    (memory,) = here.memories(Kind.OBSERVATION)
+    assert "ghp_" not in memory.state.title
+    assert "\n" not in memory.state.title
+    assert len(memory.state.title) == 1000
+
+
+def test_the_budget_of_a_day_is_shared_and_ends_with_it(here: Capturing) -> None:
+    budget = Budget(here.tallies, here.base.clock, 200)
+    assert budget.allows(200)
+    here.tallies.add({budget.name(): 150})
+    assert not budget.allows(51)
+    here.base.clock.advance(86_400_000)
+    assert budget.allows(200)
+    assert Budget(here.tallies, here.base.clock, 0).allows(10**12)
+
+
+def test_nothing_of_a_session_that_was_forgotten_meanwhile_comes_back(here: Capturing) -> None:
+    here.say("go")
+    here.tool()
+    (job,) = here.waiting()
+    done = here.extraction.observations(job, Context(job, 60.0))
+    here.forgetting.session("s1", By("test"))
+    with here.db.transaction():
+        assert done.effect is not None
+        done.effect()
+    assert here.memories(Kind.OBSERVATION) == []
+    assert here.extraction.observations(job, Context(job, 60.0)).effect is None
+
+
+def test_faded_events_leave_nothing_to_extract(here: Capturing) -> None:
+    here.say("go")
+    here.tool()
+    assert here.captures.fade(before_ms=here.base.clock.now_ms() + 1, limit=100) == 2
+    here.run(all_of_them=True)
+    assert here.memories(Kind.OBSERVATION) == []
+    assert str(here.tool()) == "Repeated()"  # that it was captured is still known
+
+
+def _told(here: Capturing, type: EventType) -> list[Any]:
+    return Report(here.base.events).newest(type)

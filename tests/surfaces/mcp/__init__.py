@@ -1,0 +1,1 @@
+"""The MCP door without a server."""

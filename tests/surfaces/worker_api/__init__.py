@@ -1,0 +1,1 @@
+"""Tests of codexmem.surfaces.worker_api beyond its contract."""

@@ -1,0 +1,219 @@
+"""The stream under load and at its ends: stalled readers, limits, heartbeats, hang-ups, a server that stops."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from codexmem.app import App
+from codexmem.domain.errors import Unavailable
+from codexmem.domain.event import EventType, NewEvent
+from codexmem.services.operations.depth import DepthMeter
+from codexmem.services.operations.watching import Watcher, Watching
+from codexmem.store.database import Database
+from codexmem.store.opening import upgrade_store
+from codexmem.surfaces.worker_api.stream import EventStream
+from tests._support.postgres import PostgresServer
+from tests._support.sse import Stream
+from tests.jobs.stores import Parts, wait_until
+from tests.test_app import local, running
+
+_databases = itertools.count(1)
+
+
+def append(core: Any, first: int, count: int) -> None:
+    """So many events, in transactions of 500."""
+    for start in range(first, first + count, 500):
+        with core.db.transaction():
+            for number in range(start, min(start + 500, first + count)):
+                payload = {"n": number, "told": "实时 " * 60}
+                core.log.append(NewEvent(EventType.MODEL_RESULT, f"job:{number}", payload))
+
+
+@pytest.mark.postgresql
+def test_a_server_has_only_so_many_streams(postgres_server: PostgresServer, tmp_path: Path) -> None:
+    url = postgres_server.create_database(f"stream{next(_databases)}")
+    upgrade_store(url)
+    with running(local(tmp_path, database_url=url)) as (app, address):
+        keys = [app.services.core.keys.create(f"tenant-{number}", "test").secret for number in range(5)]
+        streams = [Stream(address, key=key) for key in keys[:4] for _ in range(8)]
+        assert {stream.reply.status for stream in streams} == {200}
+        with Stream(address, key=keys[4]) as refused:
+            assert refused.reply.status == 429
+            assert b"the server already has 32 live readers" in refused.reply.read()
+        streams.pop().close()
+        wait_until(lambda: app.services.live.count() == 31)
+        with Stream(address, key=keys[4]) as late:
+            assert late.reply.status == 200
+        for stream in streams:
+            stream.close()
+
+
+@pytest.mark.sqlite
+def test_a_key_has_only_so_many_streams_and_a_hang_up_frees_one(tmp_path: Path) -> None:
+    with running(local(tmp_path)) as (app, url):
+        streams = [Stream(url) for _ in range(8)]
+        for stream in streams:
+            stream.named("queue.depth")
+        with Stream(url) as refused:
+            assert refused.reply.status == 429
+            assert refused.reply.getheader("retry-after") == "10"
+            assert b"this key already has 8 live readers" in refused.reply.read()
+        streams.pop().close()
+        wait_until(lambda: app.services.live.count() == 7)
+        with Stream(url) as again:
+            assert again.reply.status == 200
+        for stream in streams:
+            stream.close()
+        wait_until(lambda: app.services.live.count() == 0)
+
+
+@pytest.mark.sqlite
+def test_a_server_that_stops_ends_its_streams_at_once(tmp_path: Path) -> None:
+    ended: list[float] = []
+
+    def follow(stream: Stream) -> None:
+        stream.drain()
+        ended.append(time.monotonic())
+
+    with running(local(tmp_path)) as (app, url):
+        streams = [Stream(url) for _ in range(8)]
+        for stream in streams:
+            stream.named("queue.depth")
+        threads = [threading.Thread(target=follow, args=(stream,)) for stream in streams]
+        for thread in threads:
+            thread.start()
+        began = time.monotonic()
+        app.stop()
+        for thread in threads:
+            thread.join(10)
+        assert len(ended) == 8
+        assert max(ended) - began < 2
+    assert time.monotonic() - began < 5
+    for stream in streams:
+        assert stream.ended
+        stream.close()
+
+
+@pytest.mark.sqlite
+def test_a_server_that_starts_again_goes_on_where_the_reader_was(tmp_path: Path) -> None:
+    def write(app: App, first: int) -> None:
+        append(app.services.core, first, 10)
+
+    with running(local(tmp_path)) as (app, url), Stream(url) as stream:
+        stream.named("queue.depth")
+        write(app, 0)
+        stream.named("model.result", 10)
+        last = stream.last_id
+        write(app, 10)
+    with running(local(tmp_path)) as (app, url), Stream(url, last_id=last) as again:
+        write(app, 20)
+        assert [each.data["n"] for each in again.named("model.result", 20)] == list(range(10, 30))
+
+
+class Wire:
+    """The two ends of a connection, without one."""
+
+    def __init__(self) -> None:
+        self.sent: list[bytes] = []
+        self.finished = False
+        self.gone = asyncio.Event()
+
+    async def receive(self) -> dict[str, Any]:
+        await self.gone.wait()
+        return {"type": "http.disconnect"}
+
+    async def send(self, message: Any) -> None:
+        if message["type"] == "http.response.body":
+            self.sent.append(message["body"])
+            self.finished = not message["more_body"]
+
+
+@pytest.fixture
+def parts(sqlite_database: Database) -> Iterator[Parts]:
+    parts = Parts.of("", sqlite_database)
+    yield parts
+    parts.bell.close()
+
+
+@pytest.fixture
+def watching(parts: Parts) -> Iterator[Watching]:
+    made = Watching(parts.live, DepthMeter(parts.db, parts.bell, ("capture.extract",)))
+    yield made
+    made.close(wait_s=5)
+
+
+def test_a_heartbeat_in_silence_carries_the_readers_place(parts: Parts, watching: Watching,
+                                                          monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
+    monkeypatch.setattr("codexmem.services.operations.watching._READ_S", 0.05)
+
+    async def run() -> list[bytes]:
+        wire = Wire()
+        stream = EventStream(watching.watch(key="k"), heartbeat_s=0.2)
+        task = asyncio.create_task(stream({"type": "http"}, wire.receive, wire.send))
+        await asyncio.sleep(0.3)
+        for _ in range(3):  # of no interest to this reader, and yet it moves on
+            parts.log.append(NewEvent(EventType.MEMORY_WRITTEN, "memory:1", {}))
+        await asyncio.sleep(0.6)
+        wire.gone.set()
+        await asyncio.wait_for(task, 5)
+        return wire.sent
+
+    sent = asyncio.run(run())
+    beats = [piece for piece in sent if piece.startswith(b":")]
+    assert sent[0] == b"retry: 2000\nid: 0\n\n"
+    assert beats[0] == b": still here\nid: 0\n\n"
+    assert beats[-1] == b": still here\nid: 3\n\n"
+    assert 3 <= len(beats) <= 6
+    assert parts.live.count() == 0
+
+
+def test_a_reader_that_hangs_up_leaves_nothing_behind(parts: Parts, watching: Watching) -> None:
+    async def run() -> None:
+        wire = Wire()
+        task = asyncio.create_task(EventStream(watching.watch(key="k"))({"type": "http"}, wire.receive, wire.send))
+        await asyncio.sleep(0.2)
+        wire.gone.set()
+        await asyncio.wait_for(task, 2)
+        assert [each for each in asyncio.all_tasks() if each is not asyncio.current_task()] == []
+
+    asyncio.run(run())
+    assert parts.live.count() == 0
+
+
+def test_a_log_that_cannot_be_read_ends_the_stream_in_good_order(parts: Parts, watching: Watching,
+                                                                monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
+    def fails(*_: object, **__: object) -> None:
+        raise Unavailable("the store does not answer")
+
+    async def run() -> Wire:
+        wire = Wire()
+        stream = EventStream(watching.watch(key="k"))
+        monkeypatch.setattr(parts.events, "after", fails)
+        await asyncio.wait_for(stream({"type": "http"}, wire.receive, wire.send), 10)
+        return wire
+
+    assert asyncio.run(run()).finished
+    assert parts.live.count() == 0
+
+
+def test_a_server_that_breaks_off_a_stream_leaves_nothing_behind(parts: Parts, watching: Watching) -> None:
+    async def run() -> None:
+        wire = Wire()
+        watcher: Watcher = watching.watch(key="k")
+        task = asyncio.create_task(EventStream(watcher)({"type": "http"}, wire.receive, wire.send))
+        await asyncio.sleep(0.2)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert watcher.closed
+
+    asyncio.run(run())
+    assert parts.live.count() == 0
