@@ -61,6 +61,10 @@ agents-example:
 soak-history *args:
     "{{ python }}" -m bench.history "$@"
 
+# the sixteen tools on notes against a plain model, 2,000 sequences per engine
+soak-notes *args:
+    "{{ python }}" -m bench.notes "$@"
+
 # SIGKILL under load with a ledger of acknowledged writes
 soak-kill *args:
     "{{ python }}" -m bench.kill "$@"
@@ -88,6 +92,18 @@ soak-extraction *args:
 # 10,000 hook events while the server is killed: none lost, none twice, exit 0 always
 soak-hooks *args:
     "{{ python }}" -m bench.hook_storm "$@"
+
+# the ten methods of the knowledge door against a plain model, 2,000 sequences per engine
+soak-knowledge *args:
+    "{{ python }}" -m bench.knowledge "$@"
+
+# 10,000 hostile names and paths, with links planted and swapped: nothing outside is touched
+soak-hostile *args:
+    "{{ python }}" -m bench.hostile_paths "$@"
+
+# 1,000 backups under load and 200 killed restores per engine: one moment each, old or new
+soak-snapshots *args:
+    "{{ python }}" -m bench.snapshots "$@"
 
 # wall time of a hook beside that of Python itself
 bench-hook *args:
@@ -121,6 +137,10 @@ bench-retrieval *args:
 plot-retrieval *args:
     "{{ python }}" -m bench.plot_retrieval "$@"
 
+# whether a request brings the notes it names and no others: just bench-precision --data DIR
+bench-precision *args:
+    "{{ python }}" -m bench.precision "$@"
+
 # whether both engines give the same first ten results; needs --data
 bench-agreement *args:
     "{{ python }}" -m bench.agreement "$@"
@@ -133,9 +153,9 @@ fit-recipe *args:
 bench-misses *args:
     "{{ python }}" -m bench.misses "$@"
 
-# the table of every clause of contract 000 with its tests and their results
-contract-table:
-    "{{ python }}" -m tests.contracts.clauses
+# the table of every clause of a contract with its tests and their results; of all contracts if none is named
+contract-table *contracts:
+    "{{ python }}" -m tests.contracts.clauses "$@"
 
 # how many events per second are captured
 bench-capture *args:

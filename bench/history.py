@@ -6,6 +6,7 @@ tests what the service means, not what survives a power cut, so the stores lie o
 
 from __future__ import annotations
 
+import argparse
 import dataclasses
 import multiprocessing
 import os
@@ -13,7 +14,7 @@ import random
 import sys
 import time
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from typing import Any
 
@@ -21,10 +22,12 @@ import hypothesis
 from hypothesis.stateful import RuleBasedStateMachine, invariant, run_state_machine_as_test
 
 from bench import report
-from bench.stores import Stores, stores
+from bench.stores import stores
+from codexmem.store.database import Database
 from codexmem.store.opening import open_database
 from tests._support.history_machine import machine_for
 
+MachineFor = Callable[[Database, str], type[RuleBasedStateMachine]]
 CHUNK = 250  # sequences per store and seed: small enough to repeat, large enough to amortise the store
 
 
@@ -38,10 +41,10 @@ class Chunk:
     failure: str | None = None  # the sequence that reproduces it, shortened
 
 
-def play(url: str, seed: int, sequences: int, steps: int, shrink: bool = True) -> Chunk:
+def play(url: str, seed: int, sequences: int, steps: int, shrink: bool = True, make: MachineFor = machine_for) -> Chunk:
     """Play so many sequences on the store; the first disagreement ends the chunk."""
     db = open_database(url, pool_size=2)
-    machine: Any = machine_for(db, f"soak-{seed}")
+    machine: Any = make(db, f"soak-{seed}")
     counts = {"sequences": 0, "checks": 0}
 
     class Counted(machine):  # type: ignore[misc]
@@ -70,10 +73,19 @@ def play(url: str, seed: int, sequences: int, steps: int, shrink: bool = True) -
     return Chunk(seed, counts["sequences"], counts["checks"] - counts["sequences"], failure)
 
 
-def soak(engine: str, *, sequences: int, steps: int, seed: int, jobs: int) -> dict[str, Any]:
+def soak(
+    engine: str,
+    *,
+    sequences: int,
+    steps: int,
+    seed: int,
+    jobs: int,
+    make: MachineFor = machine_for,
+    label: str = "history",
+) -> dict[str, Any]:
     """Play until the number is reached or a counter-example is found."""
     seeds = random.Random(f"{engine} {seed}")
-    progress = report.Progress(f"history {engine}")
+    progress = report.Progress(f"{label} {engine}")
     began = time.monotonic()
     done: list[Chunk] = []
     with stores(engine, durable=False) as made, _pool(jobs) as pool:
@@ -83,7 +95,8 @@ def soak(engine: str, *, sequences: int, steps: int, seed: int, jobs: int) -> di
             while asked < sequences and len(running) < jobs and not _failures(done):
                 size = min(CHUNK, sequences - asked)
                 asked += size
-                _submit(pool, made, running, seeds.randrange(1 << 32), size, steps)
+                url = made.fresh()
+                running[pool.submit(play, url, seeds.randrange(1 << 32), size, steps, True, make)] = url
             finished, _ = wait(running, return_when=FIRST_COMPLETED)
             for future in finished:
                 done.append(future.result())
@@ -107,12 +120,6 @@ def _pool(jobs: int) -> ProcessPoolExecutor:
     return ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn"))
 
 
-def _submit(pool: ProcessPoolExecutor, made: Stores, running: dict[Future[Chunk], str], seed: int, size: int,
-            steps: int) -> None:  # fmt: skip
-    url = made.fresh()
-    running[pool.submit(play, url, seed, size, steps)] = url
-
-
 def _failures(done: Sequence[Chunk]) -> list[Chunk]:
     return [chunk for chunk in done if chunk.failure is not None]
 
@@ -123,10 +130,22 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--sequences", type=int, default=20_000, help="per engine")
     parser.add_argument("--steps", type=int, default=30, help="at most so many verbs per sequence")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 2, help="processes that play at once")
-    options = parser.parse_args(argv)
+    return run("history", parser.parse_args(argv), machine_for)
+
+
+def run(label: str, options: argparse.Namespace, make: MachineFor) -> int:
+    """Play on every engine that was asked for, and report."""
     seed = report.chosen_seed(options.seed)
     results = {
-        engine: soak(engine, sequences=options.sequences, steps=options.steps, seed=seed, jobs=options.jobs)
+        engine: soak(
+            engine,
+            sequences=options.sequences,
+            steps=options.steps,
+            seed=seed,
+            jobs=options.jobs,
+            make=make,
+            label=label,
+        )
         for engine in report.chosen_engines(options.engine)
     }
     text = "\n".join(
@@ -136,7 +155,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         for engine, figures in results.items()
     )
     kept = all(not figures["failures"] and figures["sequences"] >= options.sequences for figures in results.values())
-    return report.conclude("history", {"seed": seed, "engines": results}, text, kept=kept, as_json=options.json)
+    return report.conclude(label, {"seed": seed, "engines": results}, text, kept=kept, as_json=options.json)
 
 
 if __name__ == "__main__":

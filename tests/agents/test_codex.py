@@ -158,6 +158,35 @@ def test_a_session_without_a_server_is_remembered_later(codex: Codex, person: Pe
     assert not waiting(person)
 
 
+def test_a_note_is_written_linked_and_preloaded(server: Server, codex: Codex, person: Person) -> None:
+    codex.configure(codex.tools(guide.blocks()["codex-mcp"]))
+    uri, content = "project://orders/timeout", "TIMEOUT_S 必须大于支付网关的 20 秒, see project://gateway."
+    codex.model.play(
+        Call("mcp__codexmem__create_memory", {"uri": uri, "content": content, "disclosure": "订单超时"}),
+        Call("mcp__codexmem__preload_memory", {"context_type": "intent", "context_data": "raise the timeout"}),
+        Say("Done."),
+    )
+
+    run = codex.exec("Remember why the timeout is 30 seconds.")
+
+    went_well(run)
+    calls = items(run, "mcp_tool_call")
+    assert [(call["tool"], call["status"], call["error"]) for call in calls] == [
+        ("create_memory", "completed", None),
+        ("preload_memory", "completed", None),
+    ]
+    (related,) = calls[1]["result"]["structured_content"]["related"]
+    assert (related["uri"], related["content"]) == (uri, content)
+    assert related["reasons"] == ["is named timeout"]
+    offered = {name.removeprefix("mcp__codexmem__") for _, name in codex.model.asked[0].tools}
+    assert {"read_memory", "rollback_memory", "import_memories", "get_observations"} <= offered
+    asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/call"}
+    params = {"name": "read_memory", "arguments": {"uri": uri}}
+    headers = {"Accept": "application/json, text/event-stream"}
+    read = server.post("/mcp/notes", {**asked, "params": params}, headers).json["result"]["structuredContent"]
+    assert (read["origin"], read["project"], read["relations"][0]["uri"]) == ("agent", "shop", "project://gateway")
+
+
 def waiting(person: Person) -> list[str]:
     """The files of events that no server has taken yet."""
     return [path.name for path in (person.data_dir / "spool").glob(f"*{SUFFIX}")]

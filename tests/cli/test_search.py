@@ -92,7 +92,12 @@ def test_results_are_lines_and_how_they_were_found_is_beside_them(call: Call, st
 @pytest.mark.sqlite
 def test_a_title_is_the_first_line_and_safe_to_print(call: Call, store: Path) -> None:
     said = call("search", "port", "server", "端口", "--lang", "zh")
-    lines = {line.split("#")[1][0]: line for line in said.out.splitlines()}
+    lines = {line.split("%")[1].split()[0]: line for line in said.out.splitlines()}
+    lines = {
+        "2": lines["note"],
+        "3": lines["#P3"],
+        "5": next(lines[label] for label in lines if label.startswith("kb-")),
+    }
     assert lines["2"].endswith("商店  服务器监听端口 37877，见 config.toml")
     assert lines["3"].endswith("shop  change the  [31m port  [0m of the server")
     assert "\x1b" not in said.out
@@ -107,10 +112,10 @@ def test_titles_are_cut_to_a_terminal_only(call: Call, store: Path, monkeypatch:
     whole = call("search", "端口").out
     assert "config.toml" in whole
     monkeypatch.setattr("codexmem.cli.search_text.sys.stdout.isatty", lambda: True, raising=False)
-    monkeypatch.setattr(shutil, "get_terminal_size", lambda: os.terminal_size((60, 24)))
+    monkeypatch.setattr(shutil, "get_terminal_size", lambda: os.terminal_size((65, 24)))
     narrow = call("search", "端口").out
     assert narrow == whole.replace("，见 config.toml", "…")
-    assert cells(narrow.strip()) <= 60
+    assert cells(narrow.strip()) <= 65
 
 
 @pytest.mark.sqlite
@@ -200,9 +205,9 @@ def test_the_document_is_complete(call: Call, store: Path) -> None:
     assert (document["query"], document["mode"], document["more"]) == ("login test", "lexical-only", False)
     (entry,) = document["results"]
     assert entry.keys() == {
-        "rank", "score", "signals", "seq", "id", "kind", "version", "origin", "session", "source", "created_ms",
-        "updated_ms", "content", "attrs", "project", "status", "type", "title", "priority", "confidence", "uris",
-        "links",
+        "rank", "label", "score", "signals", "seq", "id", "kind", "version", "origin", "session", "source",
+        "created_ms", "updated_ms", "content", "attrs", "project", "status", "type", "title", "priority", "confidence",
+        "uris", "links",
     }  # fmt: skip
     assert entry["content"] == "The login test failed: its clock was mocked twice"
     assert entry["attrs"] == {"concepts": ["auth"], "files_read": ["src/login.py"]}

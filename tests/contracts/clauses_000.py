@@ -2,16 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-
-class Clause(NamedTuple):
-    """One demand of a contract."""
-
-    demand: str
-    names: str = ""  # names and codes, separated by spaces
-    messages: tuple[str, ...] = ()
-
+from tests.contracts.clause import Clause
 
 CLAUSES: dict[str, Clause] = {
     "000 §2.1": Clause("MCP tools/list has the five tools", "__IMPORTANT search timeline get_observations save_memory"),

@@ -5,6 +5,8 @@ from functools import partial
 from pathlib import Path
 
 from codexmem import __version__
+from codexmem.app.knowing import knowledge_of
+from codexmem.app.noting import notes_of
 from codexmem.app.operating import operations_of
 from codexmem.domain.ids import Clock, SystemClock
 from codexmem.embed import choice
@@ -32,10 +34,13 @@ from codexmem.services.housekeeping import Housekeeping
 from codexmem.services.importing import Importing
 from codexmem.services.indexing import Indexing, Reminder
 from codexmem.services.keys import Keys
+from codexmem.services.knowledge import Knowledge
 from codexmem.services.lookup import Lookup
 from codexmem.services.memories import Memories
+from codexmem.services.notes import Notes
 from codexmem.services.operations import Operations
 from codexmem.services.overview import Overview
+from codexmem.services.provenance import Explaining
 from codexmem.services.recall import Recall, Traces
 from codexmem.services.receipts import Receipts
 from codexmem.services.saving import Saving
@@ -59,6 +64,7 @@ from codexmem.store.jobs import Jobs
 from codexmem.store.keeping import KeptVectors
 from codexmem.store.labels import Labels
 from codexmem.store.listing import Lists
+from codexmem.store.noted import Noted
 from codexmem.store.opening import open_database, sqlite_path
 from codexmem.store.sessions import Sessions
 from codexmem.store.tallies import Tallies
@@ -89,6 +95,9 @@ class Core:
     forgetting: Forgetting
     importing: Importing
     undoing: Undoing
+    notes: Notes
+    knowledge: Knowledge
+    explaining: Explaining
     extraction: Extraction
     budget: Budget
     traces: Traces
@@ -200,6 +209,12 @@ def _build(db: Database, settings: Settings, clock: Clock) -> Core:
         ),
         forgetting=Forgetting(db, remembering, past, sessions, captures, answers, book),
         importing=Importing(db, table, remembering, past, clock), undoing=Undoing(db, table, versions, past),
+        notes=notes_of(db, remembering, past, clock, recall.search),
+        knowledge=knowledge_of(
+            db, settings.data_dir, clock, table=table, memories=remembering, history=past, search=recall.search,
+            book=book,
+        ),
+        explaining=Explaining(db, remembering, past, versions, sessions, captures, jobs, Noted(db)),
         recall=recall, traces=traces, indexer=indexer, indexing=indexes, reminder=reminder,
         operations=operations_of(
             db, bell, clock, live=live, queue=queue, indexer=indexer, vectors=vectors, embedder=embedder,

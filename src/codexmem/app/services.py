@@ -12,10 +12,13 @@ from codexmem.services.forgetting import Forgetting
 from codexmem.services.history import History
 from codexmem.services.importing import Importing
 from codexmem.services.indexing import Indexing
+from codexmem.services.knowledge import Knowledge
 from codexmem.services.lookup import Lookup
 from codexmem.services.memories import Memories
+from codexmem.services.notes import Notes
 from codexmem.services.operations import Operations
 from codexmem.services.overview import Overview
+from codexmem.services.provenance import Explaining
 from codexmem.services.recall import Recall
 from codexmem.services.receipts import Receipts
 from codexmem.services.saving import Saving
@@ -102,9 +105,24 @@ class Services:
         return self.core.importing
 
     @property
+    def notes(self) -> Notes:
+        """Memories under addresses."""
+        return self.core.notes
+
+    @property
     def undoing(self) -> Undoing:
         """Taking back."""
         return self.core.undoing
+
+    @property
+    def explaining(self) -> Explaining:
+        """Where a memory came from."""
+        return self.core.explaining
+
+    @property
+    def knowledge(self) -> Knowledge:
+        """The knowledge base and workspaces."""
+        return self.core.knowledge
 
     @property
     def indexing(self) -> Indexing:

@@ -35,6 +35,11 @@ def one_line(text: str) -> str:
     return "".join(_safe(char) for char in line).strip()
 
 
+def printable(text: str) -> str:
+    """All lines of the text, without what a terminal would act upon."""
+    return "\n".join("".join(char if char == "\t" else _safe(char) for char in line) for line in text.splitlines())
+
+
 def _safe(char: str) -> str:
     return " " if char in _TURNING or unicodedata.category(char) in _UNSAFE else char
 

@@ -57,6 +57,11 @@ def _ms(moment: datetime) -> int:
     return round(moment.timestamp() * 1000)
 
 
+def moment_of(ms: int) -> str:
+    """A moment to the second, as it is printed."""
+    return f"{datetime.fromtimestamp(ms / 1000, UTC):%Y-%m-%d %H:%M:%S}"
+
+
 def day_of(ms: int) -> str:
     """The day of a moment, as it is printed."""
     return f"{datetime.fromtimestamp(ms / 1000, UTC):%Y-%m-%d}"

@@ -99,10 +99,12 @@ class Command(_Spoken):
 class Group(_Spoken, click.Group):
     """Commands under one name, imported when called: `lazy` maps a name to `module:attribute`."""
 
-    def __init__(self, *args: Any, key: str, lazy: Mapping[str, str] | None = None, **more: Any) -> None:
+    def __init__(self, *args: Any, key: str, lazy: Mapping[str, str] | None = None,
+                 also: Mapping[str, str] | None = None, **more: Any) -> None:  # fmt: skip
         super().__init__(*args, **more)
         self.key = key
         self._lazy = dict(lazy or {})
+        self._also = dict(also or {})  # other names of commands, which work and are not listed
         self.params.extend(_common())
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -122,6 +124,7 @@ class Group(_Spoken, click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """The command that is meant, or the one that may have been."""
+        args = [self._also.get(args[0], args[0]), *args[1:]]
         name = args[0]
         if not name.startswith("-") and name not in self.list_commands(ctx):
             import difflib
@@ -189,14 +192,17 @@ def _common_wishes(args: Sequence[str]) -> Output:
     looks = terminal(_value(before, "--lang"))
     messages.use(looks.language)
     color = _value(before, "--color") or "auto"
-    wanted = color == "always" or (
-        color == "auto" and not looks.no_color and (looks.force_color or (sys.stderr.isatty() and not looks.dumb))
-    )
+
+    def colored(seen: bool) -> bool:
+        wished = looks.force_color or (seen and not looks.dumb)
+        return color == "always" or (color == "auto" and not looks.no_color and wished)
+
     return Output(
         as_json="--json" in before,
         quiet="-q" in before or "--quiet" in before,
         debug="--debug" in before,
-        color=wanted,
+        color=colored(sys.stderr.isatty()),
+        paint=colored(sys.stdout.isatty()),
         may_ask="--no-input" not in before and "--json" not in before and is_terminal(),
     )
 

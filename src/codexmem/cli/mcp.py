@@ -5,16 +5,16 @@ Standard output belongs to the protocol. Whatever else in this process writes th
 
 import os
 import sys
-from pathlib import Path
 
 import click
 
 from codexmem.cli.frame import Command, option, setting_option
+from codexmem.cli.own_project import own_project
 from codexmem.cli.store import chosen
 
 
 @click.command("mcp", cls=Command, key="mcp")
-@option("--toolset", type=click.Choice(["recall", "forget"]), key="mcp.toolset")
+@option("--toolset", type=click.Choice(["recall", "notes", "knowledge", "forget"]), key="mcp.toolset")
 @option("--project", metavar="PROJECT", key="mcp.project")
 @setting_option("url", metavar="URL")
 @setting_option("port", metavar="PORT")
@@ -31,21 +31,4 @@ def mcp(toolset: str | None, project: str | None, url: str | None, port: str | N
     )  # fmt: skip
     with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as target:
         os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-        Bridge(place, toolset=toolset or "", project=project or _own_project()).run(sys.stdin.buffer, target)
-
-
-def _own_project() -> str:
-    """The project that we were started in."""
-    from codexmem.domain.project import identity
-
-    try:
-        return identity(str(Path.cwd()), _text_of)
-    except OSError:  # it has been removed under us
-        return ""
-
-
-def _text_of(path: str) -> str | None:
-    try:
-        return Path(path).read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return None
+        Bridge(place, toolset=toolset or "", project=project or own_project()).run(sys.stdin.buffer, target)

@@ -1,5 +1,6 @@
 """What we say in English. Keys are shared with the Chinese file; a test compares the two and looks for unused keys."""
 
+from codexmem.cli.messages_en_across import ACROSS
 from codexmem.cli.messages_en_moving import MOVING
 from codexmem.settings import SETTINGS
 
@@ -51,6 +52,12 @@ EN: dict[str, str] = {
     "mcp.example": "codexmem mcp\ncodexmem mcp --toolset recall --project my-app",
     "mcp.toolset": "Offer this toolset only.",
     "mcp.project": "Where memories go that name no project; by default the project it is started in.",
+    "rpc.short": "Offer the knowledge base over stdio (JSON-RPC).",
+    "rpc.help": "One JSON-RPC 2.0 message, or a batch of them, on each line of standard input; the answer to each on a "
+    "line of standard output, in the same order. Every message is passed on to the running server; where there is "
+    "none, one is started in the background. Notifications are not answered.",
+    "rpc.example": "codexmem rpc < calls.jsonl\n"
+    'echo \'{"jsonrpc": "2.0", "method": "memory_get_status", "id": 1}\' | codexmem rpc',
     "hook.short": "Report an agent's event; called by agents.",
     "hook.help": "Read an agent's hook event as JSON from standard input and pass it on to the server. PLATFORM is "
     "claude-code, codex, cursor, gemini-cli, qwen-code, opencode, cline or raw; EVENT is context, session-init, "
@@ -354,5 +361,6 @@ EN: dict[str, str] = {
     "doctor.broken.why": "something stands in its way",
     "doctor.broken.how": "mend that and run doctor again",
     **MOVING,
+    **ACROSS,
     **{f"setting.{setting.name}": setting.help for setting in SETTINGS},
 }

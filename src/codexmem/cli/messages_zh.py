@@ -2,10 +2,12 @@
 
 # ruff: noqa: RUF001, E501
 
+from codexmem.cli.messages_zh_across import ACROSS
 from codexmem.cli.messages_zh_moving import MOVING
 
 ZH: dict[str, str] = {
     **MOVING,
+    **ACROSS,
     "label.error": "错误：",
     "label.hint": "提示：",
     "help.usage": "用法：",
@@ -51,6 +53,11 @@ ZH: dict[str, str] = {
     "mcp.example": "codexmem mcp\ncodexmem mcp --toolset recall --project my-app",
     "mcp.toolset": "只提供这一组工具。",
     "mcp.project": "未指明项目时保存到此项目；默认为启动所在的项目。",
+    "rpc.short": "通过标准输入输出提供知识库 (JSON-RPC)。",
+    "rpc.help": "标准输入的每一行是一条 JSON-RPC 2.0 消息或一批消息；应答按同样的顺序逐行写到标准输出。"
+    "每条消息都转交给正在运行的服务器；没有服务器时会在后台启动一个。通知没有应答。",
+    "rpc.example": "codexmem rpc < calls.jsonl\n"
+    'echo \'{"jsonrpc": "2.0", "method": "memory_get_status", "id": 1}\' | codexmem rpc',
     "hook.short": "上报智能体的事件；由智能体调用。",
     "hook.help": "从标准输入读取智能体的钩子事件（JSON）并转交服务器。PLATFORM 为 claude-code、codex、cursor、gemini-cli、qwen-code、opencode、cline 或 raw；EVENT 为 context、session-init、observation、summarize、session-complete，或用 drain 投递积压的事件。服务器不在时，事件会先保存，稍后投递。从不失败：无论如何都以 0 退出。codexmem-hook 是同一程序，启动更快。",
     "hook.example": "codexmem hook codex observation < event.json\ncodexmem hook raw drain",

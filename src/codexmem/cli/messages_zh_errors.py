@@ -36,9 +36,14 @@ ERRORS: dict[str, str] = {
     "claude_mem_busy": "暂时无法读取 {path}：{problem}",
     "not_claude_mem": "{path} 不是完好的 claude-mem 数据库：{problem}",
     "server_silent": "{url} 处的服务器没有应答：{problem}",
+    "no_file": "没有文件 {path}",
+    "bad_file": "无法读取 {path}：{problem}",
+    "bad_target": "无法写入 {path}：{problem}",
+    "no_note_document": "{path} 不是笔记文档",
 }
 
 HINTS: dict[str, str] = {
+    "no_note_document": "请给出 codexmem memory export 写出的文件",
     "setting_not_in_project": "请设置环境变量 {env} 或用户文件：代码仓库不应决定记忆存放在哪里",
     "unknown_setting": "codexmem config list 列出全部设置",
     "bad_setting": "codexmem config list --show-origin 显示每个值的来源",

@@ -47,15 +47,17 @@ class Output:
     as_json: bool = False
     quiet: bool = False
     debug: bool = False
-    color: bool = False
+    color: bool = False  # of messages
+    paint: bool = False  # of answers, which may go elsewhere
     may_ask: bool = False  # a person is there and wants to be asked
 
-    def result(self, document: Mapping[str, Any], text: str = "") -> None:
-        """The answer: the document for programs, the text for people."""
+    def result(self, document: Mapping[str, Any], text: str = "", *, exact: bool = False) -> None:
+        """The answer: the document for programs, the text for people; an exact one goes out to the letter."""
         if self.as_json:
             click.echo(json.dumps(document, ensure_ascii=False, indent=2))
         elif text:
-            click.echo(text)
+            # Left to itself, it takes colour out wherever there is no terminal, also where it was asked for.
+            click.echo(text, color=True if self.paint or exact else None)
 
     def note(self, text: str, *, good: bool | None = None) -> None:
         """A message beside the answer, for people only."""

@@ -116,6 +116,13 @@ def reached(settings: Settings, tenant: str, *, create: bool = False) -> Iterato
     if server is not None:
         yield There(server)
         return
+    with opened(settings, tenant, create=create) as core:
+        yield Here(core)
+
+
+@contextmanager
+def opened(settings: Settings, tenant: str, *, create: bool) -> Iterator["Core"]:
+    """The store, opened by this process for a tenant; one that does not exist yet is made only if that is said."""
     from codexmem.app import open_core
     from codexmem.store.database import acting_as
     from codexmem.store.opening import sqlite_path
@@ -130,6 +137,6 @@ def reached(settings: Settings, tenant: str, *, create: bool = False) -> Iterato
     core = open_core(settings)
     try:
         with acting_as(tenant):
-            yield Here(core)
+            yield core
     finally:
         core.close()

@@ -22,6 +22,7 @@ from codexmem.settings import Settings
 TIMEOUT_S = 120.0
 LONG_S = 3600.0  # for what the server does in many steps before it answers
 _MAX_REPLY = 16 << 20
+_ACCEPT = "application/json, text/event-stream"  # the door for tools wants both, and answers with the first
 _ERRORS: dict[int, type[CodexmemError]] = {
     400: InvalidArgument,
     401: Unauthorized,
@@ -51,7 +52,9 @@ class Remote:
 
     def _request(self, method: str, path: str, body: bytes | None, timeout_s: float) -> dict[str, Any]:
         place = urlsplit(self.url)
-        headers = {"Content-Type": "application/json"} if body is not None else {}
+        headers = {"Accept": _ACCEPT}
+        if body is not None:
+            headers["Content-Type"] = "application/json"
         if self._token is not None:
             headers["Authorization"] = f"Bearer {self._token}"
         connection = http.client.HTTPConnection(place.hostname or "", place.port, timeout=timeout_s)

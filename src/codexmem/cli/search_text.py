@@ -1,6 +1,6 @@
 """Results of a search as people and as programs read them.
 
-People get one line for each: rank, score, number, kind, day, project and title, the title last because it alone has no
+People get one line for each: rank, score, label, kind, day, project and title, the title last because it alone has no
 bounds. It is cut to the terminal's width, and nowhere else. Programs get everything.
 """
 
@@ -13,6 +13,7 @@ from codexmem.cli.cells import cells, cut, one_line
 from codexmem.cli.dates import day_of
 from codexmem.cli.messages import say
 from codexmem.cli.output import table
+from codexmem.domain import handle
 from codexmem.domain.memory import VISIBLE, Kind, Memory
 from codexmem.domain.query import Filter
 from codexmem.domain.search import Answer, Found, Search
@@ -44,6 +45,7 @@ def _entry(rank: int, found: Found) -> dict[str, Any]:
     memory = found.memory
     return {
         "rank": rank,
+        "label": handle.label(memory),
         "score": found.score,
         "signals": found.signals,
         "seq": memory.seq,
@@ -64,8 +66,8 @@ def lines(answer: Answer, offset: int) -> str:
     if not answer.results:
         return ""
     rows = [
-        [str(rank), percent(found.score), f"#{found.memory.seq}", _kind(found.memory), day_of(found.memory.created_ms),
-         one_line(found.memory.state.project) or "-"]
+        [str(rank), percent(found.score), one_line(handle.label(found.memory)), _kind(found.memory),
+         day_of(found.memory.created_ms), one_line(found.memory.state.project) or "-"]
         for rank, found in enumerate(answer.results, start=offset + 1)
     ]  # fmt: skip
     rows = [[rank.rjust(len(rows[-1][0])), score.rjust(5), *rest] for rank, score, *rest in rows]

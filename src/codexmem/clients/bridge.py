@@ -18,6 +18,7 @@ from typing import Any, BinaryIO
 from urllib.parse import quote
 
 from codexmem.clients import starting
+from codexmem.clients.delivery import Delivery
 from codexmem.clients.starting import Place
 from codexmem.domain.errors import CodexmemError
 
@@ -37,9 +38,8 @@ class Bridge:
         self._place = place
         self._path = "/mcp" + (f"/{quote(toolset)}" if toolset else "")
         self._path += f"?project={quote(project, safe='')}" if project else ""
-        self._url: str | None = None
+        self._delivery = Delivery(place, TIMEOUT_S)
         self._version = ""  # of the protocol, once a handshake has settled it
-        self._finding = threading.Lock()
         self._writing = threading.Lock()
 
     def run(self, source: BinaryIO, target: BinaryIO) -> None:
@@ -89,28 +89,7 @@ class Bridge:
 
     def _exchange(self, message: dict[str, Any]) -> tuple[int, str, bytes]:
         body = json.dumps(message, ensure_ascii=False).encode()
-        for fresh in (False, True):
-            connection = starting.connect(self._address(fresh), TIMEOUT_S)
-            try:
-                try:
-                    connection.connect()
-                except OSError:
-                    # Nothing was sent: a server that moved or was away may be asked again.
-                    if fresh:
-                        raise
-                    continue
-                connection.request("POST", self._path, body, self._headers(message))
-                reply = connection.getresponse()
-                return reply.status, reply.headers.get("content-type", ""), reply.read()
-            finally:
-                connection.close()
-        raise AssertionError("unreachable")
-
-    def _address(self, fresh: bool) -> str:
-        with self._finding:
-            if fresh or self._url is None:
-                self._url = starting.ensure(self._place)
-            return self._url
+        return self._delivery.post(self._path, body, lambda: self._headers(message))
 
     def _headers(self, message: dict[str, Any]) -> dict[str, str]:
         sent = {

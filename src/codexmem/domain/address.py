@@ -12,6 +12,7 @@ from codexmem.domain.errors import InvalidArgument
 MAX_URI = 512  # characters; the URI is an index key
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]{0,31}")
 RESERVED = frozenset({"system"})
+_WORDS = re.compile(r"[^\W_]+(?:[.+#'][^\W_]+)*[+#]*")
 
 
 def normalise(uri: str) -> str:
@@ -40,3 +41,19 @@ def writable(uri: str) -> str:
             f"{normal} is a view, it cannot be written", hint="choose another domain, e.g. project://"
         )
     return normal
+
+
+def domain_of(uri: str) -> str:
+    """The part before `://`."""
+    return uri.partition("://")[0]
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a name or of a sentence that may hold one, in small letters."""
+    return [word.removesuffix("'s") for word in _WORDS.findall(text.replace("\u2019", "'").casefold())]
+
+
+def name_of(uri: str) -> str:
+    """What people call it: the words of the last segment, with single spaces."""
+    last = uri.rpartition("/")[2]
+    return " ".join(words_of(last)) or last.casefold()

@@ -10,6 +10,7 @@ from typing import Any, Self
 
 from codexmem.domain.errors import InvalidArgument
 from codexmem.domain.file_labels import file_labels
+from codexmem.domain.mentions import mention_label
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +96,14 @@ class PromptAttrs(Attrs):
 
 @dataclass(frozen=True, slots=True)
 class NoteAttrs(Attrs):
-    """A URI memory: when to disclose it."""
+    """A URI memory: when to disclose it, and which other addresses its content mentions."""
 
     disclosure: str = ""
+    mentions: tuple[str, ...] = ()
+
+    def facets(self) -> Iterable[tuple[str, str]]:
+        """Addresses that are mentioned, whether or not they name something yet."""
+        return (("mention", mention_label(uri)) for uri in self.mentions)
 
 
 @dataclass(frozen=True, slots=True)

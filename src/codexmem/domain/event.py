@@ -22,6 +22,8 @@ class EventType(StrEnum):
     MODEL_RESULT = "model.result"  # one extraction, and who answered it
     EXTRACTION_TIMED = "extraction.timed"  # how long one extraction took, step by step
     CONTEXT_GIVEN = "context.given"  # which memories an agent was handed
+    WORKSPACE_ERASED = "workspace.erased"  # a task's folder was removed for good
+    KNOWLEDGE_RESTORED = "knowledge.restored"  # knowledge and workspaces were replaced by a backup of theirs
     STORE_BACKED_UP = "store.backed_up"
     STORE_RESTORED = "store.restored"
     KEY_CREATED = "key.created"
@@ -39,6 +41,8 @@ RETENTION_MS: dict[EventType, int | None] = {
     EventType.MODEL_RESULT: 30 * _DAY_MS,
     EventType.EXTRACTION_TIMED: 7 * _DAY_MS,
     EventType.CONTEXT_GIVEN: 30 * _DAY_MS,
+    EventType.WORKSPACE_ERASED: None,
+    EventType.KNOWLEDGE_RESTORED: None,
     EventType.STORE_BACKED_UP: None,
     EventType.STORE_RESTORED: None,
     EventType.KEY_CREATED: None,

@@ -30,6 +30,7 @@ class By:
     source: str | None = None  # session:…, run:…, import:…; what "undo everything it wrote" goes by
     delta: str | None = None
     note: str = ""
+    at_ms: int | None = None  # when it was written; now, unless history is brought along
 
     def check(self) -> None:
         """Refuse a source that no index could hold."""

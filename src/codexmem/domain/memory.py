@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
+from codexmem.domain import address
 from codexmem.domain import attrs as kinds_attrs
 from codexmem.domain.attrs import Attrs
 from codexmem.domain.errors import InvalidArgument
@@ -120,9 +121,13 @@ class State:
 
     def facets(self) -> frozenset[tuple[str, str]]:
         """The labels this state is filtered by; derived, never stored beside it by hand."""
-        domains = {("domain", uri.partition("://")[0]) for uri in self.uris}
+        addressed = {("domain", address.domain_of(uri)) for uri in self.uris}
+        addressed |= {("name", address.name_of(uri)[:MAX_LABEL]) for uri in self.uris}
+        if self.uris:
+            # Few of them are important, and those are asked for at every start.
+            addressed.add(("priority", str(self.priority)))
         typed = {("type", self.type)} if self.type else set()
-        return frozenset(domains | typed | set(self.attrs.facets()))
+        return frozenset(addressed | typed | set(self.attrs.facets()))
 
     def check(self, kind: Kind) -> None:
         """Refuse what no engine should be asked to store."""

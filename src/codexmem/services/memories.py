@@ -46,7 +46,7 @@ class Memories:
         draft = replace(draft, state=replace(draft.state, uris=uris))
         draft.check()
         by.check()
-        now = self._clock.now_ms()
+        now = self._now(by)
         with self._db.transaction():
             memory = self._table.insert(draft, id=draft.id or ids.mint(draft.kind), source=by.source, now_ms=now)
             if draft.kind not in LAZY_HISTORY or by.delta is not None:
@@ -94,7 +94,7 @@ class Memories:
     def _write(self, memory: Memory, state: State, op: Op, by: By) -> Memory | None:
         state.check(memory.kind)
         by.check()
-        now = self._clock.now_ms()
+        now = self._now(by)
         after = memory.with_state(state, now_ms=now)
         with self._db.transaction():
             if not self._table.save(memory, after):
@@ -179,6 +179,10 @@ class Memories:
     def count(self, seqs: Sequence[int], *, shown: int = 0, used: int = 0, valid: int = 0, invalid: int = 0) -> None:
         """Add to the running counters; not a version."""
         self._table.count(seqs, shown=shown, used=used, valid=valid, invalid=invalid)
+
+    def _now(self, by: By) -> int:
+        now = self._clock.now_ms()
+        return now if by.at_ms is None else min(by.at_ms, now)
 
     def _keep_first(self, memory: Memory) -> None:
         # Its first version was only its row, which has just changed.

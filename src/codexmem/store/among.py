@@ -13,6 +13,7 @@ from sqlalchemy.ext.compiler import compiles
 from codexmem.store.schema import Json
 
 _NUMBERS = Json().with_variant(postgresql.ARRAY(sa.BigInteger), "postgresql")
+_TEXTS = Json().with_variant(postgresql.ARRAY(sa.Text), "postgresql")
 
 
 class _Asked(sa.sql.functions.GenericFunction[Any]):
@@ -35,6 +36,11 @@ def asked(name: str) -> sa.TableValuedAlias:
     SQLite keeps no statistics here, and would rather read a whole index than look up some numbers.
     """
     return _Asked(sa.bindparam(name, type_=_NUMBERS)).table_valued(sa.column("value", sa.BigInteger))
+
+
+def asked_texts(name: str) -> sa.TableValuedAlias:
+    """The same for texts."""
+    return _Asked(sa.bindparam(name, type_=_TEXTS)).table_valued(sa.column("value", sa.Text))
 
 
 @compiles(_Asked, "sqlite")

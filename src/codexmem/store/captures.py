@@ -1,6 +1,7 @@
 """Captured events: kept once each, read by the job that extracts them, faded when their time is over."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import sqlalchemy as sa
@@ -9,6 +10,20 @@ from sqlalchemy import bindparam
 from codexmem.domain.capture import Capture, CapturedEvent, HookReport
 from codexmem.store.database import ACTING, Database
 from codexmem.store.schema import captured_events
+
+
+@dataclass(frozen=True, slots=True)
+class Occurrence:
+    """That something was captured, without what it said."""
+
+    seq: int
+    session: int
+    turn: int
+    kind: Capture
+    tool: str
+    at_ms: int
+    job: int | None  # what extracts it
+    kept: bool  # whether what it said is still here
 
 
 class Captures:
@@ -44,6 +59,18 @@ class Captures:
         """What a job is to extract, in order."""
         with self._db.reading() as tx:
             return [_event(row) for row in tx.run(_of_job, job=job, limit=limit)]
+
+    def occurrences(self, seqs: Sequence[int]) -> list[Occurrence]:
+        """Those of these events that are known, in order; for a few."""
+        if not seqs:
+            return []
+        with self._db.reading() as tx:
+            return [
+                Occurrence(
+                    row.seq, row.session, row.turn, Capture(row.kind), row.tool, row.at_ms, row.job, bool(row.kept)
+                )
+                for row in tx.run(_occurrences, seqs=list(seqs))
+            ]
 
     def of_turn(self, session: int, turn: int, kind: Capture, *, limit: int) -> list[CapturedEvent]:
         """The last events of one kind in a turn, in order."""
@@ -99,6 +126,11 @@ _of_job = (
     .where(_c.tenant == ACTING, _c.job == bindparam("job"), sa.text("captured_events.job IS NOT NULL"))
     .order_by(_c.seq)
     .limit(bindparam("limit"))
+)
+_occurrences = (
+    sa.select(_c.seq, _c.session, _c.turn, _c.kind, _c.tool, _c.at_ms, _c.job, _c.body.is_not(None).label("kept"))
+    .where(_c.tenant == ACTING, _c.seq.in_(bindparam("seqs", expanding=True)))
+    .order_by(_c.seq)
 )
 _of_turn = (
     sa.select(*_columns)

@@ -1,6 +1,6 @@
 """Versions and deltas in their tables. Rows are added and, when a memory is erased, removed; never changed."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import sqlalchemy as sa
@@ -93,6 +93,13 @@ class Versions:
             row = tx.run(_delta, id=delta_id).mappings().first()
         return rows.delta(row) if row is not None else None
 
+    def deltas(self, delta_ids: Sequence[str]) -> list[Delta]:
+        """Those of these deltas that exist, oldest first; for a few."""
+        if not delta_ids:
+            return []
+        with self._db.reading() as tx:
+            return [rows.delta(row) for row in tx.run(_deltas, ids=list(delta_ids)).mappings()]
+
     def deltas_of(self, subject: str, *, limit: int, before: tuple[int, str] | None) -> list[Delta]:
         """Deltas made for one subject, newest first."""
         created_ms, delta_id = before or (2**62, "")
@@ -165,6 +172,11 @@ _these = sa.select(memory_versions).where(_v.tenant == ACTING, _among)
 _pairs = sa.select(_v.seq, _v.state).where(_v.tenant == ACTING, _among)
 _open = sa.insert(deltas)
 _delta = sa.select(deltas).where(deltas.c.tenant == ACTING, deltas.c.id == bindparam("id"))
+_deltas = (
+    sa.select(deltas)
+    .where(deltas.c.tenant == ACTING, deltas.c.id.in_(bindparam("ids", expanding=True)))
+    .order_by(deltas.c.created_ms, deltas.c.id)
+)
 _deltas_of = (
     sa.select(deltas)
     .where(

@@ -6,6 +6,7 @@ Every move of a running job names the worker and the attempt that own it: a work
 Handing jobs of all tenants to workers is `store/dispatch.py`.
 """
 
+from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any
 
@@ -139,6 +140,13 @@ class Jobs:
         with self._db.reading() as tx:
             row = tx.run(_get, id=job_id).mappings().first()
         return to_job(row) if row is not None else None
+
+    def many(self, job_ids: Sequence[int]) -> list[Job]:
+        """Those of these jobs that are still kept, in order; for a few."""
+        if not job_ids:
+            return []
+        with self._db.reading() as tx:
+            return [to_job(row) for row in tx.run(_many, ids=list(job_ids)).mappings()]
 
     def newest(self, status: JobStatus, *, below: int | None, limit: int) -> list[Job]:
         """Jobs of one status, newest first."""
@@ -293,6 +301,7 @@ _requeue = (
             error=None, error_class=None, ended_ms=None, worker=None, cancel_requested=False)
 )  # fmt: skip
 _get = sa.select(*_columns).where(_j.tenant == ACTING, _j.id == bindparam("id"))
+_many = sa.select(*_columns).where(_j.tenant == ACTING, _j.id.in_(bindparam("ids", expanding=True))).order_by(_j.id)
 _of_subject = (
     sa.select(*_columns)
     .where(_j.tenant == ACTING, _j.subject == bindparam("subject"))

@@ -33,7 +33,7 @@ def test_a_body_less_delete_or_get_passes_the_guard_and_is_told_that_there_is_no
 
 def test_a_message_stands_alone(api: Server) -> None:
     reply = api.post("/mcp", message("tools/list"), BOTH)
-    assert (reply.status, len(reply.json["result"]["tools"])) == (200, 5)
+    assert (reply.status, len(reply.json["result"]["tools"])) == (200, 21)
     assert "mcp-session-id" not in reply.headers
     reply = api.post("/mcp", {"jsonrpc": "2.0", "method": "notifications/initialized"}, BOTH)
     assert (reply.status, reply.body) == (202, b"")

@@ -34,7 +34,9 @@ def test_what_is_not_there_is_said_so(api: Server, project: str) -> None:
             await client.get_prompt("nonsense")
         with pytest.raises(MCPError, match="there is no resource"):
             await client.read_resource("codexmem://other")
-        prompt = await client.get_prompt("context", {"project": f"{project}-empty"})
+        # Asked about something: notes for every project would be told otherwise, and this server is shared.
+        about = {"project": f"{project}-empty", "about": "zyxwv utsrq ponml"}
+        prompt = await client.get_prompt("context", about)
         text: str = prompt.messages[0].content.text  # type: ignore[union-attr]
         return text
 

@@ -171,6 +171,9 @@ memory_vectors = Table(
     Index("memory_vectors_scope", "tenant", "model", "project", "kind", "seq", "part", "code"),
 )
 
+# The last notes that were changed, without a look at the others; of other kinds nobody asks that.
+Index("memories_changed", memories.c.tenant, memories.c.updated_ms, memories.c.seq, **where("kind = 'note'"))
+
 # A search for memories without vectors that reads those which have them.
 Index("memories_waiting", memories.c.tenant, memories.c.seq, **where("indexed_version < version"))
 

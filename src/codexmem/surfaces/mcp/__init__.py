@@ -8,7 +8,7 @@ from codexmem.surfaces.mcp.toolsets import Services
 SURFACE: Surface[Services] = Surface(
     name="mcp",
     prefixes=("/mcp",),
-    kinds=frozenset({Kind.OBSERVATION, Kind.SUMMARY, Kind.PROMPT}),
+    kinds=frozenset(Kind),
     routes=routes,
     errors=ERRORS,
 )

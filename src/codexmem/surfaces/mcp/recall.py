@@ -3,9 +3,10 @@
 import json
 
 from codexmem.surfaces._kit.params import parsed
-from codexmem.surfaces._kit.recall import answers
+from codexmem.surfaces._kit.recall import answers, everything
 from codexmem.surfaces._kit.recall.answers import Services, Told
-from codexmem.surfaces._kit.recall.requests import BatchRequest, SaveRequest, SearchRequest, TimelineRequest
+from codexmem.surfaces._kit.recall.everything import EverythingRequest, ScopedRequest
+from codexmem.surfaces._kit.recall.requests import BatchRequest, SaveRequest, TimelineRequest
 from codexmem.surfaces.mcp.tool import Call, Said, Tool, Toolset, schema_of
 
 _STEPS = (
@@ -40,7 +41,9 @@ def _important(_: Services, __: Call) -> Said:
 
 
 def _search(services: Services, call: Call) -> Said:
-    request = parsed(SearchRequest, call.arguments)
+    request = parsed(ScopedRequest, call.arguments)
+    if request.scope == "all":
+        return _told(everything.search(services, parsed(EverythingRequest, call.arguments)), request.format)
     return _told(answers.search(services, request), request.format)
 
 
@@ -82,7 +85,7 @@ RECALL: Toolset[Services] = Toolset(
             "Step 1: search what earlier sessions learned, did and were asked. Returns an index with numbers, times "
             "and titles, not the records. Without a query it lists the newest. Filter by project, type, concepts, "
             "files and dates.",
-            schema_of(SearchRequest),
+            schema_of(ScopedRequest),
             _search,
         ),
         Tool(

@@ -22,6 +22,7 @@ from codexmem.surfaces.mcp import context
 from codexmem.surfaces.mcp.tool import Call, Said, Tool, Toolset
 
 PROJECT_HEADER = "x-codexmem-project"
+ERROR_KEY = "codexmem/error"  # in the `_meta` of an answer that is an error
 S = TypeVar("S", bound=context.Services)
 Context = ServerRequestContext[Any, Any]
 
@@ -44,7 +45,7 @@ def serve(toolsets: Sequence[Toolset[S]], services: S, *, version: str) -> Serve
         try:
             said = await run_in_threadpool(tool.answer, services, _call(asked.request, params.arguments or {}))
         except CodexmemError as error:
-            return _failed(error.message if error.hint is None else f"{error.message}\n{error.hint}")
+            return _refused(error)
         except Exception:
             log.exception("tool %s failed", tool.name)
             return _failed("internal error; the server's log holds the details")
@@ -92,7 +93,10 @@ async def _readable_arguments(ctx: Context, call_next: CallNext) -> HandlerResul
 
 def _listed(tool: Tool[Any]) -> types.Tool:
     hints = types.ToolAnnotations(
-        read_only_hint=tool.reads_only, destructive_hint=False, idempotent_hint=True, open_world_hint=False
+        read_only_hint=tool.reads_only,
+        destructive_hint=tool.destroys,
+        idempotent_hint=tool.repeatable,
+        open_world_hint=False,
     )
     return types.Tool(
         name=tool.name, title=tool.title, description=tool.description, input_schema=tool.schema, annotations=hints
@@ -117,6 +121,14 @@ def _succeeded(said: Said) -> types.CallToolResult:
     return types.CallToolResult(
         content=[types.TextContent(text=said.text)], structured_content=said.structured, is_error=False
     )
+
+
+def _refused(error: CodexmemError) -> types.CallToolResult:
+    """Words for the model, and beside them what a program can act upon."""
+    text = error.message if error.hint is None else f"{error.message}\n{error.hint}"
+    told = {ERROR_KEY: {"code": error.code, "message": error.message, "hint": error.hint}}
+    # By its name on the wire, which is the only one that the type takes.
+    return types.CallToolResult(content=[types.TextContent(text=text)], is_error=True, _meta=told)
 
 
 def _failed(text: str) -> types.CallToolResult:

@@ -40,6 +40,8 @@ class Tool(Generic[S_contra]):
     schema: dict[str, Any]
     answer: Callable[[S_contra, Call], Said]
     reads_only: bool = True
+    destroys: bool = False  # may take away what somebody wrote
+    repeatable: bool = True  # the same call again changes nothing more
     other_names: tuple[str, ...] = ()  # answered, but not listed
 
 

@@ -6,7 +6,7 @@ from codexmem.surfaces.memory_api.routes import Services, routes
 
 SURFACE: Surface[Services] = Surface(
     name="memory_api",
-    prefixes=("/api/context", "/api/forget", "/api/import", "/api/undo"),
+    prefixes=("/api/context", "/api/forget", "/api/import", "/api/provenance", "/api/search/all", "/api/undo"),
     kinds=frozenset(Kind),
     routes=routes,
 )

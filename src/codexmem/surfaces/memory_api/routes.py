@@ -12,10 +12,10 @@ from codexmem.services.forgetting import MAX_IDS, Forgetting
 from codexmem.surfaces._kit.guard import actor_of
 from codexmem.surfaces._kit.params import Int64
 from codexmem.surfaces._kit.surface import router
-from codexmem.surfaces.memory_api import importing, undoing
+from codexmem.surfaces.memory_api import importing, provenance, search_all, undoing
 
 
-class Services(importing.Services, undoing.Services, Protocol):
+class Services(importing.Services, provenance.Services, search_all.Services, undoing.Services, Protocol):
     """What these routes need."""
 
     @property
@@ -58,6 +58,8 @@ def routes(services: Services) -> APIRouter:
 
     importing.add(door, services)
     undoing.add(door, services)
+    search_all.add(door, services)
+    provenance.add(door, services)
     return door
 
 

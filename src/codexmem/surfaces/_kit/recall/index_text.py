@@ -24,7 +24,7 @@ def index(found: Results, query: str) -> str:
         counts = layout.counted(found.memories)
         parts = f"({counts[Kind.OBSERVATION]} obs, {counts[Kind.SUMMARY]} sessions, {counts[Kind.PROMPT]} prompts)"
         lines = [f"Found {len(found.memories)} result(s){matching} {parts}", "", *_days(found)]
-    return "\n\n".join(("\n".join(lines).rstrip("\n"), *_notes(found)))
+    return "\n\n".join(("\n".join(lines).rstrip("\n"), *notes_of(found)))
 
 
 def _days(found: Results) -> Iterator[str]:
@@ -72,7 +72,8 @@ def _cost(memory: Memory) -> int:
     return text_size.tokens(state.title + attrs.subtitle + state.content + facts)
 
 
-def _notes(found: Results) -> Iterator[str]:
+def notes_of(found: Results) -> Iterator[str]:
+    """What was degraded or left out, a paragraph each."""
     degraded = "Vector search is unavailable, so this was found by words only: " if found.mode is Mode.LEXICAL else ""
     for note in found.notes:
         yield f"Note: {degraded}{layout.line(note)}"

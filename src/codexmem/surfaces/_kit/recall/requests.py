@@ -23,7 +23,6 @@ CATEGORIES = {
     "sessions": Kind.SUMMARY, "session": Kind.SUMMARY,
     "prompts": Kind.PROMPT, "prompt": Kind.PROMPT,
 }  # fmt: skip
-ALL = frozenset(CATEGORIES.values())
 _TITLE = 60  # characters of the text that stand in for a missing title
 _NUMBERED = re.compile(r"#?([SsPp]?)([0-9]{1,18})")
 _MARKS = {"": Kind.OBSERVATION, "S": Kind.SUMMARY, "P": Kind.PROMPT}
@@ -110,6 +109,7 @@ class SearchRequest(_Request):
         "filePath": "files", "concept": "concepts", "date_start": "dateStart", "date_from": "dateStart",
         "date_end": "dateEnd", "date_to": "dateEnd",
     }  # fmt: skip
+    categories: ClassVar[dict[str, Kind]] = CATEGORIES  # what `type` may name; without one, all of them
 
     query: str | None = Field(None, description="What to look for, in any words. Leave it out to list the newest.")
     limit: int = Field(20, ge=1, le=MAX_RESULTS, description="How many results.")
@@ -134,12 +134,12 @@ class SearchRequest(_Request):
     def to_wish(self) -> Wish:
         """What is looked for."""
         named = self.type or []
-        types = [value for value in named if value not in CATEGORIES]
-        kinds = frozenset(CATEGORIES[value] for value in named if value in CATEGORIES) or ALL
+        types = [value for value in named if value not in self.categories]
+        kinds = frozenset(self.categories[value] for value in named if value in self.categories)
         if self.offset + self.limit > MAX_DEPTH:
             raise InvalidArgument(f"offset {self.offset} reaches beyond the first {MAX_DEPTH:,} results")
         return Wish(
-            frozenset({Kind.OBSERVATION}) if types else kinds,
+            frozenset({Kind.OBSERVATION}) if types else kinds or frozenset(self.categories.values()),
             query=self.query or "",
             project=self.project,
             types=frozenset((*types, *(self.obs_type or []))),

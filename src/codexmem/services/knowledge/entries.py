@@ -1,0 +1,108 @@
+"""Entries of the knowledge base: adding, finding, hiding, showing.
+
+An entry is a memory of the kind knowledge: its content, a summary and tags. What is private or secret is taken out on
+the way in. Deleting hides; the history stays and a rollback brings an entry back.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+from codexmem.domain import privacy, redaction
+from codexmem.domain.attrs import KnowledgeAttrs
+from codexmem.domain.errors import InvalidArgument, NotFound
+from codexmem.domain.history import By, Op
+from codexmem.domain.ids import Clock
+from codexmem.domain.memory import MAX_TITLE, Draft, Kind, Memory, Origin, State, Status
+from codexmem.domain.query import Filter, Id, Order, Page
+from codexmem.domain.search import Answer, Search
+from codexmem.services.memories import Memories
+
+KINDS = frozenset({Kind.KNOWLEDGE})
+MAX_SUMMARY = 10_000
+MAX_TAGS = 100
+FRESH_MS = 600_000
+_AT_ONCE = 20  # whole entries read together: each may be large
+
+
+class Entries:
+    """The verbs on entries."""
+
+    def __init__(self, memories: Memories, search: Callable[[Search], Answer], clock: Clock) -> None:
+        self._memories = memories
+        self._search = search
+        self._clock = clock
+
+    def add(self, content: str, summary: str, tags: Sequence[str], by: By) -> Memory:
+        """Remember an entry without what is private or secret in it."""
+        content, summary = _cleaned(content, "content"), _cleaned(summary, "summary").strip()
+        if len(summary) > MAX_SUMMARY:
+            raise InvalidArgument(f"summary is longer than {MAX_SUMMARY:,} characters", hint="put it into content")
+        labels = tuple(dict.fromkeys(label for tag in tags if (label := redaction.redact(tag).strip())))
+        if len(labels) > MAX_TAGS:
+            raise InvalidArgument(f"tags: at most {MAX_TAGS} are kept")
+        title = " ".join(summary.split())[:MAX_TITLE]
+        state = State(content, KnowledgeAttrs(summary, labels), title=title)
+        return self._memories.remember(Draft(Kind.KNOWLEDGE, state, Origin.AGENT), by)
+
+    def find(self, query: str, limit: int) -> list[Memory]:
+        """The entries that fit best, best first; one that was just written stands at least where its words put it."""
+        best = [found.memory for found in self._search(Search(query, Filter(KINDS), limit=limit)).results]
+        # Vectors are made a moment after an entry; until then its meaning counts for nothing beside the others'.
+        since_ms = self._clock.now_ms() - FRESH_MS
+        worded = self._search(Search(query, Filter(KINDS), limit=limit, recipe="words", explain=True)).results
+        fits = [found.memory for found in worded if found.signals.get("words", 0.0) > 0.0]
+        for place, memory in enumerate(fits):
+            if memory.updated_ms >= since_ms and memory.seq not in {each.seq for each in best[: place + 1]}:
+                best = [each for each in best if each.seq != memory.seq]
+                best.insert(place, memory)
+        return best[:limit]
+
+    def delete(self, kb_id: str, by: By) -> Memory:
+        """Hide an entry; one that is hidden already is not there."""
+
+        def hidden(state: State) -> State:
+            if state.status is Status.DELETED:
+                raise _missing(kb_id)
+            return replace(state, status=Status.DELETED)
+
+        try:
+            return self._memories.change(Id(kb_id), KINDS, hidden, by, op=Op.DELETE)
+        except NotFound:
+            raise _missing(kb_id) from None
+
+    def all(self) -> Iterator[Memory]:
+        """Every entry in use, the oldest first; some at a time."""
+        page = Page(_AT_ONCE, order=Order.OLDEST)
+        while True:
+            found = self._memories.page(Filter(KINDS), page)
+            yield from found.items
+            if found.after is None:
+                return
+            page = replace(page, after=found.after)
+
+    def readable(self) -> bool:
+        """Whether the knowledge base answers; raises nothing that a status should tell."""
+        try:
+            self._memories.page(Filter(KINDS), Page(1))
+        except Exception:
+            return False
+        return True
+
+
+def shown(memory: Memory) -> dict[str, object]:
+    """An entry as its contract shows it."""
+    attrs = memory.state.attrs
+    assert isinstance(attrs, KnowledgeAttrs)
+    return {"content": memory.state.content, "summary": attrs.summary, "tags": list(attrs.tags)}
+
+
+def _cleaned(text: str, name: str) -> str:
+    kept = redaction.redact(privacy.strip(text))
+    if not kept.strip():
+        hint = "all of it was marked as private, so nothing is left" if text.strip() else None
+        raise InvalidArgument(f"{name} must not be empty", hint=hint)
+    return kept
+
+
+def _missing(kb_id: str) -> NotFound:
+    return NotFound(f"knowledge entry {kb_id[:100]!r} not found", hint="memory_query and memory_dump tell ids")

@@ -1,0 +1,139 @@
+"""Finding notes: one by its address, many by words or labels, and what each is connected with.
+
+A mention is a label of the note that makes it, so both directions are looked up in an index and nothing has to be kept
+in step: a mention becomes a link when something is created at its address, and is a mention again when that is erased.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from codexmem.domain import address, note
+from codexmem.domain.errors import InvalidArgument, NotFound
+from codexmem.domain.memory import Memory, Status
+from codexmem.domain.mentions import mention_label
+from codexmem.domain.note import NOTES
+from codexmem.domain.query import Uri
+from codexmem.services.history import History
+from codexmem.services.memories import Memories
+from codexmem.store.noted import Noted
+
+MAX_RELATIONS = 50  # in each direction
+_LOOKED = 10  # versions that are looked through for one to bring back
+
+
+class Direction(StrEnum):
+    """Which of two notes speaks of the other."""
+
+    TO = "to"
+    FROM = "from"
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """Another note, or an address that names nothing yet, and how it is connected."""
+
+    relation: str
+    direction: Direction
+    uri: str
+    memory: Memory | None = None
+
+
+class Desk:
+    """Looks notes up by address."""
+
+    def __init__(self, memories: Memories, history: History, noted: Noted) -> None:
+        self._memories = memories
+        self._history = history
+        self._noted = noted
+
+    @staticmethod
+    def spelled(uri: str) -> str:
+        """The normal spelling of an address that can name a note."""
+        return address.writable(uri)
+
+    def find(self, uri: str) -> Memory | None:
+        """The note at this address, deleted or not; None where there is none."""
+        try:
+            return self._memories.get(Uri(self.spelled(uri)), NOTES)
+        except NotFound:
+            return None
+
+    def there(self, uri: str) -> Memory:
+        """The note at this address, deleted or not."""
+        memory = self.find(uri)
+        if memory is None:
+            raise NotFound(
+                f"there is no memory at {self.spelled(uri)}",
+                hint="search_memory finds by words, read_memory of system://index lists what there is",
+            )
+        return memory
+
+    def standing(self, uri: str) -> Memory:
+        """The note at this address, which must not be deleted."""
+        memory = self.there(uri)
+        if memory.state.status is Status.DELETED:
+            version = self.restorable(memory)
+            call = f"rollback_memory(uri={self.spelled(uri)!r}, version={version})"
+            raise NotFound(f"{self.spelled(uri)} was deleted", hint=f"{call} brings it back" if version else None)
+        return memory
+
+    def restorable(self, memory: Memory) -> int | None:
+        """The newest version in which the note stood."""
+        versions = self._history.versions(Uri(note.primary(memory)), NOTES, limit=_LOOKED) if memory.state.uris else []
+        return next((each.version for each in versions if each.state.status is not Status.DELETED), None)
+
+    def relations(self, memory: Memory) -> list[Relation]:
+        """What the note points to and what points to it."""
+        found = [*self._mentioned(memory), *self._mentioning(memory), *self._linked(memory)]
+        return list(dict.fromkeys(found))
+
+    def _mentioned(self, memory: Memory) -> Iterable[Relation]:
+        wanted = note.mentioned_by(memory.state)
+        owners = self._noted.owners(wanted) if wanted else {}
+        notes = self._memories.many(owners.values(), NOTES)
+        known = [uri for uri in wanted if owners.get(uri) in notes]
+        for uri in wanted:
+            if owners.get(uri) == memory.seq:
+                continue
+            # Of two readings of one place, the one that names something was meant.
+            if uri in known:
+                yield Relation("mentions", Direction.TO, uri, notes[owners[uri]])
+            elif not any(uri.startswith(other) or other.startswith(uri) for other in known):
+                yield Relation("mentions", Direction.TO, uri)
+
+    def _mentioning(self, memory: Memory) -> Iterable[Relation]:
+        if not memory.state.uris:
+            return
+        labels = [mention_label(uri) for uri in memory.state.uris]
+        seqs = [seq for _, seq in self._noted.labelled("mention", labels, MAX_RELATIONS)][:MAX_RELATIONS]
+        for other in self._memories.many(seqs, NOTES).values():
+            if other.seq != memory.seq and other.state.status is not Status.DELETED:
+                yield Relation("mentions", Direction.FROM, note.primary(other), other)
+
+    def _linked(self, memory: Memory) -> Iterable[Relation]:
+        links = [(relation, seq, Direction.TO) for relation, seq in memory.state.links[:MAX_RELATIONS]]
+        pointing = self._memories.linked_to(memory.seq, limit=MAX_RELATIONS)
+        links += [(relation, seq, Direction.FROM) for relation, seq in pointing]
+        notes = self._memories.many((seq for _, seq, _ in links), NOTES)
+        for relation, seq, direction in links:
+            if seq in notes and notes[seq].state.status is not Status.DELETED:
+                yield Relation(relation, direction, note.primary(notes[seq]), notes[seq])
+
+    def resolved(self, uris: Sequence[str]) -> dict[str, Memory]:
+        """The notes at these addresses, where there are any."""
+        owners = self._noted.owners(uris)
+        notes = self._memories.many(owners.values(), NOTES)
+        return {uri: notes[seq] for uri, seq in owners.items() if seq in notes}
+
+
+def checked_domain(domain: str | None) -> str | None:
+    """A domain as addresses spell it; `project://` means `project`."""
+    if domain is None or not domain.strip():
+        return None
+    try:
+        return address.domain_of(address.normalise(f"{domain.strip().partition('://')[0]}://x"))
+    except InvalidArgument:
+        raise InvalidArgument(
+            f"{domain[:80]!r} is no domain", hint="give what stands before ://, e.g. project"
+        ) from None

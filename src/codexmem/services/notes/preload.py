@@ -1,0 +1,180 @@
+"""Preloading: the notes that bear on what a caller is about to do, each with the reason it was chosen.
+
+Nobody asked for them, so a wrong one costs more than a missing one: a note is chosen because the context names it,
+because it names something of the context, because its disclosure says so, or because it shares enough words; never
+because it is merely the best of what there is. Core notes are always told beside them.
+"""
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from codexmem.domain import note
+from codexmem.domain.errors import InvalidArgument
+from codexmem.domain.memory import VISIBLE, Memory
+from codexmem.domain.mentions import without_mentions
+from codexmem.domain.note import CORE, NOTES
+from codexmem.domain.query import Filter
+from codexmem.domain.search import Answer, Search
+from codexmem.search import tokens
+from codexmem.services.memories import Memories
+from codexmem.services.notes import signs, spelling
+from codexmem.services.notes.finding import Desk, Direction
+from codexmem.services.notes.signs import MAX_CONTEXT, STRUCTURE, Context, Signs
+from codexmem.services.notes.views import Views
+from codexmem.store.labels import Labels
+from codexmem.store.noted import Noted
+
+MAX_RELATED = 20
+_CANDIDATES = 60
+_NAMED = 20  # notes of one name, the newest
+_PREFIX = 2  # letters that a misspelt name must share
+_NAMES_ALIKE = 100
+_EXPANDED = 5  # of the chosen, whose links are followed
+_LEAST_WORDS = 2
+_SHARE = 0.6  # of the context's words, or of a disclosure's, that a note must have
+
+
+@dataclass
+class Chosen:
+    """A note and why it was chosen; the strongest reason decides its place, further ones add a little."""
+
+    memory: Memory
+    reasons: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def score(self) -> float:
+        """How sure we are, between 0 and 1."""
+        best, *rest = sorted(self.reasons.values(), reverse=True)
+        return min(1.0, best + 0.02 * sum(rest))
+
+
+@dataclass(frozen=True, slots=True)
+class Preloaded:
+    """What an agent should know now."""
+
+    core: tuple[Memory, ...]
+    related: tuple[Chosen, ...]  # the best first
+    more_core: bool = False
+
+
+class Preload:
+    """Chooses notes for a context."""
+
+    def __init__(self, memories: Memories, noted: Noted, labels: Labels, desk: Desk, views: Views,
+                 search: Callable[[Search], Answer]) -> None:  # fmt: skip
+        self._memories = memories
+        self._noted = noted
+        self._labels = labels
+        self._desk = desk
+        self._views = views
+        self._search = search
+
+    def load(self, context: Context, text: str) -> Preloaded:
+        """Core notes, and those that bear on the context."""
+        if not text.strip():
+            raise InvalidArgument(
+                "context_data is required and must be non-empty",
+                hint="give the path, the error text or the words of the request",
+            )
+        if len(text) > MAX_CONTEXT:
+            raise InvalidArgument(f"context_data is longer than {MAX_CONTEXT:,} characters", hint="give less of it")
+        found = signs.read(context, text)
+        chosen = self._chosen(found)
+        core, more = self._views.core()
+        related = [each for each in chosen if each.memory.state.priority > CORE]
+        related.sort(key=lambda each: (-each.score, each.memory.state.priority, -each.memory.seq))
+        related = related[:MAX_RELATED]
+        told = [memory.seq for memory in (*core, *(each.memory for each in related))]
+        if told:
+            self._memories.count(told, shown=1)
+        return Preloaded(core, tuple(related), more)
+
+    def _chosen(self, wanted: Signs) -> list[Chosen]:
+        named = self._named(wanted)
+        candidates = {memory.seq: memory for memory in self._candidates(wanted)}
+        candidates |= self._memories.many(list(named)[:_CANDIDATES], NOTES)
+        terms = set(tokens.terms(wanted.said))
+        chosen: dict[int, Chosen] = {}
+        for seq, memory in candidates.items():
+            if memory.state.status not in VISIBLE:
+                continue
+            reasons = dict(named.get(seq, ()))
+            reasons |= dict(_held(memory, wanted))
+            reasons |= dict(_shared(memory, terms))
+            if reasons:
+                chosen[seq] = Chosen(memory, reasons)
+        self._follow(chosen)
+        return list(chosen.values())
+
+    def _candidates(self, wanted: Signs) -> Iterable[Memory]:
+        if not wanted.query.strip():
+            return ()
+        answer = self._search(Search(wanted.query, Filter(NOTES), limit=_CANDIDATES))
+        return (found.memory for found in answer.results)
+
+    def _named(self, wanted: Signs) -> dict[int, list[tuple[str, float]]]:
+        """Notes that the context calls by name, a name misspelt by one letter included."""
+        found: dict[int, list[tuple[str, float]]] = {}
+        if not wanted.names:
+            return found
+        exact = self._noted.labelled("name", wanted.names, _NAMED)
+        for name, seq in exact:
+            found.setdefault(seq, []).append((f"is named {name}", 0.95))
+        known = {word for name, _ in exact for word in name.split()}
+        single = [name for name in wanted.names if " " not in name and name not in known]
+        meant = {name: word for word, name in self._misspelt(single)}
+        for name, seq in self._noted.labelled("name", list(meant), _NAMED) if meant else ():
+            found.setdefault(seq, []).append((f"is named {name}, for which {meant[name]} was taken", 0.75))
+        return found
+
+    def _misspelt(self, words: list[str]) -> list[tuple[str, str]]:
+        tried = [word for word in words if spelling.may_be_misspelt(word)]
+        beginnings = list(dict.fromkeys(word[:_PREFIX] for word in tried))
+        begun = self._labels.beginning("name", beginnings, project=None, limit=_NAMES_ALIKE) if beginnings else None
+        names = [name for name in begun.values if " " not in name] if begun is not None else []
+        return [(word, name) for word in tried for name in names if spelling.alike(word, name)]
+
+    def _follow(self, chosen: dict[int, Chosen]) -> None:
+        """What the surest of the chosen mention comes along."""
+        surest = sorted(chosen.values(), key=lambda each: -each.score)[:_EXPANDED]
+        for each in surest:
+            for relation in self._desk.relations(each.memory):
+                other = relation.memory
+                if relation.direction is Direction.TO and other is not None and other.state.status in VISIBLE:
+                    reason = f"is linked from {note.primary(each.memory)}"
+                    chosen.setdefault(other.seq, Chosen(other)).reasons[reason] = 0.3
+
+
+def _held(memory: Memory, wanted: Signs) -> Iterable[tuple[str, float]]:
+    """Phrases of the context that the note holds: only the most telling of several."""
+    text = "\n".join((memory.state.content, note.disclosure_of(memory.state), *memory.state.uris)).casefold()
+    held = [sign for sign in wanted.phrases if _holds(text, sign.text.casefold())]
+    if held:
+        best = max(held, key=lambda sign: sign.weight)
+        structural = wanted.structural and any(word in text for word in STRUCTURE)
+        more = ((f"{best.why} and tells of structure", best.weight + 0.1),) if structural else ()
+        yield from more or ((best.why, best.weight),)
+
+
+def _holds(text: str, phrase: str) -> bool:
+    """Whether the phrase stands there as words of its own; Chinese has no spaces to stand between."""
+    if phrase not in text:
+        return False
+    return re.search(rf"(?<![a-z0-9_]){re.escape(phrase)}(?![a-z0-9_])", text) is not None
+
+
+def _shared(memory: Memory, terms: set[str]) -> Iterable[tuple[str, float]]:
+    """Words in common: most of the context's with the note, or most of the disclosure's with the context."""
+    if not terms:
+        return
+    disclosure = set(tokens.terms(note.disclosure_of(memory.state)))
+    met = disclosure & terms
+    if len(met) >= min(_LEAST_WORDS, len(disclosure)) and disclosure and len(met) >= _SHARE * len(disclosure):
+        yield f"its disclosure says: {note.headline(note.disclosure_of(memory.state), 60)}", 0.7
+    # An address belongs to what it names.
+    said = set(tokens.words(without_mentions(memory.state.content))) | disclosure
+    met = said & terms
+    if len(met) >= _LEAST_WORDS and len(met) >= _SHARE * len(terms):
+        share = len(met) / len(terms)
+        yield f"says {', '.join(sorted(met)[:5])}", round(0.35 + 0.3 * share, 3)

@@ -1,0 +1,118 @@
+"""Writing notes: creating, changing, hiding, erasing, naming and bringing back.
+
+A URI names one note for ever: creating at the address of a note that was deleted writes its next version, so that what
+it said before stays in its history.
+"""
+
+from dataclasses import dataclass, replace
+
+from codexmem.domain import note
+from codexmem.domain.attrs import NoteAttrs
+from codexmem.domain.errors import Conflict, NotFound
+from codexmem.domain.history import By, Op
+from codexmem.domain.memory import Draft, Kind, Memory, Origin, State, Status
+from codexmem.domain.note import NOTES, Edit
+from codexmem.domain.query import Seq, Uri
+from codexmem.services.history import History
+from codexmem.services.memories import Memories
+from codexmem.services.notes.finding import Desk
+from codexmem.store.database import Database
+
+
+@dataclass(frozen=True, slots=True)
+class NewNote:
+    """What a caller wants to be kept."""
+
+    uri: str
+    content: str
+    priority: int = note.USUAL_PRIORITY
+    disclosure: str = ""
+    project: str | None = None  # the one the caller works in
+    title: str = ""
+    session: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Deleted:
+    """A note that was hidden or erased."""
+
+    memory: Memory  # as it stood before
+    erased: bool
+    restorable: int | None = None  # the version that a rollback would bring back
+
+
+@dataclass(frozen=True, slots=True)
+class RolledBack:
+    """A note after its earlier state was written again."""
+
+    memory: Memory
+    former: Memory
+    changes: tuple[str, ...]
+    lost_uris: tuple[str, ...]  # addresses that other notes have taken since
+
+
+class Writing:
+    """The verbs that write one note."""
+
+    def __init__(self, db: Database, memories: Memories, history: History, desk: Desk) -> None:
+        self._db = db
+        self._memories = memories
+        self._history = history
+        self._desk = desk
+
+    def create(self, new: NewNote, by: By) -> Memory:
+        """Keep something under an address that nothing stands under."""
+        uri = note.fit_uri(new.uri)
+        state = note.fit(
+            State(
+                new.content, NoteAttrs(), project=note.project_of(uri, new.project), priority=new.priority,
+                title=new.title, uris=(uri,),
+            ),
+            new.disclosure,
+        )  # fmt: skip
+        with self._db.transaction():
+            former = self._desk.find(uri)
+            if former is None:
+                draft = Draft(Kind.NOTE, state, Origin.AGENT, session=new.session)
+                return self._memories.remember(draft, replace(by, note=by.note or "created"))
+            if former.state.status is not Status.DELETED:
+                raise Conflict(f"{uri} already exists", hint="read_memory shows what it says, update_memory changes it")
+            # Its other addresses and its history stay with it.
+            state = replace(state, uris=former.state.uris)
+            return self._memories.write(former, state, Op.RESTORE, replace(by, note="created again after deletion"))
+
+    def update(self, uri: str, edit: Edit, by: By) -> Memory:
+        """Change the content in one of three ways, or what is said about it."""
+        seq = self._desk.standing(uri).seq
+
+        def change(state: State) -> State:
+            if state.status is Status.DELETED:
+                raise NotFound(f"{uri} was deleted meanwhile")
+            return edit.apply(state)
+
+        return self._memories.change(Seq(seq), NOTES, change, replace(by, note=edit.told()))
+
+    def delete(self, uri: str, by: By, *, force: bool = False) -> Deleted:
+        """Hide the note; with `force`, erase it with all its versions, even if it is hidden already."""
+        if force:
+            memory = self._desk.there(uri)
+            self._history.forget([memory.seq], by, reason="note")
+            return Deleted(memory, erased=True)
+        memory = self._desk.standing(uri)
+        self._memories.delete(Seq(memory.seq), NOTES, replace(by, note="deleted"), seen=memory.version)
+        return Deleted(memory, erased=False, restorable=memory.version)
+
+    def alias(self, target_uri: str, alias_uri: str, by: By) -> Memory:
+        """Give the note one more address."""
+        memory = self._desk.standing(target_uri)
+        name = note.fit_uri(alias_uri)
+        return self._memories.alias(Seq(memory.seq), NOTES, name, replace(by, note=f"added the alias {name}"))
+
+    def rollback(self, uri: str, version: int, by: By) -> RolledBack:
+        """Write an earlier state as the newest version; a deleted note stands again."""
+        with self._db.transaction():
+            former = self._desk.there(uri)
+            wanted = self._history.version(Uri(self._desk.spelled(uri)), NOTES, version).state
+            memory = self._history.rollback(Seq(former.seq), NOTES, version, by)
+        lost = tuple(each for each in wanted.uris if each not in memory.state.uris)
+        return RolledBack(memory, former, tuple(note.differences(former.state, memory.state)), lost)

@@ -1,0 +1,30 @@
+"""`codexmem rpc` where there is no server yet: it starts one and brings the token that this one has just made."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests._support.server import environment
+from tests.clients.test_bridge import ended
+
+
+@pytest.mark.sqlite
+def test_it_starts_a_server_and_brings_its_token(tmp_path: Path) -> None:
+    lines = [
+        {"jsonrpc": "2.0", "method": "memory_add", "params": ["端口 37877", "端口"], "id": 1},
+        {"jsonrpc": "2.0", "method": "memory_query", "params": ["端口"], "id": 2},
+    ]
+    with ended(tmp_path):
+        done = subprocess.run(
+            [sys.executable, "-m", "codexmem.cli", "rpc", "--port", "0"],
+            env=environment(tmp_path, CODEXMEM_AUTH="token"), input="\n".join(map(json.dumps, lines)).encode(),
+            capture_output=True, check=True, timeout=50,
+        )  # fmt: skip
+        added, found = (json.loads(line) for line in done.stdout.splitlines())
+    assert added["result"]["summary"] == "端口"
+    assert found["result"]["results"][0]["id"] == added["result"]["id"]

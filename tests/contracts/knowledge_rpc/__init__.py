@@ -1,0 +1,1 @@
+"""Contract 003 over HTTP, over stdio and as MCP tools."""

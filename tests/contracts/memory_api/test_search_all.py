@@ -1,0 +1,176 @@
+"""Beyond the contracts: GET /api/search/all, and the recall tool's scope: every kind at once, each with its label."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, cast
+from urllib.parse import urlencode
+
+import pytest
+from starlette.types import ASGIApp
+
+from codexmem.domain.attrs import (
+    KnowledgeAttrs,
+    LessonAttrs,
+    NoteAttrs,
+    ObservationAttrs,
+    PromptAttrs,
+    QaAttrs,
+    SummaryAttrs,
+)
+from codexmem.domain.history import By
+from codexmem.domain.memory import Draft, Kind, Memory, Origin, State, Status
+from codexmem.domain.query import Seq
+from codexmem.services.lookup import Lookup
+from codexmem.store.database import Database, acting_as
+from codexmem.store.labels import Labels
+from codexmem.surfaces import memory_api
+from codexmem.surfaces._kit.assemble import build_asgi
+from codexmem.surfaces._kit.guard import GuardSettings
+from tests._support import services
+from tests._support.mcp_calls import Agent, text_of
+from tests._support.server import Server
+from tests.surfaces._kit import asgi
+
+STATES = {
+    Kind.OBSERVATION: State("The port was 8080 端口", ObservationAttrs(), "shop", type="bugfix", title="Port mended"),
+    Kind.SUMMARY: State("moved the port 端口", SummaryAttrs(request="Move the port"), "shop", title="Move the port"),
+    Kind.PROMPT: State("which port 端口?", PromptAttrs(), "shop"),
+    Kind.NOTE: State("port 端口 = 37877\n第二行", NoteAttrs(), "shop", uris=("project://config", "project://alias")),
+    Kind.QA: State("The port 端口 is 37877", QaAttrs(question="Which port?"), "shop", title="Which port?"),
+    Kind.KNOWLEDGE: State("A port 端口 below 1024 needs rights", KnowledgeAttrs(), "", title="Low | ports"),
+    Kind.LESSON: State("Ask for the port 端口 first", LessonAttrs(), "lab", title="Ports"),
+}
+
+
+@dataclass(frozen=True)
+class Only:
+    """What the search needs, and nothing else."""
+
+    lookup: Lookup
+
+
+class Door:
+    """The door on an opened store."""
+
+    def __init__(self, db: Database, tenant: str) -> None:
+        self.real = services.build(db)
+        only = Only(Lookup(self.real.memories, Labels(db), self.real.recall.search))
+        guard = GuardSettings(None, lambda _: acting_as(tenant))
+        self.app: ASGIApp = build_asgi((memory_api.SURFACE,), cast(Any, only), guard, version="test")
+        self.made = {kind: self.write(Draft(kind, state, Origin.AGENT)) for kind, state in STATES.items()}
+
+    def write(self, draft: Draft) -> Memory:
+        return self.real.memories.remember(draft, By("test", "session:1"))
+
+    def get(self, **query: Any) -> Any:
+        return asgi.call(self.app, "GET", "/api/search/all", query=urlencode(query, doseq=True).encode())
+
+    def rows(self, **query: Any) -> Any:
+        reply = self.get(**query)
+        assert reply.status == 200, reply.body
+        return reply.json
+
+
+@pytest.fixture
+def door(database: Database, tenant: str) -> Iterator[Door]:
+    made = Door(database, tenant)
+    yield made
+    made.real.traces.close()
+
+
+def test_every_kind_is_found_at_once_and_bears_its_label(door: Door) -> None:
+    rows = door.rows(query="port 端口", limit=20)
+    made = door.made
+    assert {row["kind"]: row["label"] for row in rows["results"]} == {
+        "observation": f"#{made[Kind.OBSERVATION].seq}",
+        "summary": f"#S{made[Kind.SUMMARY].seq}",
+        "prompt": f"#P{made[Kind.PROMPT].seq}",
+        "note": "note project://config",
+        "qa": f"qa {made[Kind.QA].id}",
+        "knowledge": made[Kind.KNOWLEDGE].id,
+        "lesson": f"mem:{made[Kind.LESSON].id}",
+    }
+    assert (rows["totalResults"], rows["hasMore"], rows["query"], rows["mode"]) == (
+        7, False, "port 端口", "lexical-only",
+    )  # fmt: skip
+    assert rows["kinds"] == {kind.value: 1 for kind in Kind}
+    scores = [row["score"] for row in rows["results"]]
+    assert scores == sorted(scores, reverse=True)
+    note = next(row for row in rows["results"] if row["kind"] == "note")
+    assert (note["uri"], note["source"], note["origin"], note["excerpt"]) == (
+        "project://config", "session:1", "agent", "port 端口 = 37877 第二行",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "query,kinds",
+    [
+        ({"type": "notes"}, {"note"}),
+        ({"type": "qa,knowledge"}, {"qa", "knowledge"}),
+        ({"type": ["kb", "lesson"]}, {"knowledge", "lesson"}),
+        ({"type": "bugfix"}, {"observation"}),
+        ({"project": "shop"}, {"observation", "summary", "prompt", "note", "qa"}),
+        ({"project": "lab"}, {"lesson"}),
+        ({"dateStart": "2999-01-01"}, set()),
+    ],
+)
+@pytest.mark.parametrize("text", ["port", ""])
+def test_filters_hold_with_and_without_a_query(door: Door, query: dict[str, Any], kinds: set[str], text: str) -> None:
+    assert {row["kind"] for row in door.rows(query=text, **query)["results"]} == kinds
+
+
+def test_pages_and_order(door: Door) -> None:
+    first = door.rows(query="port", limit=3)
+    assert (first["totalResults"], first["hasMore"]) == (3, True)
+    rest = door.rows(query="port", limit=20, offset=3)["results"]
+    assert not {row["seq"] for row in first["results"]} & {row["seq"] for row in rest}
+    listed = [row["seq"] for row in door.rows(orderBy="date_asc")["results"]]
+    assert listed == sorted(listed)
+
+
+def test_what_is_hidden_is_not_found(door: Door) -> None:
+    door.write(Draft(Kind.NOTE, State("port", NoteAttrs(), status=Status.ARCHIVED), Origin.AGENT))
+    door.real.memories.delete(Seq(door.made[Kind.QA].seq), frozenset(Kind), By("test"))
+    assert {row["kind"] for row in door.rows(query="port", type="qa,notes")["results"]} == {"note"}
+
+
+def test_the_table_for_models_says_how_to_read_on(door: Door) -> None:
+    (content,) = door.rows(query="端口", format="markdown")["content"]
+    text = content["text"]
+    first, _, head, _, *rest = text.splitlines()
+    assert first.startswith('Found 7 result(s) matching "端口" in every kind of memory (')
+    assert head == "| Memory | Date | Title | Project |"
+    assert f"| {door.made[Kind.KNOWLEDGE].id} | " in text
+    assert "| Low \\| ports: A port 端口 below 1024 needs rights | - |" in text
+    assert "| note project://config | " in text
+    assert rest[-1].startswith("Read more: ")
+    assert door.rows(query="zebra", format="markdown")["content"][0]["text"].startswith("No results found matching")
+
+
+@pytest.mark.parametrize(
+    "query", [{"limit": 0}, {"limit": 201}, {"offset": -1}, {"dateStart": "soon"}, {"format": "x"}]
+)
+def test_bad_questions_are_400(door: Door, query: dict[str, Any]) -> None:
+    assert door.get(query="port", **query).status == 400
+
+
+def test_the_tool_widens_only_when_asked(api: Server, project: str) -> None:
+    api.post("/api/memory/save", {"text": f"宽 wide {project}", "title": "Wide", "project": project})
+    agent = Agent(api, "http-new")
+    usual = agent.text("search", query="wide", project=project)
+    assert usual.splitlines()[0].endswith("(1 obs, 0 sessions, 0 prompts)")
+    result = agent.call("search", {"query": "wide", "project": project, "scope": "all", "format": "json"})
+    (row,) = json.loads(text_of(result))["results"]
+    assert (row["label"], row["title"], row["project"]) == (f"#{row['seq']}", "Wide", project)
+    assert result.structured_content == json.loads(text_of(result))
+    assert "in every kind of memory (1 observation)" in agent.text("search", query="wide", project=project, scope="all")
+    assert agent.call("search", {"query": "wide", "scope": "some"}).is_error
+
+
+def test_the_running_server_answers(api: Server, project: str) -> None:
+    api.post("/api/memory/save", {"text": "all 全部", "project": project})
+    rows = api.request("GET", f"/api/search/all?project={project}").json
+    assert (rows["totalResults"], rows["kinds"], "mode" in rows) == (1, {"observation": 1}, False)

@@ -1,0 +1,52 @@
+"""Names of memories: every spelling, labels that are names, and what is none."""
+
+from __future__ import annotations
+
+import pytest
+
+from codexmem.domain import handle
+from codexmem.domain.errors import InvalidArgument
+from codexmem.domain.memory import ATTRS, Kind, Memory, Origin, State
+from codexmem.domain.query import Handle, Id, Seq, Uri
+
+ALL = frozenset(Kind)
+
+
+@pytest.mark.parametrize(
+    "text,meant,kinds",
+    [
+        ("123", Seq(123), ALL), ("#123", Seq(123), ALL), (" # 123 ".replace(" ", ""), Seq(123), ALL),
+        ("S9", Seq(9), frozenset({Kind.SUMMARY})), ("#s9", Seq(9), frozenset({Kind.SUMMARY})),
+        ("P7", Seq(7), frozenset({Kind.PROMPT})), ("#P7", Seq(7), frozenset({Kind.PROMPT})),
+        ("kb-001", Id("kb-001"), ALL), ("qa-1f", Id("qa-1f"), ALL), ("qa qa-1f", Id("qa-1f"), ALL),
+        ("mem:0a1b", Id("0a1b"), ALL), ("0198c2d4-0000-7000-8000-000000000001",
+                                        Id("0198c2d4-0000-7000-8000-000000000001"), ALL),
+        ("Project://a//配置/", Uri("project://a/配置"), ALL), ("note project://config", Uri("project://config"), ALL),
+        ("note #12", Seq(12), ALL), ("9" * 19, Id("9" * 19), ALL),
+    ],
+)  # fmt: skip
+def test_every_spelling(text: str, meant: Handle, kinds: frozenset[Kind]) -> None:
+    assert handle.parsed(text) == (meant, kinds)
+
+
+@pytest.mark.parametrize("text", ["", "  ", "mem:", "two words", "a\x00b", "x" * 401, "://", "project://", "a://../b"])
+def test_what_is_no_name(text: str) -> None:
+    with pytest.raises(InvalidArgument) as refused:
+        handle.parsed(text)
+    assert refused.value.message
+
+
+@pytest.mark.parametrize(
+    "kind,uris,label",
+    [
+        (Kind.OBSERVATION, (), "#5"), (Kind.SUMMARY, (), "#S5"), (Kind.PROMPT, (), "#P5"),
+        (Kind.NOTE, ("project://配置", "a://b"), "note project://配置"), (Kind.NOTE, (), "note #5"),
+        (Kind.QA, (), "qa the-id"), (Kind.KNOWLEDGE, (), "the-id"), (Kind.LESSON, (), "mem:the-id"),
+    ],
+)  # fmt: skip
+def test_a_label_names_its_memory(kind: Kind, uris: tuple[str, ...], label: str) -> None:
+    memory = Memory(5, "the-id", kind, State("x", ATTRS[kind](), uris=uris), 1, Origin.AGENT, 0, 0)
+    assert handle.label(memory) == label
+    meant, kinds = handle.parsed(label)
+    assert kind in kinds
+    assert meant in {Seq(5), Id("the-id"), *(Uri(uri) for uri in uris)}

@@ -1,0 +1,20 @@
+"""The stateful property test of the ten methods, on each engine; `just soak-knowledge` runs it for longer."""
+
+from __future__ import annotations
+
+import hypothesis
+import pytest
+from hypothesis.stateful import run_state_machine_as_test
+
+from codexmem.store.database import Database
+from tests._support.knowledge_machine import machine_for
+
+SEQUENCES = 60
+
+
+@pytest.mark.timeout(180)
+def test_60_random_lives_agree_with_the_model(database: Database) -> None:
+    # A failure is reported as found: shrinking takes minutes and belongs to `bench.knowledge`, which prints its seed.
+    phases = (hypothesis.Phase.generate,)
+    settings = hypothesis.settings(max_examples=SEQUENCES, stateful_step_count=25, deadline=None, phases=phases)
+    run_state_machine_as_test(machine_for(database, "gate-kb"), settings=settings)

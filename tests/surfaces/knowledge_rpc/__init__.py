@@ -1,0 +1,1 @@
+"""The knowledge door in isolation."""
