@@ -297,10 +297,11 @@ def test_what_an_agent_wrote_a_person_reads_and_the_other_way_round(call: Call, 
         params = {"name": "update_memory", "arguments": {"uri": "project://a", "content": "by an agent"}}
         message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
         headers = {"Accept": "application/json, text/event-stream"}
-        reply = httpx.post(f"{url}/mcp/notes", json=message, headers=headers).json()
+        reply = httpx.post(f"{url}/mcp/notes", json=message, headers=headers, timeout=30).json()
         assert reply["result"]["structuredContent"]["version"] == 2
         assert told(call, "read", "project://a")["content"] == "by an agent"
-        rows = httpx.get(f"{url}/api/search/all", params={"query": "agent"}).json()["results"]
+        # The first search may have to wait for an encoder to be loaded.
+        rows = httpx.get(f"{url}/api/search/all", params={"query": "agent"}, timeout=30).json()["results"]
         assert [row["label"] for row in rows] == ["note project://a"]
         assert told(call, "read", "project://a")["project"] == "shop"
     assert "note project://a" in call("search", "agent").out
