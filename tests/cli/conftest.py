@@ -15,6 +15,7 @@ from codexmem.cli import messages
 from codexmem.cli.frame import run
 from codexmem.cli.root import cli
 from tests._support.embedding_server import EmbeddingServer
+from tests._support.own_logs import logging_restored
 
 ROOT = Path(__file__).parents[2]
 
@@ -49,7 +50,8 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     work.mkdir()
     monkeypatch.chdir(work)
     mask = os.umask(0o022)
-    yield home
+    with logging_restored():
+        yield home
     os.umask(mask)
     messages.use("en")
 

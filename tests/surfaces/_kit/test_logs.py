@@ -9,6 +9,7 @@ import pytest
 from starlette.types import ASGIApp
 
 from codexmem.surfaces._kit.logs import configure
+from tests._support.own_logs import logging_restored
 from tests.surfaces._kit.asgi import call, post
 from tests.surfaces._kit.doors import KEY
 
@@ -17,14 +18,8 @@ NASTY = 'a\r\nb\x1b[31mred\x00\x7f\x85\u2028\u202e\ud800"\\'
 
 @pytest.fixture
 def stream() -> Iterator[io.StringIO]:
-    root, server = logging.getLogger(), logging.getLogger("uvicorn.error")
-    handlers, level, server_level = list(root.handlers), root.level, server.level
-    try:
+    with logging_restored():
         yield io.StringIO()
-    finally:
-        root.handlers[:] = handlers
-        root.setLevel(level)
-        server.setLevel(server_level)
 
 
 def raise_nasty() -> None:
