@@ -68,6 +68,14 @@ def test_what_has_no_vectors_yet_is_found_by_its_words(hybrid: Searched) -> None
     assert (seqs(answer)[0], answer.mode) == (late.seq, Mode.HYBRID)
 
 
+def test_what_has_no_vectors_yet_stands_where_its_words_put_it(hybrid: Searched) -> None:
+    for number in range(12):
+        hybrid.write(f"The harbour has lighthouse number {number} and nothing else")
+    hybrid.real.catch_up()
+    late = hybrid.write("The lighthouse keeper changed the lamp of the harbour 灯塔")
+    assert seqs(hybrid.search("who changed the lamp of the lighthouse in the harbour"))[0] == late.seq
+
+
 @pytest.mark.parametrize(
     "query",
     ["retry connection", "retries", "fetchWithBackoff", "fetch_with_backoff backoff", "src/net/client.py", "client.py",

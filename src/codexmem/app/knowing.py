@@ -33,7 +33,7 @@ def knowledge_of(db: Database, data_dir: Path, clock: Clock, *, table: Table, me
     applying = Applying(memories, WholeMemories(db))
     settle(grounds)
     return Knowledge(
-        Entries(memories, search, clock),
+        Entries(memories, search),
         Workspaces(grounds, book.append),
         Snapshots(db, history, table, applying, grounds, book.append, clock, version=__version__),
     )

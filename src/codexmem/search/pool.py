@@ -37,11 +37,21 @@ def gather(found: Mapping[int, Candidate], lexical: Mapping[int, float], dense: 
             places.append(place.get(other) if other is not None else None)
         return places
 
-    lowest = min(dense.values(), default=0.0) if dense is not None else 0.0
     return Pool(
         candidates=[found[seq] for seq in seqs],
         lexical=[lexical.get(seq, 0.0) for seq in seqs],
-        dense=[dense.get(seq, lowest) for seq in seqs] if dense is not None else None,
+        dense=_measured(seqs, lexical, dense) if dense is not None else None,
         before=neighbours(0),
         after=neighbours(1),
     )
+
+
+def _measured(seqs: Sequence[int], lexical: Mapping[int, float], dense: Mapping[int, float]) -> list[float]:
+    """Every candidate's cosine; where there is none, what is most likely.
+
+    Whatever words found was measured, so one without a cosine has no vector yet: it was just written, and until its
+    vector is made its words speak for its meaning. The others only stand beside something and were not near enough.
+    """
+    lowest, highest = min(dense.values(), default=0.0), max(dense.values(), default=0.0)
+    best = max(lexical.values(), default=0.0) or 1.0
+    return [dense[seq] if seq in dense else lowest + (highest - lowest) * lexical.get(seq, 0.0) / best for seq in seqs]

@@ -11,7 +11,6 @@ from codexmem.domain import privacy, redaction
 from codexmem.domain.attrs import KnowledgeAttrs
 from codexmem.domain.errors import InvalidArgument, NotFound
 from codexmem.domain.history import By, Op
-from codexmem.domain.ids import Clock
 from codexmem.domain.memory import MAX_TITLE, Draft, Kind, Memory, Origin, State, Status
 from codexmem.domain.query import Filter, Id, Order, Page
 from codexmem.domain.search import Answer, Search
@@ -20,17 +19,15 @@ from codexmem.services.memories import Memories
 KINDS = frozenset({Kind.KNOWLEDGE})
 MAX_SUMMARY = 10_000
 MAX_TAGS = 100
-FRESH_MS = 600_000
 _AT_ONCE = 20  # whole entries read together: each may be large
 
 
 class Entries:
     """The verbs on entries."""
 
-    def __init__(self, memories: Memories, search: Callable[[Search], Answer], clock: Clock) -> None:
+    def __init__(self, memories: Memories, search: Callable[[Search], Answer]) -> None:
         self._memories = memories
         self._search = search
-        self._clock = clock
 
     def add(self, content: str, summary: str, tags: Sequence[str], by: By) -> Memory:
         """Remember an entry without what is private or secret in it."""
@@ -45,17 +42,8 @@ class Entries:
         return self._memories.remember(Draft(Kind.KNOWLEDGE, state, Origin.AGENT), by)
 
     def find(self, query: str, limit: int) -> list[Memory]:
-        """The entries that fit best, best first; one that was just written stands at least where its words put it."""
-        best = [found.memory for found in self._search(Search(query, Filter(KINDS), limit=limit)).results]
-        # Vectors are made a moment after an entry; until then its meaning counts for nothing beside the others'.
-        since_ms = self._clock.now_ms() - FRESH_MS
-        worded = self._search(Search(query, Filter(KINDS), limit=limit, recipe="words", explain=True)).results
-        fits = [found.memory for found in worded if found.signals.get("words", 0.0) > 0.0]
-        for place, memory in enumerate(fits):
-            if memory.updated_ms >= since_ms and memory.seq not in {each.seq for each in best[: place + 1]}:
-                best = [each for each in best if each.seq != memory.seq]
-                best.insert(place, memory)
-        return best[:limit]
+        """The entries that fit best, best first."""
+        return [found.memory for found in self._search(Search(query, Filter(KINDS), limit=limit)).results]
 
     def delete(self, kb_id: str, by: By) -> Memory:
         """Hide an entry; one that is hidden already is not there."""
