@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
+from codexmem.clients.starting import announced, token
 from codexmem.domain.errors import (
     CodexmemError,
     Conflict,
@@ -37,7 +38,7 @@ _ERRORS: dict[int, type[CodexmemError]] = {
 class Remote:
     """The server at one address."""
 
-    def __init__(self, url: str, token: str | None = None) -> None:
+    def __init__(self, url: str, token: str = "") -> None:
         self.url = url
         self._token = token
 
@@ -55,7 +56,7 @@ class Remote:
         headers = {"Accept": _ACCEPT}
         if body is not None:
             headers["Content-Type"] = "application/json"
-        if self._token is not None:
+        if self._token:
             headers["Authorization"] = f"Bearer {self._token}"
         connection = http.client.HTTPConnection(place.hostname or "", place.port, timeout=timeout_s)
         try:
@@ -92,17 +93,7 @@ def server_of(settings: Settings) -> Remote | None:
 
     if settings.on_postgres or not inspection.owned(settings.database_url):
         return None
-    try:
-        url = json.loads((settings.data_dir / "server.json").read_bytes())["url"]
-    except (OSError, ValueError, KeyError, TypeError):
+    url = announced(settings.data_dir)
+    if not url:
         return None  # opening it will say who has it
-    return Remote(str(url), _token(settings))
-
-
-def _token(settings: Settings) -> str | None:
-    if not settings.auth:
-        return None
-    try:
-        return (settings.data_dir / "token").read_text(encoding="ascii").strip()
-    except (OSError, ValueError):
-        return None
+    return Remote(url, token(settings.data_dir) if settings.auth else "")

@@ -24,7 +24,7 @@ def rpc(url: str | None, port: str | None, data_dir: str | None) -> None:
 
     place = Place(
         settings.data_dir, settings.port, url=settings.url, key=settings.api_key, may_start=settings.autostart,
-        flags=("--data-dir", str(settings.data_dir), "--port", str(settings.port)),
+        flags=("--port", str(settings.port)),
     )  # fmt: skip
     with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as target:
         os.dup2(sys.stderr.fileno(), sys.stdout.fileno())

@@ -13,27 +13,13 @@ from urllib.parse import quote
 from codexmem.cli.reach import ACTOR, opened
 from codexmem.cli.remote import LONG_S, Remote, server_of
 from codexmem.cli.store import chosen, tenant_of
-from codexmem.domain.errors import (
-    CodexmemError,
-    Conflict,
-    InvalidArgument,
-    NotFound,
-    NotReady,
-    RateLimited,
-    StorageFull,
-    Unauthorized,
-    Unavailable,
-)
+from codexmem.domain.errors import BY_CODE, CodexmemError
 
 if TYPE_CHECKING:
     from codexmem.app import Core
 
 Answer = dict[str, Any]
 Toolset = Literal["notes", "knowledge"]
-_ERRORS: dict[str, type[CodexmemError]] = {
-    kind.code: kind
-    for kind in (InvalidArgument, Unauthorized, NotFound, Conflict, RateLimited, Unavailable, NotReady, StorageFull)
-}
 _ERROR_KEY = "codexmem/error"
 _COMMANDS = {
     "read_memory": "memory read",
@@ -137,7 +123,7 @@ def _refusal(result: dict[str, Any]) -> CodexmemError:
     told = (result.get("_meta") or {}).get(_ERROR_KEY) or {}
     text = "\n".join(str(part.get("text", "")) for part in result.get("content", []))
     hint = told.get("hint")
-    kind = _ERRORS.get(str(told.get("code")), CodexmemError)
+    kind = BY_CODE.get(str(told.get("code")), CodexmemError)
     return kind(str(told.get("message") or text), hint=str(hint) if hint else None)
 
 

@@ -65,3 +65,10 @@ class StorageFull(CodexmemError):
     """The disk or quota under the store is full; nothing was written."""
 
     code = "storage_full"
+
+
+# For a client that rebuilds an error from what a server said.
+BY_CODE: dict[str, type[CodexmemError]] = {
+    kind.code: kind
+    for kind in (InvalidArgument, Unauthorized, NotFound, Conflict, RateLimited, Unavailable, NotReady, StorageFull)
+}

@@ -31,7 +31,7 @@ MAX_TOKENS = 20_000
 _OBSERVATIONS = frozenset({Kind.OBSERVATION})
 _NOTES = frozenset({Kind.NOTE})
 _RECALLED = frozenset({Kind.OBSERVATION, Kind.SUMMARY, Kind.NOTE})
-_CORE = 2  # notes up to this priority are always told
+_IMPORTANT = (("priority", frozenset("012")),)  # notes that are always told; by label, because they are few
 _RECENT = 50
 _BY_HAND = 10
 _RELEVANT = 8
@@ -157,7 +157,7 @@ class Context:
             memory
             for name in dict.fromkeys((project, ""))  # notes of no project are for every project
             for memory in self._memories.page(
-                Filter(kinds=_NOTES, project=name, priority_max=_CORE), Page(limit=_RECENT)
+                Filter(kinds=_NOTES, project=name, facets=_IMPORTANT), Page(limit=_RECENT)
             ).items
         ]
         return sorted(found, key=lambda memory: (memory.state.priority, memory.seq))

@@ -1,6 +1,6 @@
 """Starting a server in the background where there is none, without waiting for it.
 
-At most one attempt at a time, by whichever client: the mark that says so is shared with the bridge. Two servers that
+At most one attempt at a time, by whichever client: the hook and the bridges start theirs here. Two servers that
 are started all the same do no harm, because the second finds the store owned and goes.
 """
 
@@ -13,13 +13,13 @@ from codexmem.clients.hook.surroundings import now_ns
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 AGAIN_S = 30
 _LOG_BYTES = 4 << 20
 
 
-def start(data_dir: str, environ: Mapping[str, str]) -> bool:
+def start(data_dir: str, environ: Mapping[str, str], flags: Sequence[str] = ()) -> bool:
     """Start a server that outlives us; False if somebody has tried a moment ago, or it cannot be done."""
     try:
         os.makedirs(data_dir, mode=0o700, exist_ok=True)
@@ -28,7 +28,8 @@ def start(data_dir: str, environ: Mapping[str, str]) -> bool:
         log = os.path.join(data_dir, "server.log")
         if os.path.exists(log) and os.stat(log).st_size > _LOG_BYTES:
             os.truncate(log, 0)
-        _spawn([sys.executable, "-m", "codexmem.cli", "serve", "--data-dir", data_dir], log, data_dir, environ)
+        command = [sys.executable, "-m", "codexmem.cli", "serve", "--data-dir", data_dir, *flags]
+        _spawn(command, log, data_dir, environ)
     except OSError:
         return False
     return True

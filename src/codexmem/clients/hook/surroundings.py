@@ -66,6 +66,11 @@ def look(environ: Mapping[str, str] | None = None) -> Surroundings:
     return Surroundings(environ, data_dir, base, token, ours=True, may_start=may_start)
 
 
+def environment() -> Mapping[str, str]:
+    """What this process was given, for one that it starts."""
+    return os.environ
+
+
 def is_internal(environ: Mapping[str, str] | None = None) -> bool:
     """Whether we were started by our own work, which must not be remembered."""
     return (os.environ if environ is None else environ).get("CODEXMEM_INTERNAL", "") not in {"", "0"}
