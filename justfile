@@ -53,6 +53,10 @@ lock *args:
 lock-agents:
     "{{ python }}" -m tests.agents.installation lock
 
+# recordings of real agents under mem-codecli, which tests of the adapters play again
+record-agents *names:
+    "{{ python }}" -m tests.agents.recordings "$@"
+
 # the model request in docs/agents.md, from two sessions of a real agent
 agents-example:
     "{{ python }}" -m tests.agents.example
@@ -105,9 +109,17 @@ soak-hostile *args:
 soak-snapshots *args:
     "{{ python }}" -m bench.snapshots "$@"
 
+# 1,000 harms to an audit log of 100,000 rows: each is found, and its first row named
+soak-audit *args:
+    "{{ python }}" -m bench.audit_harm "$@"
+
 # wall time of a hook beside that of Python itself
 bench-hook *args:
     "{{ python }}" -m bench.hook_time "$@"
+
+# what the wrapper costs an agent that prints 100 MB, and when its first byte comes
+bench-passthrough *args:
+    "{{ python }}" -m bench.passthrough "$@"
 
 # write rate beside bare commits
 bench-writes *args:
@@ -156,6 +168,14 @@ bench-misses *args:
 # the table of every clause of a contract with its tests and their results; of all contracts if none is named
 contract-table *contracts:
     "{{ python }}" -m tests.contracts.clauses "$@"
+
+# what answers gain by learning from signals that are partly wrong
+bench-qa-loop *args:
+    "{{ python }}" -m bench.qa_loop "$@"
+
+# recall of secrets by provider and context, false alarms and hostile texts, beside detect-secrets
+bench-secrets *args:
+    "{{ python }}" -m bench.secrets "$@"
 
 # how many events per second are captured
 bench-capture *args:

@@ -32,8 +32,8 @@ RANKS: Mapping[str, int] = {
 ENTRY_POINTS = {"app", "cli", "__main__"}
 SHARED_SERVICES = {"memories", "history"}
 SURFACE_KIT = "_kit"
-# The hook lives for milliseconds and cannot load settings and ids; one module of its own stands for both.
-HOOK_SURROUNDINGS = "clients.hook.surroundings"
+# The hook and the wrapper live for milliseconds and cannot load settings and ids; one module each stands for both.
+SURROUNDINGS = {"clients.hook.surroundings", "clients.codecli.surroundings"}
 
 SQL_LIBRARIES = {"sqlalchemy", "alembic", "psycopg", "psycopg_pool", "pysqlite3", "sqlite3"}
 WEB_LIBRARIES = {"fastapi", "starlette", "uvicorn"}
@@ -177,7 +177,7 @@ def web_at_the_edge(module: Module) -> Iterator[Violation]:
 
 def environment_in_settings(module: Module) -> Iterator[Violation]:
     """The environment is read in one place."""
-    if module.layer == "settings" or module.name == HOOK_SURROUNDINGS:
+    if module.layer == "settings" or module.name in SURROUNDINGS:
         return
     for line, name in names_used(module):
         if name in ENVIRONMENT:
@@ -189,7 +189,7 @@ def environment_in_settings(module: Module) -> Iterator[Violation]:
 
 def clock_in_ids(module: Module) -> Iterator[Violation]:
     """Time and identity come from one place."""
-    if module.name in {"domain.ids", HOOK_SURROUNDINGS}:
+    if module.name in {"domain.ids", *SURROUNDINGS}:
         return
     for line, name in names_used(module):
         if name in CLOCK_AND_IDS or name.split(".")[0] in CLOCK_AND_IDS or WALL_CLOCK.match(name):

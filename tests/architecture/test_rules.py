@@ -21,6 +21,8 @@ SOUND = {
     "clients/__init__.py": '"""Programs apart."""\nimport os\nfrom codexmem.domain.memory import Memory\n',
     "clients/hook/__init__.py": '"""The hook."""\n',
     "clients/hook/surroundings.py": '"""Machine."""\nimport os\nimport time\nX = os.environ, time.time_ns()\n',
+    "clients/codecli/__init__.py": '"""The wrapper."""\n',
+    "clients/codecli/surroundings.py": '"""Machine."""\nimport os\nimport time\nX = os.environ, time.time_ns()\n',
     "domain/__init__.py": '"""Values."""\n',
     "domain/ids.py": '"""Clock and ids."""\nimport time\nimport uuid\nNOW = time.time_ns()\n',
     "domain/memory.py": '"""Memory."""\nfrom dataclasses import dataclass\nfrom datetime import UTC, datetime\n\n\n'
@@ -91,6 +93,8 @@ PLANTED = {
         '"""A."""\nimport click\nO = click.option("--x", envvar="X")\n',
     ),
     "environment in the hook": ("environment", "clients/hook/a.py", '"""A."""\nimport os\nX = os.environ["X"]\n'),
+    "environment in the wrapper": ("environment", "clients/codecli/a.py", '"""A."""\nfrom os import environ\n'),
+    "clock in the wrapper": ("clock", "clients/codecli/a.py", '"""A."""\nimport time\nX = time.time()\n'),
     "clock in the hook": ("clock", "clients/hook/a.py", '"""A."""\nfrom time import time_ns\n'),
     "clock": ("clock", "store/a.py", '"""A."""\nimport time as t\nX = t.time()\n'),
     "clock by import": ("clock", "jobs/a.py", '"""A."""\nfrom time import time_ns\n'),

@@ -107,6 +107,14 @@ def test_what_we_handed_over_is_never_captured(here: Capturing) -> None:
     assert prompt.state.content == "now go on"
 
 
+@pytest.mark.parametrize("spoken", ["<private>", "&lt;private&gt;", "＜private＞", "</codexmem-context>"])
+def test_a_memory_that_speaks_of_our_tags_takes_no_prompt_along(here: Capturing, spoken: str) -> None:
+    noted(here, "project://tags", f"how {spoken} works: 标记的用法", 0)
+    here.say(f"{start(here)}\nnow go on")
+    (prompt,) = here.memories(Kind.PROMPT)
+    assert prompt.state.content == "now go on"
+
+
 def test_a_prompt_brings_what_bears_on_it_and_nothing_else(here: Capturing) -> None:
     seen(here, "Login tokens expire after 3600 seconds", content="The login token expiry is set in src/auth.py")
     seen(here, "Chart colours", content="The palette of charts was changed")

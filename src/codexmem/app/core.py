@@ -5,6 +5,7 @@ from functools import partial
 from pathlib import Path
 
 from codexmem import __version__
+from codexmem.app.asking import qa_of
 from codexmem.app.knowing import knowledge_of
 from codexmem.app.noting import notes_of
 from codexmem.app.operating import operations_of
@@ -25,6 +26,7 @@ from codexmem.llm.distil import Distiller
 from codexmem.search.finder import Finder
 from codexmem.search.indexer import Indexer
 from codexmem.services import capture, extraction, housekeeping, indexing
+from codexmem.services.auditing import Auditing
 from codexmem.services.capture import Intake, Rules
 from codexmem.services.context import Context
 from codexmem.services.extraction import Budget, Extraction
@@ -41,6 +43,7 @@ from codexmem.services.notes import Notes
 from codexmem.services.operations import Operations
 from codexmem.services.overview import Overview
 from codexmem.services.provenance import Explaining
+from codexmem.services.qa import Qa
 from codexmem.services.recall import Recall, Traces
 from codexmem.services.receipts import Receipts
 from codexmem.services.saving import Saving
@@ -49,6 +52,7 @@ from codexmem.services.transfer import Transfer
 from codexmem.services.undoing import Undoing
 from codexmem.settings import Settings
 from codexmem.store import history, memories, receipts
+from codexmem.store.audited import Audited
 from codexmem.store.backup import Target
 from codexmem.store.bell import Bell, LocalBell
 from codexmem.store.candidates import Candidates
@@ -97,6 +101,8 @@ class Core:
     undoing: Undoing
     notes: Notes
     knowledge: Knowledge
+    qa: Qa
+    auditing: Auditing
     explaining: Explaining
     extraction: Extraction
     budget: Budget
@@ -214,6 +220,10 @@ def _build(db: Database, settings: Settings, clock: Clock) -> Core:
             db, settings.data_dir, clock, table=table, memories=remembering, history=past, search=recall.search,
             book=book,
         ),
+        qa=qa_of(
+            db, clock, table=table, memories=remembering, history=past, book=book, search=recall.search
+        ),
+        auditing=Auditing(db, Audited(db), book, EventPages(db)),
         explaining=Explaining(db, remembering, past, versions, sessions, captures, jobs, Noted(db)),
         recall=recall, traces=traces, indexer=indexer, indexing=indexes, reminder=reminder,
         operations=operations_of(

@@ -6,6 +6,7 @@ from codexmem.domain.errors import NotReady
 from codexmem.events.live import Live
 from codexmem.events.report import Report
 from codexmem.jobs.queue import Queue
+from codexmem.services.auditing import Auditing
 from codexmem.services.capture import Intake
 from codexmem.services.context import Context
 from codexmem.services.forgetting import Forgetting
@@ -19,6 +20,7 @@ from codexmem.services.notes import Notes
 from codexmem.services.operations import Operations
 from codexmem.services.overview import Overview
 from codexmem.services.provenance import Explaining
+from codexmem.services.qa import Qa
 from codexmem.services.recall import Recall
 from codexmem.services.receipts import Receipts
 from codexmem.services.saving import Saving
@@ -123,6 +125,16 @@ class Services:
     def knowledge(self) -> Knowledge:
         """The knowledge base and workspaces."""
         return self.core.knowledge
+
+    @property
+    def qa(self) -> Qa:
+        """Questions with answers."""
+        return self.core.qa
+
+    @property
+    def auditing(self) -> Auditing:
+        """What agents asked for."""
+        return self.core.auditing
 
     @property
     def indexing(self) -> Indexing:

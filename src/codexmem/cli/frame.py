@@ -97,12 +97,16 @@ class Command(_Spoken):
 
 
 class Group(_Spoken, click.Group):
-    """Commands under one name, imported when called: `lazy` maps a name to `module:attribute`."""
+    """Commands under one name, imported when called: `lazy` maps a name to `module:attribute`.
+
+    The texts of its commands begin with its own key, unless it is not `prefixed`.
+    """
 
     def __init__(self, *args: Any, key: str, lazy: Mapping[str, str] | None = None,
-                 also: Mapping[str, str] | None = None, **more: Any) -> None:  # fmt: skip
+                 also: Mapping[str, str] | None = None, prefixed: bool = True, **more: Any) -> None:  # fmt: skip
         super().__init__(*args, **more)
         self.key = key
+        self._prefixed = prefixed
         self._lazy = dict(lazy or {})
         self._also = dict(also or {})  # other names of commands, which work and are not listed
         self.params.extend(_common())
@@ -140,7 +144,7 @@ class Group(_Spoken, click.Group):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The commands, then the options; no command is imported for its line."""
-        prefix = "" if self.key == "codexmem" else f"{self.key}."
+        prefix = f"{self.key}." if self._prefixed else ""
         with formatter.section(say("help.commands")):
             formatter.write_dl([(name, say(f"{prefix}{name}.short")) for name in self.list_commands(ctx)])
         super().format_options(ctx, formatter)
@@ -153,11 +157,15 @@ def current() -> Output:
     return found
 
 
-def run(cli: click.Group, args: Sequence[str]) -> int:
-    """Run the command line; returns the exit code, whatever happens."""
-    output = _common_wishes(args)
+def run(cli: click.Group, args: Sequence[str], ours: Sequence[str] | None = None) -> int:
+    """Run the command line of the program that `cli` is named after; returns the exit code, whatever happens.
+
+    `ours` are the arguments that may hold common options, where the rest belongs to another program.
+    """
+    program = cli.name or ""
+    output = _common_wishes(args if ours is None else ours)
     try:
-        code = cli.main(list(args), prog_name="codexmem", standalone_mode=False, obj=output)
+        code = cli.main(list(args), prog_name=program, standalone_mode=False, obj=output)
         return code if isinstance(code, int) else 0
     except CodexmemError as error:
         if output.debug:
@@ -169,7 +177,7 @@ def run(cli: click.Group, args: Sequence[str]) -> int:
         click.echo(asked.format_message())
         return 0
     except click.UsageError as error:
-        return output.failure(_usage_problem(error))
+        return output.failure(_usage_problem(error, program))
     except click.ClickException as error:
         return output.failure(CodexmemError(error.format_message()))
     except (click.Abort, KeyboardInterrupt):
@@ -217,8 +225,8 @@ def _value(args: Sequence[str], name: str) -> str | None:
     return found
 
 
-def _usage_problem(error: click.UsageError) -> UsageProblem:
-    hint = say("usage.see_help", command=error.ctx.command_path if error.ctx else "codexmem")
+def _usage_problem(error: click.UsageError, program: str) -> UsageProblem:
+    hint = say("usage.see_help", command=error.ctx.command_path if error.ctx else program)
     match error:
         case click.NoSuchOption(option_name=name, possibilities=near):
             if near:

@@ -1,11 +1,13 @@
 """Which language we speak, and what is said in it. The texts are data: one file per language, the same keys in each."""
 
+from collections.abc import Mapping
+
 from codexmem.cli.messages_en import EN
 from codexmem.cli.messages_zh import ZH
 from codexmem.cli.messages_zh_errors import CODES, ERRORS, HINTS, NOTES
 from codexmem.domain.errors import CodexmemError
 
-CATALOGUES = {"en": EN, "zh": ZH}
+CATALOGUES = {"en": dict(EN), "zh": dict(ZH)}
 _language = "en"
 
 
@@ -13,6 +15,17 @@ def use(language: str) -> None:
     """Speak this language from now on."""
     global _language  # noqa: PLW0603  (one process, one reader)
     _language = language
+
+
+def language() -> str:
+    """The language of the moment."""
+    return _language
+
+
+def learn(english: Mapping[str, str], chinese: Mapping[str, str]) -> None:
+    """Take in what another program than `codexmem` has to say; only that program loads it."""
+    CATALOGUES["en"].update(english)
+    CATALOGUES["zh"].update(chinese)
 
 
 def say(key: str, **values: object) -> str:

@@ -2,6 +2,7 @@
 
 from codexmem.cli.messages_en_across import ACROSS
 from codexmem.cli.messages_en_moving import MOVING
+from codexmem.cli.messages_en_qa import QA
 from codexmem.settings import SETTINGS
 
 EN: dict[str, str] = {
@@ -362,5 +363,6 @@ EN: dict[str, str] = {
     "doctor.broken.how": "mend that and run doctor again",
     **MOVING,
     **ACROSS,
+    **QA,
     **{f"setting.{setting.name}": setting.help for setting in SETTINGS},
 }

@@ -4,10 +4,12 @@
 
 from codexmem.cli.messages_zh_across import ACROSS
 from codexmem.cli.messages_zh_moving import MOVING
+from codexmem.cli.messages_zh_qa import QA
 
 ZH: dict[str, str] = {
     **MOVING,
     **ACROSS,
+    **QA,
     "label.error": "错误：",
     "label.hint": "提示：",
     "help.usage": "用法：",

@@ -29,6 +29,7 @@ _ERRORS: dict[int, type[CodexmemError]] = {
     401: Unauthorized,
     404: NotFound,
     409: Conflict,
+    422: InvalidArgument,
     429: RateLimited,
     503: NotReady,
     507: StorageFull,

@@ -5,6 +5,7 @@ from codexmem.cli.frame import Group
 cli = Group(
     "codexmem",
     key="codexmem",
+    prefixed=False,
     no_args_is_help=True,
     lazy={
         "serve": "codexmem.cli.serve:serve",
@@ -16,6 +17,7 @@ cli = Group(
         "why": "codexmem.cli.why:why",
         "memory": "codexmem.cli.memory:memory",
         "kb": "codexmem.cli.kb:kb",
+        "qa": "codexmem.cli.qa:qa",
         "workspace": "codexmem.cli.workspace:workspace",
         "index": "codexmem.cli.index:index",
         "import": "codexmem.cli.importing:importing",

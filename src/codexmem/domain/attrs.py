@@ -11,6 +11,7 @@ from typing import Any, Self
 from codexmem.domain.errors import InvalidArgument
 from codexmem.domain.file_labels import file_labels
 from codexmem.domain.mentions import mention_label
+from codexmem.domain.qa import words as qa_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,12 +116,16 @@ class QaAttrs(Attrs):
     summary: str = ""
     tags: tuple[str, ...] = ()
     author: str = ""
+    source: str = ""  # what the caller said of it: a label, no provenance
+    alternatives: tuple[str, ...] = ()  # the same answer in other words
+    metadata: str = ""  # the caller's own, as JSON text
 
     def facets(self) -> Iterable[tuple[str, str]]:
-        """Tags, and who wrote it."""
+        """Tags, who wrote it, and what is asked: the same question in any wording has the same label."""
         yield from (("tag", tag) for tag in self.tags)
         if self.author:
             yield ("who", self.author)
+        yield from (("question", qa_words.key(each)) for each in (self.question, *self.phrasings) if each)
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,8 @@ class EventType(StrEnum):
     MODEL_RESULT = "model.result"  # one extraction, and who answered it
     EXTRACTION_TIMED = "extraction.timed"  # how long one extraction took, step by step
     CONTEXT_GIVEN = "context.given"  # which memories an agent was handed
+    QA_SIGNAL = "qa.signal"  # an answer was shown, used, tried or judged
+    TOOL_DECIDED = "tool.decided"  # a row of a wrapper's audit log
     WORKSPACE_ERASED = "workspace.erased"  # a task's folder was removed for good
     KNOWLEDGE_RESTORED = "knowledge.restored"  # knowledge and workspaces were replaced by a backup of theirs
     STORE_BACKED_UP = "store.backed_up"
@@ -41,6 +43,8 @@ RETENTION_MS: dict[EventType, int | None] = {
     EventType.MODEL_RESULT: 30 * _DAY_MS,
     EventType.EXTRACTION_TIMED: 7 * _DAY_MS,
     EventType.CONTEXT_GIVEN: 30 * _DAY_MS,
+    EventType.QA_SIGNAL: 90 * _DAY_MS,
+    EventType.TOOL_DECIDED: 365 * _DAY_MS,
     EventType.WORKSPACE_ERASED: None,
     EventType.KNOWLEDGE_RESTORED: None,
     EventType.STORE_BACKED_UP: None,

@@ -4,6 +4,9 @@
 secrets with a telling form (`secret_forms`) and values behind a telling label (`secret_labels`). The rules are plain
 string searches, so that time is linear whatever the input, and so that the hook, which lives for milliseconds, loads
 neither regular expressions nor the rules that cannot match. Masking what is masked changes nothing.
+
+What is captured has its secrets masked and nothing else (`SECRETS`). The wrapper chooses a level: `off` masks nothing,
+`basic` secrets and e-mail addresses, `strict` also what else says who or where somebody is (`personal`).
 """
 
 from __future__ import annotations
@@ -17,6 +20,8 @@ if TYPE_CHECKING:
 
     from codexmem.domain.secret_tokens import Span
 
+SECRETS = "secrets"  # what hooks and services mask, whatever a wrapper is told
+LEVELS = ("off", "basic", "strict")  # what a person may choose, each masking more
 DEEPEST = 60  # levels of a JSON value; the server refuses more
 TOO_DEEP = "[nested too deeply]"
 _LEAST_KNOWN = 8  # shorter values would mask half of every text
@@ -32,16 +37,24 @@ def masked(kind: str) -> str:
     return f"[REDACTED:{kind}]"
 
 
-def redact(text: str, known: Sequence[str] = ()) -> str:
+def redact(text: str, known: Sequence[str] = (), level: str = SECRETS) -> str:
     """The text with its secrets masked; `known` are secrets by value, wherever they stand."""
-    return _Rules(text, known).redact(text)
+    return text if level == "off" else _Rules(text, known, level).redact(text)
 
 
-def redact_value(value: Any, known: Sequence[str] = ()) -> Any:
+def redact_value(value: Any, known: Sequence[str] = (), level: str = SECRETS) -> Any:
     """A JSON value with the secrets in its strings and keys masked; what a telling key holds is masked as a whole."""
+    if level == "off":
+        return value
     texts: list[str] = []
     _collect(value, texts, 0)
-    return _redacted(value, _Rules("\n".join(texts), known), 0)
+    return _redacted(value, _Rules("\n".join(texts), known, level), 0)
+
+
+def kinds_in(text: str, known: Sequence[str] = (), level: str = SECRETS) -> tuple[str, ...]:
+    """The kinds of what would be masked, each once, in the order in which they first stand in the text."""
+    found = sorted(_Rules(text, known, level).spans(text))
+    return tuple(dict.fromkeys(kind for _, _, kind in found))
 
 
 def names_secret_file(tool_input: Any) -> bool:
@@ -112,9 +125,12 @@ def _is_masked(value: Any) -> bool:
 class _Rules:
     """The rules that can match in a text or in any part of it."""
 
-    def __init__(self, text: str, known: Sequence[str]) -> None:
+    def __init__(self, text: str, known: Sequence[str], level: str) -> None:
         if "\0" in text:
             text += text.replace("\0", "")
+        self._plain: tuple[str, tuple[str, list[int]] | None] = ("", None)  # the text that was read last, unescaped
+        if (plain := self._unescaped(text)) is not None:
+            text += plain[0]
         self._tokens = secret_tokens.found_in(text)
         self._known = _spellings(known, text)
         # The other two families cost an import each, so a mark of theirs must be there.
@@ -125,6 +141,8 @@ class _Rules:
             self._forms = secret_forms.found_in(text)
         lowered = text.lower()
         self._labels = any(word in lowered for word in _LABEL_MARKS)
+        self._emails = level in {"basic", "strict"} and "@" in text
+        self._strict = level == "strict"
 
     def kind_of(self, key: str) -> str | None:
         """The kind of secret that this key announces."""
@@ -136,10 +154,21 @@ class _Rules:
 
     def redact(self, text: str) -> str:
         """The text, masked."""
-        if not (self._tokens or self._forms or self._labels or self._known):
+        if not (self._tokens or self._forms or self._labels or self._known or self._emails or self._strict):
             return text
         if "\0" in text:  # text in two bytes per letter, read as one
             text = text.replace("\0", "")
+        found = self.spans(text)
+        return _replaced(text, found) if found else text
+
+    def spans(self, text: str) -> list[Span]:
+        """Where something is masked, in any order."""
+        if (plain := self._unescaped(text)) is None:
+            return self._spans(text, 1)
+        escaped = ((plain[1][begin], plain[1][end], kind) for begin, end, kind in self._spans(plain[0], 2))
+        return [*self._spans(text, 2), *escaped]
+
+    def _spans(self, text: str, passes: int) -> list[Span]:
         found: list[Span] = [*secret_tokens.spans(text, self._tokens), *self._known_spans(text)]
         if self._forms:
             from codexmem.domain import secret_forms
@@ -148,8 +177,20 @@ class _Rules:
         if self._labels:
             from codexmem.domain import secret_labels
 
-            found += secret_labels.spans(text)
-        return _replaced(text, found) if found else text
+            found += secret_labels.spans(text, passes)
+        if self._emails or self._strict:
+            from codexmem.domain import personal
+
+            found += personal.emails(text) if self._emails else ()
+            found += personal.strict(text) if self._strict else ()
+        return found
+
+    def _unescaped(self, text: str) -> tuple[str, list[int]] | None:
+        if "%" not in text or not any(mark in text for mark in _ESCAPE_MARKS):
+            return None
+        if self._plain[0] is not text:
+            self._plain = (text, _unescaped(text))
+        return self._plain[1]
 
     def _known_spans(self, text: str) -> Iterable[Span]:
         for each in self._known:
@@ -161,8 +202,8 @@ class _Rules:
 
 # One of these is in every form of `secret_forms`, and in every label of `secret_labels`, written in lower case.
 _FORM_MARKS = ("-----BEGIN", "-----END", "Private-Lines", "eyJ", "://", "uthorization", "UTHORIZATION", "earer ",
-               "BEARER ", "ookie:", "COOKIE:", " -u ", "--user ", "sshpass -p ", ":AA", "Q~", "AKIA", "ASIA",
-               ".atlasv1.")  # fmt: skip
+               "BEARER ", "ookie:", "COOKIE:", " -u ", "--user ", "sshpass -p ", ":AA", "Q~", "-us", "AKIA",
+               "ASIA", ".atlasv1.")  # fmt: skip
 _LABEL_MARKS = ("passw", "passphrase", "pwd", "secret", "token", "key", "credential", "authorization", "cookie", "密",
                 "口令", "秘钥", "令牌", "授权码")  # fmt: skip
 
@@ -180,15 +221,38 @@ def _spellings(known: Sequence[str], text: str) -> list[str]:
     return sorted({each for each in spelled if each in text}, key=len, reverse=True)
 
 
+def _unescaped(text: str) -> tuple[str, list[int]] | None:
+    """The text as an address means it, and where each of its places is in the text; None if nothing is escaped."""
+    first, *rest = text.split("%")
+    pieces, places, at, changed = [first], list(range(len(first))), len(first), False
+    for piece in rest:
+        letter = _ESCAPED.get(piece[:2])
+        kept = letter + piece[2:] if letter else "%" + piece
+        places += [at, *range(at + 3, at + 1 + len(piece))] if letter else range(at, at + 1 + len(piece))
+        pieces.append(kept)
+        at, changed = at + 1 + len(piece), changed or letter is not None
+    return ("".join(pieces), [*places, at]) if changed else None
+
+
+_ESCAPE_MARKS = ("%2", "%3", "%4", "%5", "%7")
+# What addresses escape of the letters that secrets are made of, or that stand around them.
+_ESCAPED = {f"{ord(each):02X}": each for each in " !\"#$&'()*+,/:;=?@[]{}|"}
+_ESCAPED |= {code.lower(): each for code, each in _ESCAPED.items()}
+
+
 def _replaced(text: str, found: list[Span]) -> str:
     """The text with the spans masked; of overlapping ones the first and longest names the kind, and all are gone."""
     joined: list[Span] = []
-    for begin, end, kind in sorted(found, key=lambda span: (span[0], -span[1])):
-        if joined and begin < joined[-1][1]:
-            first, until, named = joined[-1]
-            joined[-1] = (first, max(until, end), named)
-        else:
-            joined.append((begin, end, kind))
+    reached = 0
+    for span in sorted(found):
+        begin, end, kind = span
+        if begin >= reached:
+            joined.append(span)
+            reached = end
+        elif end > reached:
+            first, _, named = joined[-1]
+            joined[-1] = (first, end, kind if begin == first else named)
+            reached = end
     pieces, place = [], 0
     for begin, end, kind in joined:
         pieces += [text[place:begin], masked(kind)]

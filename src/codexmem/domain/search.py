@@ -64,6 +64,7 @@ class Found:
     memory: Memory
     score: float  # probability of relevance
     signals: dict[str, float] = field(default_factory=dict)  # each signal's share of the score, if asked for
+    meaning: float | None = None  # cosine of its nearest passage, where vectors took part
 
 
 @dataclass(frozen=True, slots=True)

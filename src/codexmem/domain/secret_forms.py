@@ -6,7 +6,7 @@ read, so that the time is linear. A private key reaches to its end line, or to t
 
 from __future__ import annotations
 
-from codexmem.domain.secret_tokens import BASE64, DIGITS, URL, WORD, has_digit, run, run_end, stands_apart
+from codexmem.domain.secret_tokens import BASE64, DIGITS, HEX, URL, WORD, has_digit, joined, run, stands_apart
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ _TOKEN_ENDS = dict.fromkeys(map(ord, " \t\r\n\"'`<>\\,;"), "\n")
 _LINE_ENDS = dict.fromkeys(map(ord, "\r\n\"'`<>\\"), "\n")
 _SIGNED = URL + "."
 _CLIENT_SECRET = URL + "~."
+_NOT_BASE64 = {each: " " for each in range(128) if chr(each) not in BASE64}
 
 
 def found_in(text: str) -> list[int]:
@@ -52,19 +53,20 @@ def is_template(value: str) -> bool:
 
 def word_end(text: str, at: int, ends: dict[int, str], most: int) -> int:
     """Where the word that begins here ends; `ends` maps the characters that end it to a line feed."""
-    last = min(len(text), at + most)
+    last, step = min(len(text), at + most), 32  # most words are short
     while at < last:
-        piece = text[at : min(at + 256, last)]
+        piece = text[at : min(at + step, last)]
         found = piece.translate(ends).find("\n")
         if found >= 0:
             return at + found
-        at += len(piece)
+        at, step = at + len(piece), 512
     return last
 
 
 def _private_key(text: str, at: int, place: int) -> tuple[int, int]:
-    head = text.find("-----", place, place + 70)
-    if head < 0 or "PRIVATE KEY" not in text[place:head]:
+    head = text.find("-----", place, place + 80)
+    named = text[place:head]
+    if head < 0 or "PRIVATE" not in named or "KEY" not in named:  # in an address the space is written %20
         return -1, place
     end = text.find("-----END", head)
     last = text.find("-----", end + 8) if end >= 0 else -1
@@ -73,7 +75,8 @@ def _private_key(text: str, at: int, place: int) -> tuple[int, int]:
 
 def _end_of_key(text: str, at: int, place: int) -> tuple[int, int]:
     """A key whose beginning was cut off: everything up to its end line."""
-    if "PRIVATE KEY" not in text[place : place + 40] or text.find("-----END") != at or "-----BEGIN" in text[:at]:
+    named = text[place : place + 40]
+    if "PRIVATE" not in named or "KEY" not in named or text.find("-----END") != at or "-----BEGIN" in text[:at]:
         return -1, place
     last = text.find("-----", place)
     return 0, last + 5 if last >= 0 else len(text)
@@ -86,16 +89,20 @@ def _putty_key(text: str, at: int, place: int) -> tuple[int, int]:
 
 def _signed(text: str, at: int, place: int) -> tuple[int, int]:
     """A web token: three parts of base64 (five if it is encrypted), the first being an object."""
-    if not stands_apart(text, at) or run(text, at, _SIGNED, 30) < 30:
+    if not stands_apart(text, at):
         return -1, place
-    end = run_end(text, at, _SIGNED)
-    parts = text[at:end].split(".", 5)
+    end, token = joined(text, at, _SIGNED, 30)
+    if end < 0:
+        return -1, place
+    parts = token.split(".", 5)
     whole = len(parts) in {3, 5} and len(parts[0]) >= 10 and (len(parts) == 5 or len(parts[1]) >= 2)
     return (at if whole else -1), end
 
 
 def _address(text: str, _at: int, place: int) -> tuple[int, int]:
     """The password in `scheme://user:password@host`, or a token in the place of the user."""
+    if text.find("@", place, place + 600) < 0:
+        return -1, place
     end = word_end(text, place, _ADDRESS_ENDS, 600)
     sign = text.rfind("@", place, end)
     colon = text.find(":", place, sign) if sign > 0 else -1
@@ -155,36 +162,47 @@ def _telegram(text: str, at: int, place: int) -> tuple[int, int]:
     begin = at
     while begin and at - begin < 12 and text[begin - 1] in DIGITS:
         begin -= 1
-    whole = 8 <= at - begin <= 11 and run(text, at + 1, URL, 34) == 34
-    return (begin, run_end(text, at + 1, URL)) if whole else (-1, place)
+    if not 8 <= at - begin <= 11:
+        return -1, place
+    end, _ = joined(text, at + 1, URL, 34)
+    return (begin, end) if end > 0 else (-1, place)
 
 
 def _azure(text: str, at: int, place: int) -> tuple[int, int]:
     """A client secret has `Q~` in its fifth and sixth place."""
     begin = at - 4
-    whole = begin >= 0 and text[at - 1] in DIGITS and run(text, begin, _CLIENT_SECRET, 37) == 37
-    if not whole or not stands_apart(text, begin):
+    if begin < 0 or text[at - 1] not in DIGITS or not stands_apart(text, begin):
         return -1, place
-    return begin, run_end(text, begin, _CLIENT_SECRET)
+    end, _ = joined(text, begin, _CLIENT_SECRET, 37)
+    return (begin, end) if end > 0 else (-1, place)
+
+
+def _mailchimp(text: str, at: int, place: int) -> tuple[int, int]:
+    """Thirty-two hexadecimal digits and the name of a data centre."""
+    begin = at - 32
+    if begin < 0 or not text[place : place + 1].isdigit() or run(text, begin, HEX, 33) != 32:
+        return -1, place
+    return (begin, place + run(text, place, DIGITS, 2)) if stands_apart(text, begin) else (-1, place)
 
 
 def _aws_secret(text: str, at: int, place: int) -> tuple[int, int]:
     """The secret that follows a key id, as in a file of credentials: forty mixed characters."""
     if not stands_apart(text, at) or run(text, at, WORD, 21) != 20:
         return -1, place
-    place, last = at + 20, min(len(text), at + 160)
-    while place < last:
-        got = run(text, place, BASE64, 41)
-        piece = text[place : place + got]
-        if got == 40 and has_digit(piece) and piece.lower() != piece != piece.upper():
-            return place, place + got
-        place += max(got, 1)
+    beyond = text[at + 20 : at + 180]
+    place = at + 20
+    for piece in beyond.encode("ascii", "replace").decode().translate(_NOT_BASE64).split(" "):
+        if len(piece) == 40 and has_digit(piece) and piece.lower() != piece != piece.upper():
+            return place, place + 40
+        place += len(piece) + 1
     return -1, at + 20
 
 
 def _terraform(text: str, at: int, place: int) -> tuple[int, int]:
-    whole = at >= 14 and run(text, at - 14, WORD, 14) == 14
-    return (at - 14, run_end(text, place, URL + "=")) if whole else (-1, place)
+    if at < 14 or run(text, at - 14, WORD, 14) != 14:
+        return -1, place
+    end, _ = joined(text, place, URL + "=", 40)
+    return (at - 14, end) if end > 0 else (-1, place)
 
 
 # kind, mark, how to read on from there; marks of headers leave out the letter whose case changes
@@ -205,6 +223,7 @@ _FORMS: tuple[tuple[str, str, Reader], ...] = (
     ("password", "sshpass -p ", _sshpass),
     ("telegram", ":AA", _telegram),
     ("azure", "Q~", _azure),
+    ("mailchimp", "-us", _mailchimp),
     ("aws", "AKIA", _aws_secret),
     ("aws", "ASIA", _aws_secret),
     ("terraform", ".atlasv1.", _terraform),

@@ -31,12 +31,16 @@ _ENDINGS = (
     ("credential", "secret"), ("credentials", "secret"), ("密钥", "secret"), ("密鑰", "secret"), ("秘钥", "secret"),
     ("令牌", "token"),
 )  # fmt: skip
+_ALL_ENDINGS = tuple(ending for ending, _ in _ENDINGS)
 _NOT_SECRET = ("pagetoken", "continuationtoken", "cancellationtoken", "nexttoken", "padtoken", "eostoken", "bostoken",
                "unktoken", "septoken", "clstoken", "masktoken", "stoptoken", "pertoken", "oldpwd")  # fmt: skip
 _SUFFIXES = ("value", "prod", "production", "dev", "test", "staging", "base64", "b64", "old", "new")
 _ONLY_AS_KEYS = ("authorization", "proxyauthorization", "cookie", "setcookie", "xapikey", "xauthtoken")
-_LABEL = frozenset(WORD + "_-.$")
+_LABEL = WORD + "_-.$"
+_LABEL_OR_TYPE = frozenset(_LABEL + "[]|&?<>, '")
+_SEPARATED = dict.fromkeys(map(ord, "_-.$"))  # what stands between the words of a label
 _CLOSING = {'"': '"', "'": "'", "`": "`", "“": "”", "‘": "’", "「": "」"}  # noqa: RUF001
+_SIGNS_OF_SEPARATORS = frozenset("=:-：＝是为為")  # noqa: RUF001
 _SEPARATORS = (":=", "=>", "->", "==", "=", ":", "：", "＝", "是", "为", "為")  # noqa: RUF001
 _COLONS = (":", "：", "是", "为", "為")  # noqa: RUF001
 _ENDS = dict.fromkeys(map(ord, " \t\r\n\"'`,;<>|&，。；、）」”’"), "\n")  # noqa: RUF001
@@ -50,17 +54,23 @@ _ORDINARY = frozenset((
 ))  # fmt: skip
 _PREFIXES = frozenset("bruBRU")  # of literals in Python and others
 _CODE = frozenset("()[]{}")
+_NO_BEGINNING = frozenset("()[]{}<$%*")  # of what is written without quotes: code, or what stands for a secret
+_JUDGED = 128  # characters of a value that it is judged by
 _SIGNS = frozenset("!@#$%^&*~?+=")
 _NO_DIGITS = dict.fromkeys(map(ord, DIGITS))
-_DENSE = 32  # a label every so many characters is no text
+_DENSE = 64  # a label every so many characters is no text
 
 
 def kind_of(label: str) -> str | None:
     """The kind of secret that a label announces, or None."""
-    flat = "".join(each for each in label[-80:].lower() if each.isalnum()).rstrip(DIGITS)
+    return _kind("".join(each for each in label[-80:].lower() if each.isalnum()))
+
+
+def _kind(flat: str) -> str | None:
+    flat = flat.rstrip(DIGITS)
     for suffix in _SUFFIXES:
         flat = flat.removesuffix(suffix)
-    if flat.endswith(_NOT_SECRET):
+    if flat.endswith(_NOT_SECRET) or not flat.endswith(_ALL_ENDINGS):
         return None
     return next((kind for ending, kind in _ENDINGS if flat.endswith(ending)), None)
 
@@ -68,15 +78,16 @@ def kind_of(label: str) -> str | None:
 def kind_of_key(key: str) -> str | None:
     """The same for the key of a JSON value, which may also be the name of a header."""
     flat = "".join(each for each in key[-80:].lower() if each.isalnum())
-    return "authorization" if flat in _ONLY_AS_KEYS else kind_of(key)
+    return "authorization" if flat in _ONLY_AS_KEYS else _kind(flat)
 
 
-def spans(text: str) -> Iterator[Span]:
-    """What stands behind labels."""
+def spans(text: str, passes: int = 1) -> Iterator[Span]:
+    """What stands behind labels; of a text that is looked through several times, each time may take its share."""
     lowered = text.lower()
     if len(lowered) != len(text):
         lowered = text.replace("\u0130", "i").lower()
-    left = 2000 + len(text) // _DENSE
+    left = (1000 + len(text) // _DENSE) // passes
+    kinds: dict[str, str | None] = {}  # most labels stand in a text more than once
     for word in WORDS:
         at = lowered.find(word)
         while at >= 0:
@@ -85,7 +96,10 @@ def spans(text: str) -> Iterator[Span]:
                 yield at, len(text), "too-dense"
                 return
             begin, end = _label(text, at, at + len(word))
-            kind = kind_of(text[begin:end])
+            label = text[begin:end]
+            if label not in kinds:
+                kinds[label] = _kind(label[-80:].lower().translate(_SEPARATED).replace(" ", ""))
+            kind = kinds[label]
             found = _value(text, begin, end, is_password=kind == "password") if kind else None
             if found and kind:
                 yield (*found, kind)
@@ -95,19 +109,17 @@ def spans(text: str) -> Iterator[Span]:
 
 def _label(text: str, begin: int, end: int) -> tuple[int, int]:
     """The whole identifier around the word."""
-    first, last = max(0, begin - 64), min(len(text), end + 64)
-    while begin > first and text[begin - 1] in _LABEL:
-        begin -= 1
-    while end < last and text[end] in _LABEL:
-        end += 1
-    return begin, end
+    before, after = text[max(0, begin - 64) : begin], text[end : end + 64]
+    return begin - len(before) + len(before.rstrip(_LABEL)), end + len(after) - len(after.lstrip(_LABEL))
 
 
 def _value(text: str, begin: int, end: int, *, is_password: bool) -> tuple[int, int] | None:
     """Where the value behind this label stands, if it is literal."""
     place = end + run(text, end, "\"'`\\]*", 4)
     place += run(text, place, " \t", 8)
-    separator = next((each for each in _SEPARATORS if text.startswith(each, place)), "")
+    separator = ""
+    if text[place : place + 1] in _SIGNS_OF_SEPARATORS:
+        separator = next((each for each in _SEPARATORS if text.startswith(each, place)), "")
     in_tag = text[place : place + 1] == ">" and text[begin - 1 : begin] == "<"
     is_flag = text.startswith("-", begin)
     spoken = text[place : place + 3].lower() == "is "
@@ -125,7 +137,11 @@ def _value(text: str, begin: int, end: int, *, is_password: bool) -> tuple[int, 
         start += 1
     if (quote := _CLOSING.get(text[start : start + 1])) is not None:
         return _quoted(text, start + 1, quote, is_password)
-    stop = word_end(text, start, _ENDS, 256)  # enough to judge it by
+    if text[start : start + 1] in _NO_BEGINNING:
+        return None
+    piece = text[start : start + _JUDGED]
+    piece = piece if piece.isascii() else _ascii_part(piece)
+    stop = start + len(piece.translate(_ENDS).partition("\n")[0])
     value = text[start:stop].rstrip(".")
     tight = start == end + len(separator) and bool(separator)
     label = text[begin:end]
@@ -139,7 +155,16 @@ def _value(text: str, begin: int, end: int, *, is_password: bool) -> tuple[int, 
         literal = _bare_key(value, loud=loud, tight=tight, colon=separator in _COLONS)
     if not literal or not _literal(value):
         return None
-    return start, word_end(text, stop, _ENDS, len(text)) if stop == start + 256 else start + len(value)
+    return start, word_end(text, stop, _ENDS, len(text)) if stop == start + _JUDGED else start + len(value)
+
+
+def _ascii_part(value: str) -> str:
+    """What stands before the first Chinese character, where no space is written."""
+    try:
+        value.encode("ascii")
+    except UnicodeEncodeError as error:
+        return value[: error.start]
+    return value
 
 
 def _is_argument(text: str, begin: int, stop: int) -> bool:
@@ -150,7 +175,7 @@ def _is_argument(text: str, begin: int, stop: int) -> bool:
 def _past_type(text: str, start: int) -> int:
     """Behind `str = ` in `password: str = "…"`."""
     equals = text.find(" = ", start, start + 40)
-    if equals < 0 or text[start] in _CLOSING or not set(text[start:equals]) <= _LABEL | set("[]|&?<>, '"):
+    if equals < 0 or text[start] in _CLOSING or not set(text[start:equals]) <= _LABEL_OR_TYPE:
         return start
     return equals + 3
 
@@ -210,5 +235,7 @@ def _bare_key(value: str, *, loud: bool, tight: bool, colon: bool) -> bool:
         return True
     if value.isidentifier():
         digits = len(value) - len(value.translate(_NO_DIGITS))
-        return "_" not in value and len(value) >= (10 if digits >= 3 and (tight or colon) else 16)
+        if "_" in value:  # a name, unless no name is so long and so mixed
+            return len(value) >= 32 and digits >= 4 and value.lower() != value != value.upper()
+        return len(value) >= (10 if digits >= 3 and (tight or colon) else 16)
     return len(value) >= (10 if tight or colon else 16)

@@ -243,10 +243,11 @@ class Finder:
         seqs = [pool.candidates[place].seq for place in page]
         memories = self._table.many(seqs, search.filter.kinds)
         return tuple(
-            Found(memories[seq], ranked.probabilities[place], ranked.explain(place) if search.explain else {})
+            Found(memories[seq], ranked.probabilities[place], ranked.explain(place) if search.explain else {},
+                  pool.dense[place] if pool.dense is not None else None)
             for seq, place in zip(seqs, page, strict=True)
             if seq in memories
-        )
+        )  # fmt: skip
 
     def _search_past(self, search: Search, query: asked.Asked, recipe: Recipe, watch: Stopwatch) -> Answer:
         """Search what held at that time. Vectors know the present only, so this goes by words."""

@@ -28,7 +28,9 @@ FIELDS: dict[Kind, Fields] = {
     Kind.SUMMARY: Fields(),  # its title and content say what its fields say
     Kind.PROMPT: Fields(labels=("speaker",)),
     Kind.NOTE: Fields(name=("disclosure",)),
-    Kind.QA: Fields(name=("question", "phrasings"), labels=("tags", "author"), body=("summary",)),
+    Kind.QA: Fields(
+        name=("question", "phrasings"), labels=("tags", "author", "source"), body=("summary", "alternatives")
+    ),
     Kind.KNOWLEDGE: Fields(labels=("tags",), body=("summary",)),
     Kind.LESSON: Fields(labels=("role",)),
 }  # fmt: skip

@@ -177,6 +177,36 @@ Index("memories_changed", memories.c.tenant, memories.c.updated_ms, memories.c.s
 # A search for memories without vectors that reads those which have them.
 Index("memories_waiting", memories.c.tenant, memories.c.seq, **where("indexed_version < version"))
 
+# What was learned about questions with answers, beside their versions: an undone write leaves it as it is.
+qa_beliefs = Table(
+    "qa_beliefs",
+    metadata,
+    tenant(),
+    Column("seq", BigInteger, primary_key=True),  # two learners of one item: the second waits for the first one's row
+    Column("good", Float, nullable=False),  # trials, as they stood at `at_ms`
+    Column("bad", Float, nullable=False),
+    Column("at_ms", BigInteger, nullable=False),
+    Column("spoken_ms", BigInteger, nullable=False),  # when something last spoke for it; at first, when it was made
+    Column("due_ms", BigInteger),  # when to look whether it has expired; null where it cannot
+    of_memory("seq"),
+    # An expiry that reads items whose time has not come.
+    Index("qa_beliefs_due", "tenant", "due_ms", "seq", **where("due_ms IS NOT NULL")),
+)
+
+# Signals that name the message they belong to, for as long as a repetition is told from news.
+qa_signals = Table(
+    "qa_signals",
+    metadata,
+    tenant(),
+    Column("seq", BigInteger, primary_key=True),
+    Column("signal", Text, primary_key=True),
+    Column("message", Text, primary_key=True),  # the same signal of one message twice
+    Column("at_ms", BigInteger, nullable=False),
+    of_memory("seq"),
+    # Forgetting old ones that reads those which are kept.
+    Index("qa_signals_age", "tenant", "at_ms"),
+)
+
 vector_targets = Table(
     "vector_targets",
     metadata,

@@ -1,0 +1,293 @@
+"""How well secrets are masked: recall by provider and context, false alarms on ordinary lines, time on hostile texts.
+
+Each figure stands beside that of detect-secrets on the same texts. A secret counts as found if no eight characters in a
+row of its random part are left; a line counts as a false alarm if anything in it changes. Times are processor time of
+this thread without the garbage collector, the best of several, because others may use the machine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import gc
+import random
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from bench import ordinary_lines, report
+from bench.hostile_texts import FAMILIES, SIZE, text_of
+from codexmem.clients.codecli.patterns import Patterns
+from codexmem.domain.redaction import SECRETS, redact
+from tests.domain.secrets_made_up import CONTEXTS, LABEL_CONTEXTS, LABELLED, SHAPES, made
+
+RECALL, LABELLED_RECALL, FALSE_ALARMS, SLOWEST_MS, RATIO = 0.99, 0.90, 0.005, 50.0, 2.5
+Masks = Callable[..., str]
+# Patterns on which other engines take time that grows with the square of the text or faster.
+BAD_PATTERNS = (r"(x+x+)+y", r"(a|aa)+$", r"(a*)*b", r"a.*b|a", r".{1,200}z", r"(.*a){20}", r"([a-z]+)*\d", r"^(a+)+$",
+                r"\w+@\w+\.\w+", r"(?:.*){1,30}x")  # fmt: skip
+PATTERN_UNITS = ("a", "x", "ab ", "aaaaa!", "中", "a\n", "a@", "0")
+
+
+@dataclass
+class Found:
+    """What a scanner masked of the secrets it was shown."""
+
+    shown: int = 0
+    missed: Counter[tuple[str, str]] = field(default_factory=Counter)  # by format and context
+
+    @property
+    def recall(self) -> float:
+        """The share that it found."""
+        return 1 - sum(self.missed.values()) / max(1, self.shown)
+
+
+# What a file with this context is called, as far as it matters to who reads it.
+SUFFIXES = {"JSON": ".json", "JSON inside JSON": ".json", "YAML": ".yaml", "TOML": ".ini", "source code": ".py",
+            "two strings": ".js", "XML": ".xml", "the environment": ".sh", "a command": ".sh"}  # fmt: skip
+
+
+def recall(masks: dict[str, Masks], seed: int, samples: int) -> dict[str, Found]:
+    """Every provider's format in every context, so many times, by every scanner."""
+    found = {name: Found() for name in masks}
+    for _, shape in SHAPES:
+        chance = random.Random(f"{seed} {shape}")
+        for context, write in CONTEXTS.items():
+            for _ in range(samples):
+                secret = made(shape, chance)
+                _show(masks, found, secret.is_left_in, write(secret.text), (_short(shape), context))
+    return found
+
+
+def labelled_recall(masks: dict[str, Masks], seed: int, samples: int) -> dict[str, Found]:
+    """Keys without a form of their own, behind labels."""
+    found = {name: Found() for name in masks}
+    for label, shape in LABELLED:
+        chance = random.Random(f"{seed} {label}")
+        for context, write in LABEL_CONTEXTS.items():
+            for _ in range(samples):
+                secret = made(shape, chance)
+                _show(masks, found, secret.is_left_in, write(label, secret.text), (label, context))
+    return found
+
+
+def _show(
+    masks: dict[str, Masks], found: dict[str, Found], left: Callable[[str], bool], text: str, where: tuple[str, str]
+) -> None:
+    for name, mask in masks.items():
+        found[name].shown += 1
+        masked = mask(text, SUFFIXES.get(where[1], ".txt")) if isinstance(mask, Oracle) else mask(text)
+        if left(masked):
+            found[name].missed[where] += 1
+
+
+def _short(shape: str) -> str:
+    return shape.replace("\n", " ")[:48]
+
+
+def alarms(masks: dict[str, Masks], lines: Sequence[str], suffix: str) -> dict[str, list[str]]:
+    """The ordinary lines in which each scanner finds something."""
+    return {
+        name: mask.alarmed(lines, suffix)
+        if isinstance(mask, Oracle)
+        else [line for line in lines if mask(line) != line]
+        for name, mask in masks.items()
+    }
+
+
+@dataclass(frozen=True)
+class Timed:
+    """One hostile text."""
+
+    family: str
+    unit: str
+    ms: float  # for SIZE characters
+    ratio: float  # to half of them
+
+
+def hostile(families: dict[str, list[str]], rounds: int) -> list[Timed]:
+    """Every unit of every family, repeated to SIZE characters."""
+    timed = []
+    for family, units in families.items():
+        run = functools.partial(redact, level="strict" if family == "personal" else SECRETS)
+        timed += [_timed(family, unit, run, rounds) for unit in units]
+    return timed
+
+
+def hostile_patterns(rounds: int) -> list[Timed]:
+    """The same for patterns that somebody configures."""
+    made = [(written, Patterns([written]).redact) for written in BAD_PATTERNS]
+    return [
+        _timed("patterns", f"{written} on {unit!r}", run, rounds, text_of(unit))
+        for written, run in made
+        for unit in PATTERN_UNITS
+    ]
+
+
+def _timed(family: str, unit: str, run: Callable[[str], Any], rounds: int, text: str | None = None) -> Timed:
+    whole = text_of(unit) if text is None else text
+    best, half = 1e9, 1e9
+    # Once more if it looks bad, because others use the machine too: only what stays bad is.
+    for count in range(rounds * 12):
+        best, half = min(best, _ms(run, whole)), min(half, _ms(run, whole[: SIZE // 2]))
+        if count + 1 >= rounds and best <= SLOWEST_MS and (best < 4 or best / half <= RATIO):
+            break
+    return Timed(family, unit, best, best / half if best >= 4 else 1.0)
+
+
+def _ms(run: Callable[[str], Any], text: str) -> float:
+    gc.disable()  # it would go through the memory of the whole process, as often as chance has it
+    try:
+        began = time.thread_time()
+        run(text)
+        return (time.thread_time() - began) * 1000
+    finally:
+        gc.enable()
+
+
+class Oracle:
+    """detect-secrets with its detectors and filters as they come, looking at files, which is what it is for."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._settings = {"plugins_used": [{"name": name} for name in _oracle_plugins()]}
+
+    def __call__(self, text: str, suffix: str = ".txt") -> str:
+        """The text without what it reports."""
+        text = text.replace("\0", "")
+        for secret in self._scan(text, suffix):
+            text = text.replace(secret.secret_value, "[found]") if secret.secret_value else text
+        return text
+
+    def alarmed(self, lines: Sequence[str], suffix: str) -> list[str]:
+        """Those of the lines in which it reports something."""
+        found = {secret.line_number for secret in self._scan("\n".join(lines) + "\n", suffix)}
+        return [line for number, line in enumerate(lines, 1) if number in found]
+
+    def _scan(self, text: str, suffix: str) -> list[Any]:
+        from detect_secrets.core.secrets_collection import SecretsCollection
+        from detect_secrets.settings import transient_settings
+
+        path = self._folder / f"scanned{suffix}"
+        path.write_text(text, "utf-8", errors="replace")
+        collected = SecretsCollection(root=str(self._folder))
+        with transient_settings(self._settings):
+            collected.scan_file(path.name)
+        return [secret for _, secret in collected]
+
+
+def _oracle_plugins() -> list[str]:
+    from detect_secrets.core.plugins.util import get_mapping_from_secret_type_to_class
+
+    # An address of a machine is no secret to us at this level, so it would only be a false alarm of theirs.
+    return sorted(
+        plugin.__name__ for plugin in get_mapping_from_secret_type_to_class().values() if "IP" not in plugin.__name__
+    )
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run as a program."""
+    parser = report.arguments(__doc__, engine=False)
+    parser.add_argument("--samples", type=int, default=5, help="secrets of each format in each context")
+    parser.add_argument("--lines", type=int, default=50_000, help="ordinary lines; a fifth of them are logs")
+    parser.add_argument("--rounds", type=int, default=3, help="how often each hostile text is timed at least")
+    parser.add_argument("--misses", type=int, default=40, help="how many misses and false alarms are listed")
+    parser.add_argument("--without-oracle", action="store_true", help="do not run detect-secrets")
+    options = parser.parse_args(argv)
+    seed = options.seed if options.seed is not None else 20261115
+    masks: dict[str, Masks] = {"codexmem": redact}
+    with tempfile.TemporaryDirectory() as folder:
+        if not options.without_oracle:
+            masks["detect-secrets"] = Oracle(Path(folder))
+        return _measured(options, seed, masks)
+
+
+def _measured(options: argparse.Namespace, seed: int, masks: dict[str, Masks]) -> int:
+    by_format = recall(masks, seed, options.samples)
+    by_label = labelled_recall(masks, seed, options.samples)
+    lines, given = ordinary_lines.code(options.lines * 4 // 5, seed)
+    logs = ordinary_lines.logs(options.lines // 5, seed)
+    in_code, in_logs = alarms(masks, lines, ".py"), alarms(masks, logs, ".log")
+    alarmed = {name: [*in_code[name], *in_logs[name]] for name in masks}
+    count = len(lines) + len(logs)
+    timed = [*hostile(FAMILIES, options.rounds), *hostile_patterns(options.rounds)]
+    slowest, steepest = max(timed, key=lambda each: each.ms), max(timed, key=lambda each: each.ratio)
+    mine = by_format["codexmem"]
+    kept = (
+        mine.recall >= RECALL
+        and by_label["codexmem"].recall >= LABELLED_RECALL
+        and len(alarmed["codexmem"]) <= FALSE_ALARMS * count
+        and slowest.ms <= SLOWEST_MS
+        and steepest.ratio <= RATIO
+    )
+    figures = {
+        "seed": seed,
+        "formats": len(SHAPES),
+        "providers": len({kind for kind, _ in SHAPES}),
+        "contexts": len(CONTEXTS),
+        "recall": {name: each.recall for name, each in by_format.items()},
+        "labelled_recall": {name: each.recall for name, each in by_label.items()},
+        "only": _only(by_format),
+        "lines": {**given, "logs": len(logs)},
+        "false_alarms": {name: len(each) for name, each in alarmed.items()},
+        "hostile": {"texts": len(timed), "slowest_ms": slowest.ms, "steepest": steepest.ratio},
+    }
+    text = _text(figures, by_format, by_label, alarmed, timed, count, options.misses)
+    return report.conclude("secrets", figures, text, kept=kept, as_json=options.json)
+
+
+def _only(found: dict[str, Found]) -> dict[str, int]:
+    """In how many formats and contexts only one of the two found everything."""
+    names = list(found)
+    if len(names) < 2:
+        return {}
+    ours, theirs = (set(found[name].missed) for name in names)
+    return {names[0]: len(theirs - ours), names[1]: len(ours - theirs)}
+
+
+def _text(
+    figures: dict[str, Any],
+    by_format: dict[str, Found],
+    by_label: dict[str, Found],
+    alarmed: dict[str, list[str]],
+    timed: list[Timed],
+    count: int,
+    most: int,
+) -> str:
+    names = list(by_format)
+    rows = [
+        [f"recall, {figures['formats']} formats of {figures['providers']} providers in {figures['contexts']} contexts",
+         *(f"{by_format[name].recall:.2%}" for name in names)],
+        [f"recall, {len(LABELLED)} labelled keys in {len(LABEL_CONTEXTS)} contexts",
+         *(f"{by_label[name].recall:.2%}" for name in names)],
+        [f"false alarms, {count:,} lines",
+         *(f"{len(alarmed[name])} ({len(alarmed[name]) / count:.3%})" for name in names)],
+    ]  # fmt: skip
+    parts = [f"seed {figures['seed']}; lines: {report.shown(figures['lines'])}", report.table(["", *names], rows)]
+    if figures["only"]:
+        parts.append(f"  cells of format and context in which only one found all: {report.shown(figures['only'])}")
+    families = [
+        [family, len(mine), max(each.ms for each in mine), max(each.ratio for each in mine), _worst(mine)]
+        for family in dict.fromkeys(each.family for each in timed)
+        if (mine := [each for each in timed if each.family == family])
+    ]
+    parts.append(report.table(["hostile, 64 KB", "texts", "slowest ms", "steepest", "slowest"], families))
+    missed = [f"    {form} in {context}: {number}" for (form, context), number in by_format[names[0]].missed.items()]
+    missed += [f"    {label} in {context}: {number}" for (label, context), number in by_label[names[0]].missed.items()]
+    parts.append("  missed by us:\n" + "\n".join(missed[:most] or ["    nothing"]))
+    ours = [f"    {redact(line).strip()[:110]}" for line in alarmed[names[0]][:most]]
+    parts.append("  false alarms of ours:\n" + "\n".join(ours or ["    none"]))
+    return "\n".join(parts)
+
+
+def _worst(timed: list[Timed]) -> str:
+    return repr(max(timed, key=lambda each: each.ms).unit)[:40]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

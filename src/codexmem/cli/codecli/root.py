@@ -1,0 +1,41 @@
+"""The `mem-codecli` command and the table of its sub-commands."""
+
+from collections.abc import Sequence
+
+from codexmem.cli.codecli import catalogue
+from codexmem.cli.frame import Group
+from codexmem.clients.codecli import straight
+
+catalogue.learn()
+
+cli = Group(
+    "mem-codecli",
+    key="codecli",
+    no_args_is_help=True,
+    lazy={
+        "run": "codexmem.cli.codecli.run:run",
+        "memory": "codexmem.cli.codecli.memory:memory",
+        "policies": "codexmem.cli.codecli.policies:policies",
+        "audit": "codexmem.cli.codecli.audit:audit",
+        "sessions": "codexmem.cli.codecli.sessions:sessions",
+        "replay": "codexmem.cli.codecli.replay:replay",
+        "doctor": "codexmem.cli.codecli.doctor:doctor",
+        "config": "codexmem.cli.codecli.config:config",
+        "completion": "codexmem.cli.codecli.completion:completion",
+        "version": "codexmem.cli.codecli.version:version",
+    },
+)
+
+
+def own_part(arguments: Sequence[str]) -> Sequence[str]:
+    """The arguments in which common options are looked for: those of an agent are none of ours."""
+    # In front of the command stand at most common options, two of which have a value.
+    words = iter(range(len(arguments)))
+    for place in words:
+        if arguments[place] in {"--lang", "--color"}:
+            next(words, None)
+        elif not arguments[place].startswith("-"):
+            if arguments[place] == "run":
+                return [*arguments[: place + 1], *straight.split(arguments[place + 1 :])[0]]
+            break
+    return arguments

@@ -1,0 +1,52 @@
+"""The prompt that comes by standard input: looked at before the agent is started, and then given to it unchanged."""
+
+from __future__ import annotations
+
+import os
+import select
+from dataclasses import dataclass
+
+from codexmem.clients.codecli import surroundings
+
+FIRST_S, MORE_S = 0.1, 0.02  # for the first byte, and after each piece
+_MOST = 64 << 10
+
+
+@dataclass(frozen=True, slots=True)
+class Peeked:
+    """What was there. `taken` must still be given to the agent; a file was put back to where it stood."""
+
+    text: str = ""
+    taken: bytes = b""
+
+
+def peek(descriptor: int = 0, first_s: float = FIRST_S) -> Peeked:
+    """What can be read at once, up to the first 64 KiB; a program that speaks only later is not waited for."""
+    try:
+        start = os.lseek(descriptor, 0, os.SEEK_CUR)
+        read = os.pread(descriptor, _MOST, start)
+        return Peeked(_text(read))
+    except OSError:
+        pass  # a pipe or a socket
+    got = b""
+    until = surroundings.monotonic() + first_s
+    while len(got) < _MOST:
+        left = max(0.0, until - surroundings.monotonic())
+        try:
+            if not select.select([descriptor], [], [], left)[0]:
+                break
+            piece = os.read(descriptor, _MOST - len(got))
+        except (OSError, ValueError):
+            break
+        if not piece:
+            break
+        got += piece
+        until = surroundings.monotonic() + MORE_S
+    return Peeked(_text(got), got)
+
+
+def _text(read: bytes) -> str:
+    """As text; what is not text is no prompt."""
+    if b"\0" in read:
+        return ""
+    return read.decode("utf-8", "replace")

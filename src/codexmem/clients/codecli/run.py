@@ -1,0 +1,292 @@
+"""One run of an agent with us in between: recall, start, pass everything on, and afterwards tell the memory.
+
+Works with any adapter, gate, gatekeeper and tape, all of which it is given. Whatever they do wrong, the agent runs and
+its ending is the run's ending; what a person should know is told in notes, each once.
+"""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
+from pathlib import Path
+
+from codexmem.clients.codecli import peeking, surroundings
+from codexmem.clients.codecli.afterwards import Afterwards, Sent
+from codexmem.clients.codecli.agents.protocol import (
+    Happening,
+    Injection,
+    Prepared,
+    Refusal,
+    ToolDecided,
+    ToolEnded,
+    ToolStarted,
+    Watcher,
+    Wiring,
+)
+from codexmem.clients.codecli.checking import passes
+from codexmem.clients.codecli.child import moving, signals, streams
+from codexmem.clients.codecli.child.between import Between, Eyes, Plan
+from codexmem.clients.codecli.child.ending import Ending
+from codexmem.clients.codecli.child.lines import Conversation
+from codexmem.clients.codecli.child.moving import See
+from codexmem.clients.codecli.child.spawning import NOT_RUNNABLE, NotStarted
+from codexmem.clients.codecli.memory_client import MemoryClient
+from codexmem.clients.codecli.observed import Observed
+from codexmem.clients.codecli.parts import Parts, Tape
+from codexmem.clients.codecli.recall import Recalled, Recaller
+from codexmem.clients.codecli.strip import Strip
+from codexmem.clients.codecli.tee import Ring
+from codexmem.clients.codecli.turns import Turn as KeptTurn
+from codexmem.clients.codecli.watching import Watching, closed, text_of
+from codexmem.domain.errors import CodexmemError
+from codexmem.domain.tool_access import Decision, ToolRequest, Verdict
+
+_LEAVING_S = 5.0  # for an agent that should end with its input to do so
+_ENDING_S = 0.5  # for one of which it is known that it does not
+RUN_ID = "MEM_CODECLI_RUN_ID"  # in the agent's environment, for our own hooks in it
+
+
+class Run:
+    """One run; `go` once."""
+
+    def __init__(self, parts: Parts) -> None:
+        self.parts = parts
+        self._later: list[str] | None = None  # notes that wait until the terminal is the person's again
+        self.recaller = Recaller(
+            parts.config, parts.project, parts.launch.cwd, parts.launch.environ, parts.memory, parts.turns,
+            parts.redactor.text, parts.trace, self.note,
+        )  # fmt: skip
+        self.observed = Observed(self._tool_ended, self._tool_started)
+        self.out, self.err = Ring(), Ring()
+        self.sent = Sent()
+        self._between: Between | None = None
+        self._strip: Strip | None = None
+        self._refusal: Refusal | None = None
+        self._told_problem = False
+        self.connected = parts.connected or streams.look()
+        self._began = surroundings.monotonic()
+
+    def go(self) -> Ending:
+        """Run the agent; NotStarted if there is no way to."""
+        parts = self.parts
+        with parts.trace.span("run", project=parts.project, adapter=parts.adapter.name, argv=list(parts.launch.argv)):
+            prepared, first = self.prepare()
+            for note in prepared.notes:
+                self.note(note)
+            self._check(prepared)
+            with parts.trace.span("agent", argv=list(prepared.launch.argv)) as span:
+                ending = self._run(prepared, first)
+                span.tell(code=ending.code, signal=ending.signal, stdout_bytes=self.out.passed,
+                          stderr_bytes=self.err.passed, tools=self.observed.tools)  # fmt: skip
+            try:
+                self._afterwards(prepared)
+            except KeyboardInterrupt:
+                self.note("interrupted; the memory was not told about this run")
+        return ending
+
+    def note(self, text: str) -> None:
+        """Tell a person; after the agent has ended, if it has the terminal now."""
+        if self._later is not None:
+            self._later.append(text)
+        else:
+            self.parts.note(text)
+
+    def prepare(self) -> tuple[Prepared, bytes]:
+        """The agent with its memory, and what of its input was read already."""
+        parts, launch = self.parts, self.parts.launch
+        launch = replace(launch, environ={**launch.environ, RUN_ID: parts.run_id})
+        memory = parts.memory.together() if parts.memory is not None else None
+        prompt = parts.adapter.prompt_of(launch)
+        taken = b""
+        if prompt is None:
+            prepared = parts.adapter.prepare(launch, Injection(), self.wiring())
+            waits = memory is None or prepared.dialogue is not None
+            if waits or self.connected.terminal[0] or not self.connected.is_open[0]:
+                return prepared, b""
+            peeked = peeking.peek(0, min(peeking.FIRST_S, parts.config.memory.timeout_ms / 3000))
+            prompt, taken = peeked.text, peeked.taken
+            if not prompt.strip():
+                return prepared, taken
+        return parts.adapter.prepare(launch, self._recalled(prompt, memory), self.wiring()), taken
+
+    def wiring(self) -> Wiring:
+        """What the adapter may use."""
+        parts = self.parts
+        return Wiring(
+            self._decide, self._recalled, parts.hook_command, parts.config.inject.mode, holds=parts.gate is not None,
+            text_of=text_of, keep=parts.keep,
+        )  # fmt: skip
+
+    def _recalled(self, prompt: str, memory: MemoryClient | None = None) -> Injection:
+        """What memory has for a prompt; never raises."""
+        try:
+            recalled = self.recaller.recall(prompt, memory)
+        except Exception as error:
+            self.note(f"the memory could not be asked: {type(error).__name__}: {error}")
+            recalled = Recalled()
+        self.observed.begin(prompt, recalled)
+        self._problem(recalled.problem)
+        self._show()
+        return recalled.rendered.injection(self.parts.config.inject.mode)
+
+    def _check(self, prepared: Prepared) -> None:
+        """An agent that would not hold its tools to policy is not started."""
+        if prepared.check is None:
+            return
+        with self.parts.trace.span("agent.check") as span:
+            passed = passes(prepared.check, prepared.launch)
+            span.tell(passed=passed)
+        if not passed:
+            problem = NotStarted(prepared.check.otherwise, details={"reason": "codecli_unguarded"})
+            problem.exit_code = NOT_RUNNABLE
+            raise problem
+
+    def _run(self, prepared: Prepared, first: bytes) -> Ending:
+        # As the person started it: played again, the adapter prepares it anew.
+        tape = self.parts.tape(self.parts.launch, self.parts.adapter.name) if self.parts.tape is not None else None
+        plan = self._planned(prepared, first, tape)
+        between = self._between = Between(plan)
+        if self.parts.strip:
+            self._strip = Strip(1, lambda: between.draws_itself)
+            plan.show = self._strip.write
+            self._show()
+            with signals.shielded():
+                self._strip.start()
+        if self._strip is not None or streams.Way.TERMINAL in between.ways:
+            self._later = []
+        try:
+            ending = between.run()
+        finally:
+            if self._strip is not None:
+                self._strip.close()
+            later, self._later = self._later or [], None
+            for note in later:
+                self.note(note)
+        self._finish(prepared)
+        if tape is not None:
+            tape.ended(ending.number)
+        if prepared.leads and not ending.signal and ending.code == 0 and self.observed.last_ok is False:
+            return Ending(1)  # we spoke for the agent, and it gave up
+        if prepared.leads and ending.signal and self.observed.last_ok and between.seen_off:
+            return Ending(0)  # it was done, and had to be told to leave
+        return ending
+
+    def _planned(self, prepared: Prepared, first: bytes, tape: Tape | None) -> Plan:
+        if prepared.dialogue is not None:
+            record = tape.wrote if tape is not None else None
+            route = Conversation(
+                prepared.dialogue, prepared.prompt if prepared.leads else None, self._tell, self.note,
+                record=record, see_text=self.out.add,
+            )  # fmt: skip
+            wants = streams.Wants(stdin=True, stderr=tape is not None, protocol=True)
+            eyes = Eyes(stderr=self._eye(self.err, None, tape, "stderr"))
+            leaving_s = (_LEAVING_S if prepared.leads else None) if prepared.ends_with_input else _ENDING_S
+            return Plan(prepared.launch, eyes, wants, self.connected, first, route, leaving_s)
+        on_terminal = self.connected.terminal[0] and self.connected.terminal[1]
+        eyes = Eyes(
+            stdin=self._eye(None, None, tape, "stdin"),
+            stdout=self._eye(self.out, prepared.stdout, tape, "terminal" if on_terminal else "stdout"),
+            stderr=self._eye(self.err, prepared.stderr, tape, "stderr"),
+        )
+        # Nobody looks at a standard error that goes to a person's terminal, unless somebody asked for it.
+        wanted = prepared.stderr is not None or tape is not None or not self.connected.terminal[2]
+        answers = prepared.refusal is not None and self.parts.gate is not None
+        self._refusal = prepared.refusal if answers else None
+        wants = streams.Wants(bool(first) or tape is not None or answers, stderr=wanted or self.connected.out_is_err)
+        return Plan(prepared.launch, eyes, wants, self.connected, first)
+
+    def _eye(self, ring: Ring | None, watcher: Watcher | None, tape: Tape | None, stream: str) -> See:
+        """Whoever wants to see a stream, in one."""
+        if ring is None and watcher is None and tape is None:
+            return moving.unseen
+        watching = Watching(watcher, self._tell, self.note) if watcher is not None else None
+
+        def see(piece: bytes) -> None:
+            if ring is not None:
+                ring.add(piece)
+            if tape is not None:
+                tape.wrote(stream, piece)
+            if watching is not None:
+                watching.feed(piece)
+
+        return see
+
+    def decide_for_hook(self, request: ToolRequest) -> Decision:
+        """Decide for a hook inside the agent, of which its output says nothing."""
+        decision = self._decide(request)
+        self.observed.tell(ToolDecided(request, decision))
+        self._show()
+        return decision
+
+    def _tell(self, happening: Happening) -> None:
+        happening = self.parts.renamed(happening)
+        self.observed.tell(happening)
+        if isinstance(happening, ToolDecided) and self._refusal is not None and self._between is not None:
+            if happening.decision.verdict is Verdict.DENY:
+                self._between.tell_agent(self._refusal(happening.request, happening.decision))
+        self._show()
+
+    def _decide(self, request: ToolRequest) -> Decision:
+        """Ask the gate, with the person's terminal free for a question."""
+        gate = self.parts.gate
+        if gate is None:
+            return Decision(Verdict.ALLOW, "nothing is held back: audit is off", rule="audit.mode = off")
+        lent: AbstractContextManager[None] = self._between.lent_terminal() if self._between else nullcontext()
+        with lent, self.parts.trace.span("tool.decide", tool=request.tool, server=request.server) as span:
+            decision = gate.decide(request)
+            span.tell(verdict=str(decision.verdict), reason=decision.reason, rule=decision.rule, by=decision.by)
+        return decision
+
+    def _tool_started(self, started: ToolStarted) -> None:
+        self.parts.trace.event("tool.started", tool=started.request.tool, call_id=started.request.call_id)
+        if self.parts.gate is not None:
+            self.parts.gate.started(started.request)
+
+    def _tool_ended(self, ended: ToolEnded) -> None:
+        self.parts.trace.event("tool.ended", call_id=ended.call_id, ok=ended.ok, took_ms=ended.took_ms)
+        if self.parts.gate is not None:
+            self.parts.gate.ended(ended.call_id, ended.ok, ended.took_ms)
+
+    def _show(self) -> None:
+        if self._strip is not None:
+            self._strip.tell(self.summary())
+
+    def summary(self) -> str:
+        """The run so far, in one line."""
+        told = sum(len(turn.items) for turn in self.observed.turns)
+        parts = [f"mem-codecli {self.parts.project}", f"memory {told}" if self.parts.memory else "memory off"]
+        parts += [f"{name} {count}" for name, count in sorted(self.observed.decisions.items())]
+        parts.append(f"{surroundings.monotonic() - self._began:.0f} s")
+        return " | ".join(parts)
+
+    def _finish(self, prepared: Prepared) -> None:
+        """What the watchers still hold; without any, the agent's output is what it said."""
+        for watcher in (prepared.stdout, prepared.stderr):
+            if watcher is not None and prepared.dialogue is None:
+                for happening in closed(watcher):
+                    self._tell(happening)
+        if prepared.dialogue is None and prepared.stdout is None and self.observed.turns:
+            if not (self._between is not None and self._between.drew_itself):
+                self.observed.turns[-1].said.add(self.out.text())
+
+    def _afterwards(self, prepared: Prepared) -> None:
+        parts = self.parts
+        if parts.turns is not None:
+            for turn in self.observed.turns[-3:]:
+                if turn.asked.strip():
+                    parts.turns.add(KeptTurn(surroundings.now_ms(), parts.run_id, turn.asked, turn.said.text()))
+        if parts.memory is None or self._told_problem or not self.observed.turns:
+            return
+        agent = Path(prepared.launch.argv[0]).name
+        afterwards = Afterwards(
+            parts.project, parts.run_id, agent, parts.config.inject.mode, parts.gatekeeper, parts.trace,
+            parts.redactor.text,
+        )  # fmt: skip
+        self.sent = afterwards.send(parts.memory, self.observed.turns)
+        self._problem(self.sent.problem)
+
+    def _problem(self, problem: CodexmemError | None) -> None:
+        """One note for a memory that is away, however often it is."""
+        if problem is not None and not self._told_problem:
+            self._told_problem = True
+            self.note(f"without memory: {problem.message}" + (f" ({problem.hint})" if problem.hint else ""))

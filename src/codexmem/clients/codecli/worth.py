@@ -1,0 +1,36 @@
+"""The gatekeeper at work on a run's turns: masked first, then judged, so that what is written is what was judged."""
+
+from __future__ import annotations
+
+from codexmem.clients.codecli.afterwards import Gatekeeper, Worth
+from codexmem.clients.codecli.configuration import Config
+from codexmem.clients.codecli.redactor import Redactor
+from codexmem.domain.clipping import clip
+
+_LOOKED_AT = 64_000  # characters of an answer
+
+
+def gatekeeper_of(config: Config, redactor: Redactor) -> Gatekeeper | None:
+    """What the configuration asks for; None if nothing is to be written."""
+    if config.gatekeeper.mode == "off":
+        return None
+
+    def judged(question: str, answer: str, *, top_score: float | None, strong_signal: bool) -> Worth:
+        from codexmem.domain.gatekeeper import (
+            judging as gatekeeper,  # its rules take a while to load, and the agent has ended by now
+        )
+
+        outcome = gatekeeper.judge(
+            redactor.text(clip(question, _LOOKED_AT)), redactor.text(clip(answer, _LOOKED_AT)), top_score=top_score,
+            min_score=config.search.min_score, mode=config.gatekeeper.mode, strong_signal=strong_signal,
+        )  # fmt: skip
+        rules = tuple({"name": rule.name, "passed": rule.passed, "why": rule.why} for rule in outcome.rules)
+        if not outcome.writes or outcome.draft is None:
+            return Worth(rules=rules)
+        draft = outcome.draft
+        return Worth(
+            draft.question, draft.answer, draft.summary, draft.tags, writes=True, rules=rules,
+            metadata={"gatekeeper": config.gatekeeper.mode, "strong_signal": strong_signal},
+        )  # fmt: skip
+
+    return judged

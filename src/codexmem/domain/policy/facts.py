@@ -1,0 +1,106 @@
+"""A request in canonical form: what it calls, what it names and how bad it can be, whatever it says of itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from codexmem.domain.policy import commands as policy_commands
+from codexmem.domain.policy import domains as policy_domains
+from codexmem.domain.policy import names as policy_names
+from codexmem.domain.policy import paths as policy_paths
+from codexmem.domain.policy import risk
+from codexmem.domain.policy.commands import Reading
+from codexmem.domain.policy.domains import Address
+from codexmem.domain.policy.names import Called
+from codexmem.domain.policy.paths import Around, Place
+from codexmem.domain.tool_access import Risk, ToolRequest
+
+MOST_THINGS = 500  # files and addresses of one request that are looked at
+
+Thing = Place | Address | None  # what a request names; None is the request itself
+
+
+@dataclass(frozen=True)
+class Facts:
+    """A request in canonical form."""
+
+    request: ToolRequest
+    called: Called
+    around: Around
+    places: tuple[Place, ...]
+    addresses: tuple[Address, ...]
+    reading: Reading
+    whole: bool  # False: it names more than is looked at
+
+    @classmethod
+    def of(cls, request: ToolRequest, around: Around) -> Facts:
+        """Read a request."""
+        here = replace(around, cwd=request.cwd or around.cwd)
+        addresses = [policy_domains.read(each) for each in request.urls[:MOST_THINGS]]
+        paths = [*request.paths[:MOST_THINGS], *(each.path for each in addresses if each.path)]
+        return cls(
+            request, policy_names.called(request.tool, request.server), here,
+            tuple(policy_paths.read(each, here) for each in paths),
+            tuple(each for each in addresses if not each.path or each.hosts),
+            policy_commands.read(request.command, home=here.home, cwd=here.cwd),
+            whole=max(len(request.paths), len(request.urls)) <= MOST_THINGS,
+        )  # fmt: skip
+
+    @cached_property
+    def risk(self) -> Risk | None:
+        """The worst that anything about the request tells of."""
+        told = [self._listed, self.request.risk, self._evident]
+        return max((each for each in told if each is not None), default=None)
+
+    @cached_property
+    def granted_risk(self) -> Risk | None:
+        """The class by which it may be granted; None for what an MCP server offers and for names nobody knows."""
+        granted = self.called.granted
+        if granted is None or not granted.plain or self.called.of_server:
+            return None
+        return self.risk if self._listed is not None or self.request.risk is not None else None
+
+    @property
+    def things(self) -> list[Thing]:
+        """All that must be allowed, each by itself."""
+        things: list[Thing] = [*self.places, *self.addresses]
+        return [*things, None] if not things or self.commands else things
+
+    @property
+    def commands(self) -> bool:
+        """Whether it runs something, which no list of files can describe."""
+        return bool(self.request.command) or self.risk is Risk.EXECUTE
+
+    @cached_property
+    def mentions(self) -> tuple[str, ...]:
+        """All in a command's words that may be a path or an address, and one more than is looked at."""
+        words = dict.fromkeys(word for part in self.reading.parts for word in part if word)
+        found = dict.fromkeys(each for word in words for each in policy_commands.mentions(word))
+        return tuple(found)[: MOST_THINGS + 1]
+
+    @cached_property
+    def mentioned_places(self) -> tuple[Place, ...]:
+        """Files that a command may be about."""
+        return tuple(policy_paths.read(each, self.around) for each in self.mentions[:MOST_THINGS])
+
+    @cached_property
+    def mentioned_addresses(self) -> tuple[Address, ...]:
+        """Addresses that a command may be about."""
+        return tuple(policy_domains.read(each) for each in self.mentions[:MOST_THINGS])
+
+    @property
+    def readable(self) -> bool:
+        """Whether a command, if there is one, was understood with all that it mentions."""
+        return not self.request.command or (self.reading.clear and len(self.mentions) <= MOST_THINGS)
+
+    @property
+    def _listed(self) -> Risk | None:
+        own = self.called.names[0]
+        return risk.class_of(own.folded) if own.plain and not self.called.of_server else None
+
+    @property
+    def _evident(self) -> Risk | None:
+        if self.request.command:
+            return Risk.EXECUTE
+        return Risk.NETWORK if self.addresses else None

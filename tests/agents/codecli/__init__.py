@@ -1,0 +1,1 @@
+"""`mem-codecli` with the real agents behind it."""

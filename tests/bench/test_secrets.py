@@ -1,0 +1,70 @@
+"""The short form of `just bench-secrets`: the same targets on fewer texts, and that what misses them is noticed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bench import ordinary_lines, secrets
+from bench.hostile_texts import FAMILIES
+from codexmem.domain.redaction import redact
+from tests.domain.secrets_made_up import CONTEXTS, SHAPES
+
+
+def test_there_are_sixty_formats_and_twenty_contexts() -> None:
+    assert len({kind for kind, _ in SHAPES}) >= 60
+    assert len(CONTEXTS) == 20
+    assert min(map(len, FAMILIES.values())) >= 30
+
+
+def test_recall() -> None:
+    by_format = secrets.recall({"ours": redact, "nothing": str}, seed=1, samples=1)
+    by_label = secrets.labelled_recall({"ours": redact, "nothing": str}, seed=1, samples=1)
+    assert by_format["ours"].shown == len(SHAPES) * len(CONTEXTS)
+    assert by_format["ours"].recall >= secrets.RECALL, by_format["ours"].missed
+    assert by_label["ours"].recall >= secrets.LABELLED_RECALL, by_label["ours"].missed
+    assert by_format["nothing"].recall == by_label["nothing"].recall == 0
+
+
+def test_false_alarms() -> None:
+    lines, given = ordinary_lines.code(8_000, seed=1)
+    logs = ordinary_lines.logs(2_000, seed=1)
+    assert set(given) == {"standard library", "packages"}
+    assert len(lines) == 8_000
+    masks = {"ours": redact, "everything": lambda text: ""}
+    assert len(secrets.alarms(masks, lines, ".py")["ours"]) <= secrets.FALSE_ALARMS * len(lines)
+    assert len(secrets.alarms(masks, logs, ".log")["ours"]) <= secrets.FALSE_ALARMS * len(logs)
+    assert len(secrets.alarms(masks, logs, ".log")["everything"]) == len(logs)
+
+
+def test_the_same_seed_gives_the_same_lines() -> None:
+    assert ordinary_lines.logs(200, seed=5) == ordinary_lines.logs(200, seed=5)
+    assert ordinary_lines.logs(200, seed=5) != ordinary_lines.logs(200, seed=6)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_no_hostile_text_takes_long(family: str) -> None:
+    units = FAMILIES[family]
+    timed = secrets.hostile({family: units[:: max(1, len(units) // 30)][:32]}, rounds=1)
+    assert len(timed) >= 30
+    assert not [each for each in timed if each.ms > secrets.SLOWEST_MS or each.ratio > secrets.RATIO]
+
+
+def test_no_configured_pattern_takes_long() -> None:
+    timed = secrets.hostile_patterns(rounds=1)
+    assert len(timed) >= 30
+    assert not [each for each in timed if each.ms > secrets.SLOWEST_MS or each.ratio > secrets.RATIO]
+
+
+def test_what_grows_with_the_square_is_noticed() -> None:
+    def square(text: str) -> int:
+        return sum(text.count("a", at) for at in range(0, len(text), 32))
+
+    assert secrets._timed("square", "a", square, rounds=1).ratio > secrets.RATIO
+
+
+def test_the_oracle_finds_what_it_is_known_for(tmp_path: Path) -> None:
+    oracle = secrets.Oracle(tmp_path)
+    assert "hunter22xyz" not in oracle('password = "hunter22xyz"', ".py")
+    assert oracle.alarmed(["a = 1", 'key = "AKIAQ3EGRIT7XW5NPL2D"', "b = 2"], ".py") == ['key = "AKIAQ3EGRIT7XW5NPL2D"']

@@ -1,0 +1,1 @@
+"""The commands of `mem-codecli`, in a home of their own."""

@@ -1,0 +1,1 @@
+"""The wrapper, part by part."""

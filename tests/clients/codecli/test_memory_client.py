@@ -1,0 +1,198 @@
+"""The memory over HTTP: what is sent, what is understood, and that no server can take longer than it is given."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from codexmem.clients.codecli.memory_client import Item, MemoryClient, Reference
+from codexmem.clients.starting import Place
+from codexmem.domain.errors import (
+    CodexmemError,
+    InvalidArgument,
+    NotReady,
+    RateLimited,
+    Unauthorized,
+    Unavailable,
+)
+from tests._support.model_server import DRIP_HEADERS, RESET, SILENCE, Asked, Manner, Reply
+from tests._support.qa_door import ITEM, QaDoor
+
+SLACK_S = 1.0  # of a machine that does much else
+
+
+def client(url: str, timeout_ms: int = 2_000, key: str = "") -> MemoryClient:
+    return MemoryClient(Place(Path("/nonexistent"), 9, url, key, may_start=False), timeout_ms)
+
+
+@pytest.mark.clause(
+    "001 §4.1", "search sends project_id, query, limit and min_score: 6 and 0.2 unless told; 20 at most"
+)
+def test_search_sends_the_contracts_fields() -> None:
+    with QaDoor({"search": {"items": [ITEM] * 30, "count": 30}}) as door:
+        memory = client(door.base, key="cm_key")
+        found = memory.search("shop", "如何部署？")
+        assert len(memory.search("shop", "x", 20, 0.5)) == 20
+        first, second = door.asked
+    assert first.body == {"project_id": "shop", "query": "如何部署？", "limit": 6, "min_score": 0.2}
+    assert (second.body["limit"], second.body["min_score"]) == (20, 0.5)
+    assert first.key == "Bearer cm_key"
+    assert len(found) == 6
+    assert found[0].anchor == "[QA_REF qa-01]"
+    assert (found[0].confidence, found[0].score, found[0].unproven) == (0.75, 0.8123, False)
+
+
+@pytest.mark.clause("001 §4.3", "hit sends project_id and references with qa_id, shown, used, message_id and context")
+def test_hit_sends_references() -> None:
+    with QaDoor({"hit": {"accepted": 2}}) as door:
+        told = [Reference("qa-01", True, True, "run-1", "injected:system"), Reference("qa-02")]
+        assert client(door.base).hit("shop", told) == {"accepted": 2}
+        (asked,) = door.asked
+    assert asked.path == "/v1/qa/hit"
+    assert asked.body == {
+        "project_id": "shop",
+        "references": [
+            {"qa_id": "qa-01", "shown": True, "used": True, "message_id": "run-1", "context": "injected:system"},
+            {"qa_id": "qa-02", "shown": True, "used": False},
+        ],
+    }
+
+
+@pytest.mark.clause(
+    "001 §4.4", "a candidate's project_id, question, answer, summary, tags, metadata, source, author, confidence"
+)
+def test_candidate_sends_the_contracts_fields() -> None:
+    with QaDoor({"candidates": Reply(201, {"qa_id": "qa-9", "created": True})}) as door:
+        memory = client(door.base)
+        memory.candidate("shop", "Q", "A")
+        memory.candidate("shop", "问", "答", summary="s", tags=["a"], metadata={"run_id": "r"}, source="mem-codecli",
+                         author="codex", confidence=0.5)  # fmt: skip
+        short, whole = (asked.body for asked in door.asked)
+    assert short == {"project_id": "shop", "question": "Q", "answer": "A", "tags": [], "metadata": {}}
+    assert whole == {
+        "project_id": "shop", "question": "问", "answer": "答", "summary": "s", "tags": ["a"],
+        "metadata": {"run_id": "r"}, "source": "mem-codecli", "author": "codex", "confidence": 0.5,
+    }  # fmt: skip
+
+
+def test_validate_and_expire_leave_out_what_is_not_given() -> None:
+    with QaDoor({"validate": {}, "expire": {"expired": 0}}) as door:
+        client(door.base).validate("shop", "qa-1", success=True, signal_strength=None, ts=5)
+        client(door.base).expire()
+        assert [asked.body for asked in door.asked] == [
+            {"project_id": "shop", "qa_id": "qa-1", "success": True, "ts": 5}, {"batch_size": 200}
+        ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        SILENCE,
+        DRIP_HEADERS,
+        Reply(200, {"items": []}, manner=Manner.DRIP),
+        Reply(500, {"e": "x" * 90}, manner=Manner.DRIP),
+    ],
+    ids=["silence", "dripping headers", "dripping body", "dripping error"],
+)
+def test_no_server_takes_longer_than_it_is_given(reply: Reply) -> None:
+    with QaDoor({"search": reply}) as door:
+        began = time.monotonic()
+        with pytest.raises(Unavailable, match="not within 200 ms"):
+            client(door.base, 200).search("p", "q")
+        assert time.monotonic() - began < 0.2 + SLACK_S
+
+
+@pytest.mark.parametrize(
+    "reply,kind",
+    [
+        (RESET, Unavailable), (Reply(500, {"error": "no"}), Unavailable), (Reply(502, b"<html>"), Unavailable),
+        (Reply(503, {"error": "starting"}), NotReady), (Reply(429, {"error": "slow"}), RateLimited),
+        (Reply(401, {"error": "no"}), Unauthorized), (Reply(403, {}), Unauthorized),
+        (Reply(400, {"error": {"message": "bad", "hint": "mend it"}}), InvalidArgument),
+        (Reply(200, b"garbage"), Unavailable), (Reply(200, b""), Unavailable), (Reply(200, b"[1]"), Unavailable),
+        (Reply(200, b"[" * 100_000), Unavailable), (Reply(200, {"items": "x"}), Unavailable),
+        (Reply(200, b"\xff\xfe"), Unavailable), (Reply(200, b"x" * (5 << 20)), Unavailable),
+        (Reply(302, {}, {"Location": "http://127.0.0.1:1/"}), Unavailable), (Reply(204, b""), Unavailable),
+    ],
+)  # fmt: skip
+def test_whatever_is_answered_is_one_error_of_ours(reply: Reply, kind: type[CodexmemError]) -> None:
+    with QaDoor({"search": reply}) as door, pytest.raises(CodexmemError) as caught:
+        client(door.base, 3_000).search("p", "q")
+    assert type(caught.value) is kind
+    assert caught.value.message
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1:1", "http://no-such-host.invalid", "nonsense", "ftp://x", "http://[::1",
+                                 "http://127.0.0.1:99999", "https://127.0.0.1:1"])  # fmt: skip
+def test_no_server_at_all(url: str) -> None:
+    began = time.monotonic()
+    with pytest.raises(CodexmemError):
+        client(url, 1_000).search("p", "q")
+    assert time.monotonic() - began < 1 + SLACK_S
+
+
+def test_a_redirect_is_not_followed_with_our_key() -> None:
+    with QaDoor({"search": {"items": []}}) as elsewhere:
+        there = Reply(307, {}, {"Location": f"{elsewhere.base}/v1/qa/search"})
+        with QaDoor({"search": there}) as door, pytest.raises(Unavailable, match="elsewhere"):
+            client(door.base, key="cm_key").search("p", "q")
+        assert elsewhere.asked == []
+
+
+def test_a_key_is_not_sent_in_the_clear_to_another_machine() -> None:
+    memory = client("http://memory.example.com", key="cm_key")
+    assert "Authorization" not in memory._headers("http://memory.example.com")
+    assert "Authorization" not in memory._headers("http://127.0.0.1.example.com")
+    for url in ("https://memory.example.com", "http://127.0.0.1:5", "http://[::1]:5", "http://localhost"):
+        assert memory._headers(url)["Authorization"] == "Bearer cm_key"
+
+
+def test_a_path_in_the_address_is_kept() -> None:
+    with QaDoor({"search": {"items": []}}) as door:
+        door.doors["/under/v1/qa/search"] = door.doors["/v1/qa/search"]
+        assert client(f"{door.base}/under/").search("p", "q") == []
+
+
+def test_calls_that_share_their_time() -> None:
+    def slowly(_: str, __: Asked) -> Any:
+        time.sleep(0.25)
+        return {"items": []}
+
+    with QaDoor(slowly) as door:
+        together = client(door.base, 400).together()
+        together.search("p", "q")
+        began = time.monotonic()
+        with pytest.raises(Unavailable):
+            together.search("p", "q")
+        assert time.monotonic() - began < 0.3 + SLACK_S
+        with pytest.raises(Unavailable):
+            together.hit("p", [])
+        assert client(door.base, 400).search("p", "q") == []
+
+
+def test_a_person_can_interrupt_a_search() -> None:
+    with QaDoor({"search": SILENCE}) as door:
+        me = threading.get_ident()
+        threading.Timer(0.2, lambda: signal.pthread_kill(me, signal.SIGINT)).start()
+        began = time.monotonic()
+        with pytest.raises(KeyboardInterrupt):
+            client(door.base, 20_000).search("p", "q")
+        assert time.monotonic() - began < 5
+
+
+@pytest.mark.parametrize("said", [{}, {"qa_id": ""}, {"qa_id": 5}, {"qa_id": None}, {"question": "q"}])
+def test_what_names_no_item_is_none(said: dict[str, Any]) -> None:
+    assert Item.of(said) is None
+
+
+def test_an_item_with_odd_fields_is_still_one() -> None:
+    odd = {"question": 5, "answer": None, "tags": "x", "confidence": True, "score": float("nan")}
+    item = Item.of({"qa_id": " qa-1 ", "contradicts": [1, "qa-2"], "status": "candidate"} | odd)
+    assert item == Item(
+        "qa-1", "", "", anchor="[QA_REF qa-1]", status="candidate", unproven=True, contradicts=("qa-2",)
+    )

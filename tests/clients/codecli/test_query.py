@@ -1,0 +1,154 @@
+"""The query: within its length, with what is telling, made of the input, recent turns and the repository."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from codexmem.clients.codecli.checkout import Checkout, look
+from codexmem.clients.codecli.query import build, entities
+from codexmem.domain import privacy
+
+TRACE = """Traceback (most recent call last):
+  File "/srv/shop/src/billing/invoice.py", line 88, in total_of
+    raise InvoiceError("no currency")
+billing.errors.InvoiceError: no currency"""
+
+
+@given(st.text(max_size=4_000), st.lists(st.text(max_size=500), max_size=3), st.integers(100, 1_500))
+def test_a_query_never_exceeds_its_length(asked: str, recent: list[str], limit: int) -> None:
+    made = build(asked, recent=recent, repository=Checkout(("a/b.py",) * 9, "Shop"), project="shop", limit=limit)
+    assert len(made) <= limit
+    assert bool(made.strip()) == bool(privacy.strip(asked).strip())
+
+
+@pytest.mark.clause("001 §4.1.2", "a long input keeps errors, paths and names within 1500 characters")
+@pytest.mark.parametrize("limit", [800, 1500])
+def test_what_is_telling_survives_much_noise(limit: int) -> None:
+    noise = "the quick brown fox jumps over the lazy dog and then it rests for a while. " * 60
+    since = "It began after we set --retry-limit in deploy/prod.yaml"
+    asked = f"Why does the invoice job fail?\n{noise}\n{TRACE}\n{noise}\n{since}"
+    made = build(asked, limit=limit)
+    assert len(made) <= limit
+    for telling in ("Why does the invoice job fail?", "/srv/shop/src/billing/invoice.py", "InvoiceError", "total_of",
+                    "--retry-limit", "deploy/prod.yaml"):  # fmt: skip
+        assert telling in made
+
+
+def test_a_short_question_is_asked_as_it_is() -> None:
+    assert build("端口是多少？", limit=1_500) == "端口是多少？"
+    assert build("   ", limit=1_500) == ""
+
+
+@pytest.mark.clause("001 §4.1.1", "what was said before, and what the README and changed files say, are part of it")
+def test_context_is_part_of_a_short_question() -> None:
+    place = Checkout(("src/pay.py", "README.md"), "Shop: sells things")
+    made = build(
+        "try that again", recent=["run pytest tests/pay", "it failed: PayError"], repository=place, project="shop"
+    )
+    for part in ("try that again", "pytest tests/pay", "PayError", "Shop: sells things", "src/pay.py", "shop"):
+        assert part in made
+    assert made.startswith("try that again")
+
+
+@pytest.mark.parametrize(
+    "asked,alone",
+    [
+        ("How do I rotate the signing key of the gateway?", True), ("端口是多少？", True), ("deploy gateway", True),
+        ("为什么构建失败，提示找不到头文件？", True), ("fix tests/test_pay.py", True),
+        ("try that again", False), ("继续", False), ("再试一次", False), ("fix the bug", False), ("why?", False),
+        ("does it work with the gateway", False), ("这个怎么解决", False),
+    ],
+)  # fmt: skip
+def test_a_question_that_stands_for_itself_is_not_mixed_with_others(asked: str, alone: bool) -> None:
+    assert ("unrelated" not in build(asked, recent=["something unrelated"])) is alone
+
+
+def test_of_the_repository_a_question_gets_what_it_speaks_of() -> None:
+    place = Checkout(("src/gateway/keys.py", "docs/menu.md"), "Shop")
+    made = build("How do I rotate the signing key of the gateway?", repository=place, project="shop")
+    assert made == "How do I rotate the signing key of the gateway?\nsrc/gateway/keys.py"
+
+
+def test_what_is_private_or_was_injected_is_no_part_of_it() -> None:
+    asked = "deploy <private>the password</private> now <codexmem-context>old answer</codexmem-context>"
+    made = build(asked, recent=["<private>more</private>"])
+    assert made.split() == ["deploy", "now"]
+
+
+def test_what_a_text_names() -> None:
+    found = entities("see src/a/b.rs:12, std::io::Error, getUser(), MAX_SIZE, CVE-2024, E0308, v1.2.3 and --dry-run")
+    for name in ("src/a/b.rs:12", "std::io::Error", "MAX_SIZE", "E0308", "--dry-run"):
+        assert name in found
+
+
+def test_a_hostile_text_takes_no_time() -> None:
+    for text in (
+        "a/" * 200_000,
+        "a_" * 200_000,
+        "aB" * 200_000,
+        "error " * 80_000,
+        "." * 400_000,
+        "::a" * 130_000,
+        "错误" * 200_000,
+    ):
+        began = time.process_time()
+        build(text)
+        assert time.process_time() - began < 1.0
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    def git(*words: str) -> None:
+        subprocess.run(["git", *words], cwd=tmp_path, check=True, capture_output=True, env=environ(tmp_path))
+
+    git("init", "-q")
+    (tmp_path / "kept.py").write_text("1")
+    git("add", ".")
+    git("-c", "user.name=t", "-c", "user.email=t@t", "commit", "-qm", "x")
+    return tmp_path
+
+
+def environ(home: Path) -> dict[str, str]:
+    return {"PATH": os.environ["PATH"], "HOME": str(home)}
+
+
+def test_a_repository_says_what_changed_and_what_it_is(checkout: Path) -> None:
+    (checkout / "kept.py").write_text("2")
+    (checkout / "新文件 a.py").write_text("3")
+    subprocess.run(["git", "mv", "kept.py", "renamed.py"], cwd=checkout, check=True, env=environ(checkout))
+    (checkout / "README.md").write_text("\n<img src=x>\n[![badge](x)](y)\n# Shop 商店\nmore\n")
+    seen = look(str(checkout), environ(checkout), 10)
+    assert set(seen.changed) == {"renamed.py", "新文件 a.py", "README.md"}
+    assert seen.heading == "Shop 商店"
+
+
+def test_a_folder_without_git_says_less(tmp_path: Path) -> None:
+    assert look(str(tmp_path), environ(tmp_path), 10) == Checkout()
+    assert look(str(tmp_path / "none"), {"PATH": ""}, 10) == Checkout()
+
+
+def test_a_slow_git_is_not_waited_for(tmp_path: Path) -> None:
+    (tmp_path / "git").write_text("#!/bin/sh\nprintf ' M a.py\\0 M b'\nexec sleep 20\n")
+    (tmp_path / "git").chmod(0o755)
+    os.mkfifo(tmp_path / "README.md")
+    began = time.monotonic()
+    seen = look(str(tmp_path), {"PATH": f"{tmp_path}:/usr/bin:/bin"}, 0.2)
+    assert time.monotonic() - began < 2
+    assert seen == Checkout(("a.py",))
+
+
+def test_a_checkout_cannot_have_us_run_a_program(checkout: Path) -> None:
+    (checkout / "evil").write_text(f"#!/bin/sh\ntouch {checkout}/ran\n")
+    (checkout / "evil").chmod(0o755)
+    subprocess.run(
+        ["git", "config", "core.fsmonitor", str(checkout / "evil")], cwd=checkout, check=True, env=environ(checkout)
+    )
+    look(str(checkout), environ(checkout), 10)
+    assert not (checkout / "ran").exists()
