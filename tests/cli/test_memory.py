@@ -244,6 +244,13 @@ def test_errors_are_the_same_with_a_server(call: Call, data_dir: Path, home: Pat
     here = [call("memory", *args, "--json") for args in wrong]
     with serving(data_dir):
         assert [call("memory", *args, "--json") for args in wrong] == here
+        missing = call("memory", "read", "project://none", "--lang", "zh").err
+        assert missing.startswith("错误：project://none 处没有记忆\n提示：codexmem memory search"), missing
+        assert "project://here 已存在" in call("memory", "create", "project://here", "x", "--lang", "zh").err
+        assert call("memory", "delete", "project://here", "--yes").code == 0
+        assert (
+            "codexmem memory rollback project://here 1" in call("memory", "read", "project://here", "--lang", "zh").err
+        )
     assert [said.code for said in here] == [3, 5, 3, 3, 2]
 
 

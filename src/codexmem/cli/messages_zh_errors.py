@@ -63,9 +63,19 @@ ERRORS: dict[str, str] = {
     "recording_unwritable": "无法写入录制文件 {path}：{problem}",
     "no_recording": "没有录制文件 {path}",
     "bad_recording": "{path} 不是可以重放的录制文件：{problem}",
+    "no_note": "{uri} 处没有记忆",
+    "note_deleted": "{uri} 已被删除",
+    "note_exists": "{uri} 已存在",
+    "no_entry": "没有知识条目 {id}",
+    "no_workspace": "没有任务 {task} 的工作区",
 }
 
 HINTS: dict[str, str] = {
+    "no_note": "codexmem memory search 按词查找，codexmem memory ls 列出全部",
+    "note_deleted": "codexmem memory versions {uri} 列出各版本，codexmem memory rollback {uri} {version} 将其恢复",
+    "note_exists": "codexmem memory read 显示其内容，codexmem memory update 修改它",
+    "no_entry": "codexmem kb query 和 codexmem kb ls 会给出编号",
+    "no_workspace": "codexmem workspace init 可创建",
     "no_note_document": "请给出 codexmem memory export 写出的文件",
     "setting_not_in_project": "请设置环境变量 {env} 或用户文件：代码仓库不应决定记忆存放在哪里",
     "unknown_setting": "codexmem config list 列出全部设置",

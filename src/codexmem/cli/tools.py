@@ -124,7 +124,11 @@ def _refusal(result: dict[str, Any]) -> CodexmemError:
     text = "\n".join(str(part.get("text", "")) for part in result.get("content", []))
     hint = told.get("hint")
     kind = BY_CODE.get(str(told.get("code")), CodexmemError)
-    return kind(str(told.get("message") or text), hint=str(hint) if hint else None)
+    details = told.get("details")
+    return kind(
+        str(told.get("message") or text), hint=str(hint) if hint else None,
+        details=details if isinstance(details, dict) else None,
+    )  # fmt: skip
 
 
 def _spoken(error: CodexmemError) -> CodexmemError:

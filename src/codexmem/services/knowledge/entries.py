@@ -93,4 +93,7 @@ def _cleaned(text: str, name: str) -> str:
 
 
 def _missing(kb_id: str) -> NotFound:
-    return NotFound(f"knowledge entry {kb_id[:100]!r} not found", hint="memory_query and memory_dump tell ids")
+    return NotFound(
+        f"knowledge entry {kb_id[:100]!r} not found", hint="memory_query and memory_dump tell ids",
+        details={"reason": "no_entry", "id": kb_id[:100]},
+    )  # fmt: skip

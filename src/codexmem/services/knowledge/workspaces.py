@@ -87,7 +87,10 @@ class Workspaces:
         with explained("the workspace cannot be removed"), self._grounds.turn() as turn:
             with self._grounds.tasks() as tasks:
                 if tasks is None or not folders.exists(tasks, name):
-                    raise NotFound(f"there is no workspace of {name}", hint="memory_init_workspace makes one")
+                    raise NotFound(
+                        f"there is no workspace of {name}", hint="memory_init_workspace makes one",
+                        details={"reason": "no_workspace", "task": name},
+                    )  # fmt: skip
                 with folders.folder(tasks, name):
                     pass  # ours, and no link
                 gone = ids.prefixed(folders.TRASH)

@@ -66,6 +66,7 @@ class Desk:
             raise NotFound(
                 f"there is no memory at {self.spelled(uri)}",
                 hint="search_memory finds by words, read_memory of system://index lists what there is",
+                details={"reason": "no_note", "uri": self.spelled(uri)},
             )
         return memory
 
@@ -75,7 +76,10 @@ class Desk:
         if memory.state.status is Status.DELETED:
             version = self.restorable(memory)
             call = f"rollback_memory(uri={self.spelled(uri)!r}, version={version})"
-            raise NotFound(f"{self.spelled(uri)} was deleted", hint=f"{call} brings it back" if version else None)
+            raise NotFound(
+                f"{self.spelled(uri)} was deleted", hint=f"{call} brings it back" if version else None,
+                details={"reason": "note_deleted", "uri": self.spelled(uri), "version": version},
+            )  # fmt: skip
         return memory
 
     def restorable(self, memory: Memory) -> int | None:

@@ -76,7 +76,10 @@ class Writing:
                 draft = Draft(Kind.NOTE, state, Origin.AGENT, session=new.session)
                 return self._memories.remember(draft, replace(by, note=by.note or "created"))
             if former.state.status is not Status.DELETED:
-                raise Conflict(f"{uri} already exists", hint="read_memory shows what it says, update_memory changes it")
+                raise Conflict(
+                    f"{uri} already exists", hint="read_memory shows what it says, update_memory changes it",
+                    details={"reason": "note_exists", "uri": uri},
+                )  # fmt: skip
             # Its other addresses and its history stay with it.
             state = replace(state, uris=former.state.uris)
             return self._memories.write(former, state, Op.RESTORE, replace(by, note="created again after deletion"))

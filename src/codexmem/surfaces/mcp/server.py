@@ -126,9 +126,9 @@ def _succeeded(said: Said) -> types.CallToolResult:
 def _refused(error: CodexmemError) -> types.CallToolResult:
     """Words for the model, and beside them what a program can act upon."""
     text = error.message if error.hint is None else f"{error.message}\n{error.hint}"
-    told = {ERROR_KEY: {"code": error.code, "message": error.message, "hint": error.hint}}
+    told = {"code": error.code, "message": error.message, "hint": error.hint, "details": error.details}
     # By its name on the wire, which is the only one that the type takes.
-    return types.CallToolResult(content=[types.TextContent(text=text)], is_error=True, _meta=told)
+    return types.CallToolResult(content=[types.TextContent(text=text)], is_error=True, _meta={ERROR_KEY: told})
 
 
 def _failed(text: str) -> types.CallToolResult:
