@@ -67,7 +67,7 @@ def filled(folder: Path, rows: int) -> AuditLog:
     key = log.key()
     for number in range(rows):
         request = ToolRequest(
-            "Bash", command=f"echo {number} 测试", call_id=f"call-{number}", agent="codex", cwd="/work"
+            "Bash", command=f"echo {number} 测试", call_id=f"call-{number}", agent="codex", cwd="/shop"
         )
         decision = Decision(Verdict.ALLOW, "Allowed by allow[0] Bash.", "allow[0]", argument_hash=f"{number:064x}")
         fields = audit_row.request_fields(request, decision, Risk.EXECUTE, key)

@@ -28,11 +28,11 @@ OWN_TOOLS = {
 SERVERS = ("github", "files", "web")
 SERVER_TOOLS = ("get_issue", "search", "delete", "Read")
 PATHS = (
-    "/etc/passwd", "/etc", "/work/src/a.py", "/work/secrets/k", "/work/.env", "/work/link/shadow", "/work/src/up/k",
-    "/home/u/notes/项目.md", "/home/u/.ssh/id_rsa", "/etcetera/x", "/workshop/y", "/tmp/x", "/",
+    "/etc/passwd", "/etc", "/shop/src/a.py", "/shop/secrets/k", "/shop/.env", "/shop/link/shadow", "/shop/src/up/k",
+    "/home/u/notes/项目.md", "/home/u/.ssh/id_rsa", "/etcetera/x", "/shopping/y", "/tmp/x", "/",
 )  # fmt: skip
-RULE_PATHS = ("/etc", "/work", "/work/secrets", "/home/u", "/home/u/.ssh", "/tmp/", "/work/src/../src", "~/notes")
-CWDS = ("/work", "/work/src", "/", "/home/u", "")
+RULE_PATHS = ("/etc", "/shop", "/shop/secrets", "/home/u", "/home/u/.ssh", "/tmp/", "/shop/src/../src", "~/notes")
+CWDS = ("/shop", "/shop/src", "/", "/home/u", "")
 HOSTS = (
     "example.com", "docs.example.com", "example.com.evil.com", "evilexample.com", "evil.com", "a.b.evil.com",
     "localhost", "127.0.0.1", "10.0.0.1", "example.org",
@@ -167,7 +167,7 @@ class World:
             case 0:
                 return "~root/" + path.strip("/"), KnownPath((), clear=False)
             case 1:
-                text = "/work" + f"/..{path}".replace("/", "\\")
+                text = "/shop" + f"/..{path}".replace("/", "\\")
                 inside = tuple(_parts(posixpath.normpath(text.replace("\\", "/"))))
                 return text, KnownPath((_parts(text), inside), clear=False)
             case 2 if cwd:
@@ -181,10 +181,10 @@ class World:
                 loud = path.upper()
                 return loud, _known_path(loud)
             case 6:
-                text = f"/work/link/../{dice.choice(('passwd', 'src/a.py'))}"
+                text = f"/shop/link/../{dice.choice(('passwd', 'src/a.py'))}"
                 return text, _known_path(text)
             case 7:
-                return f"/work/../../..{path}", _known_path(path)
+                return f"/shop/../../..{path}", _known_path(path)
             case _:
                 return self._noisy(path), _known_path(path)
 

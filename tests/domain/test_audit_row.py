@@ -28,7 +28,7 @@ def recorded(request: ToolRequest, decision: Decision | None = None) -> dict[str
 
 @pytest.mark.clause("001 §5.4", "timestamp run_id project_id tool arguments decision reason of every request")
 def test_a_request_has_the_contracts_fields() -> None:
-    row = recorded(ToolRequest("Bash", command="rm -rf build", cwd="/work", call_id="c1", agent="codex"))
+    row = recorded(ToolRequest("Bash", command="rm -rf build", cwd="/shop", call_id="c1", agent="codex"))
     assert row["timestamp"] == "2026-01-01T00:00:00.123Z"
     assert (row["run_id"], row["project_id"], row["tool"], row["risk"]) == ("run-1", "项目", "Bash", "execute")
     assert row["arguments"] == {"command": "rm -rf build"}

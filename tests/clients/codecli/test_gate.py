@@ -49,14 +49,14 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def policy(allow: Any = (), deny: Any = (), ask: Any = (), max_risk: str = "read") -> Policy:
-    return Policy.parse(allow, deny, ask, max_risk=max_risk, around=Around("/work", "/home/u"))
+    return Policy.parse(allow, deny, ask, max_risk=max_risk, around=Around("/shop", "/home/u"))
 
 
 @pytest.mark.clause("001 §3.2.7", "--audit prompt: policy decides, and a person where it says ask")
 def test_prompt_asks_a_person_where_the_policy_says_ask(log: AuditLog) -> None:
     person = Somebody(Answer(True), Answer(False), Answer(False, reason="改用 trash"), Answer(False, late=True))
     gate = Gate(policy(deny=["Write"]), "prompt", person, log)
-    request = ToolRequest("Bash", command="rm -rf build", cwd="/work")
+    request = ToolRequest("Bash", command="rm -rf build", cwd="/shop")
     decisions = [gate.decide(request) for _ in range(4)]
     assert [each.verdict for each in decisions] == [ALLOW, DENY, DENY, DENY]
     assert [each.by for each in decisions] == ["person"] * 4
@@ -102,7 +102,7 @@ def test_everything_is_recorded_and_the_end_of_a_tool_too(log: AuditLog) -> None
     gate.decide(ToolRequest("Bash", command="make test", call_id="c1", agent="codex"))
     gate.started(ToolRequest("Bash", command="make test", call_id="c1"))
     gate.ended("c1", ok=True)
-    gate.started(ToolRequest("Read", paths=("/work/a",), call_id="c2"))
+    gate.started(ToolRequest("Read", paths=("/shop/a",), call_id="c2"))
     gate.ended("c2", ok=False, took_ms=77)
     rows = list(log.rows())
     assert [each["kind"] for each in rows] == ["request", "result", "started", "result"]
@@ -125,10 +125,10 @@ def test_what_cannot_be_recorded_is_denied_unless_it_only_reads(tmp_path: Path) 
     (tmp_path / "audit").write_text("a file where the folder should be")
     told: list[str] = []
     gate = Gate(policy(["*"]), "auto", None, AuditLog(tmp_path / "audit"), note=told.append)
-    decision = gate.decide(ToolRequest("Write", paths=("/work/a",)))
+    decision = gate.decide(ToolRequest("Write", paths=("/shop/a",)))
     assert (decision.verdict, decision.cause) == (DENY, Cause.NOT_RECORDED)
     assert gate.decide(ToolRequest("mcp__x__y")).verdict is DENY
-    assert gate.decide(ToolRequest("Read", paths=("/work/a",))).verdict is ALLOW
+    assert gate.decide(ToolRequest("Read", paths=("/shop/a",))).verdict is ALLOW
     gate.started(ToolRequest("Read"))
     gate.ended("c", ok=True)
     assert len(told) == 1, "a person is told once"
