@@ -185,9 +185,8 @@ def _oracle_plugins() -> list[str]:
     from detect_secrets.core.plugins.util import get_mapping_from_secret_type_to_class
 
     # An address of a machine is no secret to us at this level, so it would only be a false alarm of theirs.
-    return sorted(
-        plugin.__name__ for plugin in get_mapping_from_secret_type_to_class().values() if "IP" not in plugin.__name__
-    )
+    names: list[str] = [plugin.__name__ for plugin in get_mapping_from_secret_type_to_class().values()]
+    return sorted(name for name in names if "IP" not in name)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

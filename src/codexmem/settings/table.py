@@ -4,19 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from codexmem.domain.capture import SKIPPED_TOOLS
-from codexmem.settings.parse import (
-    Parse,
-    choice,
-    collection,
-    database_url,
-    integer,
-    model,
-    names,
-    path,
-    switch,
-    text,
-    web_url,
-)
+from codexmem.domain.written import Parse, choice, integer, switch, text, web_url
+from codexmem.settings.parse import collection, database_url, model, names, path
 
 PREFIX = "CODEXMEM_"
 _EMBEDDERS = ("auto", "none", "local", "local-better", "openai")

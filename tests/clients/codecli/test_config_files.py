@@ -154,7 +154,7 @@ def test_unknown_keys_are_warned_about_with_what_may_have_been_meant(machine: Ma
         ("[search]\nlimit = true\n", "search.limit must be a whole number from 1 to 20, not 'True'", "limit = 6"),
         ("[search]\nmin_score = 2\n", "search.min_score must be a number from 0 to 1, not '2'", "min_score = 0.2"),
         ("[inject]\nmode = 'sytem'\n", "inject.mode must be one of system, user, both, not 'sytem'", 'mode = "user"'),
-        ("[memory]\nbase_url = 'ftp://x'\n", "memory.base_url must be http://… or https://…, or nothing", "base_url"),
+        ("[memory]\nbase_url = 'ftp://x'\n", "memory.base_url must be http://… or https://…", "base_url"),
         ("[memory]\nbase_url = 'http://x:no'\n", "memory.base_url must be http://… or https://…", "base_url"),
         ("[codecli]\ncommand = []\n", "codecli.command must be a program and its arguments", 'command = ["codex"]'),
         ("[policy]\ndenylist = [1]\n", "policy.denylist must be a list of rules", "denylist ="),

@@ -7,21 +7,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from codexmem.clients.codecli.config_values import (
-    Parse,
-    choice,
-    command,
-    fraction,
-    integer,
-    mapping,
-    name,
-    rules,
-    switch,
-    text,
-    texts,
-    web_url,
-)
+from codexmem.clients.codecli.config_values import command, fraction, mapping, name, rules, texts
 from codexmem.clients.codecli.configuration import Config
+from codexmem.domain.written import Parse, choice, integer, switch, text, web_url
 
 PREFIX = "MEM_CODECLI_"
 
