@@ -25,7 +25,7 @@ class Finding:
 def tell(findings: Iterable[Finding], *, strict: bool) -> None:
     """Say what was found and how to mend it; the command exits with 1 on a failure, if strict also on a warning."""
     output = current()
-    signs = {state: say(f"doctor.sign_{state}") for state in ("ok", "warning", "failure")}
+    signs = {"ok": say("doctor.sign_ok"), "warning": say("doctor.sign_warning"), "failure": say("doctor.sign_failure")}
     document, lines = [], []
     states = set()
     for finding in findings:

@@ -140,7 +140,7 @@ def test_app_server_led_by_us(codex: Codex, codex_launch: Launching, wiring: Wir
     assert (person.repository / "made.txt").exists()
     decided = [(each.request.tool, each.decision.verdict) for each in run.of(ToolDecided)]
     assert decided == [("Bash", Verdict.DENY), ("apply_patch", Verdict.DENY), ("Bash", Verdict.ALLOW)]
-    assert judge.asked[0].command == f"touch {FORBIDDEN}"
+    assert judge.asked[0].command == f"/bin/bash -lc 'touch {FORBIDDEN}'"  # as the app-server tells it
     assert [path.rsplit("/")[-1] for path in judge.asked[1].paths] == [FORBIDDEN]
     assert [(each.call_id, each.ok) for each in run.of(ToolEnded)] == [(judge.asked[2].call_id, True)]
     assert run.of(TurnEnded) == [TurnEnded(True)]
