@@ -66,6 +66,10 @@ shutil.rmtree(home, ignore_errors=True)
 """
 
 
+_CLEARING_S = 20.0
+_clearing: list[subprocess.Popen[bytes]] = []
+
+
 class PostgresError(RuntimeError):
     """PostgreSQL could not be started or stopped; the message ends with its own log."""
 
@@ -262,7 +266,10 @@ class PostgresServer:
             if self._watcher is not None:
                 assert self._watcher.stdin is not None
                 self._watcher.stdin.close()
-                self._watcher.wait()
+                try:
+                    self._watcher.wait(_CLEARING_S)
+                except subprocess.TimeoutExpired:
+                    _clearing.append(self._watcher)  # a slow disk: it goes on without us
                 self._watcher = None
             self._home = None
 
