@@ -285,7 +285,7 @@ browser.
     ),
     Turn(
         "刚才那个报错是怎么回事？",
-        """刚才的报错是因为你本地的 /Users/lilei/work/shop/.env 里端口写错了：
+        """刚才的报错是因为你本地的 /Users/lilei/code/shop/.env 里端口写错了：
 
 1. 第 3 行写成了 8O80（字母 O）。
 2. 我已经改成 8080 并重启了服务。

@@ -94,8 +94,6 @@ class AcpDialogue:
         self._told: dict[str, Value] = {}  # of tool calls, by their ids
         self._calls = Calls()
 
-    # -- leading --
-
     def open(self, prompt: str | None) -> Moves:
         """Begin the conversation if it is ours."""
         if prompt is None:
@@ -116,8 +114,6 @@ class AcpDialogue:
         texts = [*told, {"type": "text", "text": self._prompt or ""}]
         return self._send_prompt(_Turn(session, None), texts)
 
-    # -- from the person's program --
-
     def from_person(self, line: bytes) -> Moves:
         """Pass it on, a prompt with memory before it."""
         message = value_of(line)
@@ -137,8 +133,6 @@ class AcpDialogue:
             line = line_of({**message, "params": changed}) or line
         self._turns[repr(message["id"])] = _Turn(session, message)
         return Moves(to_agent=(line,), happenings=(Asked(asked),) if asked else ())
-
-    # -- from the agent --
 
     def from_agent(self, line: bytes) -> Moves:
         """Answer it, read it, pass it on."""
@@ -225,8 +219,6 @@ class AcpDialogue:
         if turn.followed and turn.answers is not None:
             line = line_of({**message, "id": turn.answers.get("id")}) or line
         return Moves(to_person=(line,), happenings=ended)
-
-    # -- both --
 
     def _send_prompt(self, turn: _Turn, texts: list[Value]) -> Moves:
         moves = self._ask("session/prompt", {"sessionId": turn.session, "prompt": texts}, lambda _: Moves())

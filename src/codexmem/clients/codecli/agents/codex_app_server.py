@@ -109,8 +109,6 @@ class AppServer:
         self._calls = Calls()
         self._said: set[str] = set()  # messages of which parts were told already
 
-    # -- leading --
-
     def open(self, prompt: str | None) -> Moves:
         """Begin the conversation if it is ours."""
         if prompt is None:
@@ -129,8 +127,6 @@ class AppServer:
         told = [self._injection.user] if self._injection.user else []
         texts = [{"type": "text", "text": text} for text in (*told, self._prompt or "")]
         return self._ask("turn/start", {"threadId": thread, "input": texts}, lambda _: Moves())
-
-    # -- from the person's program --
 
     def from_person(self, line: bytes) -> Moves:
         """Pass it on, with memory and with our approval policy."""
@@ -186,8 +182,6 @@ class AppServer:
         if params == message.get("params"):
             return line
         return line_of({**message, "params": params}) or line
-
-    # -- from the agent --
 
     def from_agent(self, line: bytes) -> Moves:
         """Answer it, read it, pass it on."""
@@ -265,8 +259,6 @@ class AppServer:
         if len(self._said) >= _ITEMS:
             self._said.clear()
         self._said.add(key)
-
-    # -- both --
 
     def _ask(self, method: str, params: Value, follow: Follow, otherwise: Failed | None = None) -> Moves:
         """A request of our own. Where we lead, one that fails ends the conversation."""

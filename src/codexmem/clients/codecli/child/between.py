@@ -134,8 +134,6 @@ class Between:
             if self._keyboard is not None:
                 self._keyboard.go_on()
 
-    # -- connecting --
-
     def _connect(self, mask: frozenset[int]) -> dict[int, int]:
         """Make what connects us and start the agent; returns what is read from, by the stream it belongs to."""
         theirs: dict[int, int | str] = {}
@@ -181,8 +179,6 @@ class Between:
     def _outer_enter(self) -> None:
         if self._inner is not None:
             self._outer.enter()
-
-    # -- moving --
 
     def _start_pumps(self, sources: dict[int, int]) -> None:
         plan, route = self._plan, self._plan.route
@@ -266,8 +262,6 @@ class Between:
             if not self._input_closed:
                 self._input_closed = True
                 moving.close(self._agent_in)
-
-    # -- waiting --
 
     def _wait(self) -> int:
         own = self._inner is not None or self._own_group
