@@ -15,7 +15,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -185,8 +185,8 @@ def _oracle_plugins() -> list[str]:
     from detect_secrets.core.plugins.util import get_mapping_from_secret_type_to_class
 
     # An address of a machine is no secret to us at this level, so it would only be a false alarm of theirs.
-    names: list[str] = [plugin.__name__ for plugin in get_mapping_from_secret_type_to_class().values()]
-    return sorted(name for name in names if "IP" not in name)
+    plugins: Mapping[str, type] = get_mapping_from_secret_type_to_class()
+    return sorted(plugin.__name__ for plugin in plugins.values() if "IP" not in plugin.__name__)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
