@@ -193,14 +193,20 @@ class Storm:
             self.noticed_s[phase.name] = round(time.monotonic() - self.begun_s[-1], 2)
         time.sleep(self._seconds)
         patience = time.monotonic() + _PATIENCE_S
-        while not all(asked.error or asked.phase == len(self.phases) - 1 for asked in self.searchers.newest()):
+        while not self._is_answered(len(self.phases) - 1):
             if time.monotonic() > patience:
                 raise RuntimeError(f"a search in the phase {phase.name!r} does not come to its end")
             time.sleep(0.02)
 
+    def _is_answered(self, phase: int) -> bool:
+        newest = self.searchers.newest()  # of a slow machine's first searches there may be none yet
+        return len(newest) == SEARCHERS and all(asked.error or asked.phase == phase for asked in newest)
+
     def _is_noticed(self, phase: Phase) -> bool:
         newest = self.searchers.newest()
-        return all(asked.began_s > self.begun_s[-1] and is_true(asked, *phase.truth(self._backend)) for asked in newest)
+        return len(newest) == SEARCHERS and all(
+            asked.began_s > self.begun_s[-1] and is_true(asked, *phase.truth(self._backend)) for asked in newest
+        )
 
     def figures(self) -> dict[str, Any]:
         """What happened, phase by phase, and whether it was what was promised."""

@@ -22,7 +22,7 @@ def mortal() -> Iterator[ChromaServer]:
 @pytest.mark.timeout(180)
 @pytest.mark.parametrize("backend", storm.BACKENDS)
 def test_every_search_is_answered_and_tells_the_truth(backend: str, mortal: ChromaServer) -> None:
-    figures = storm.soak("sqlite", backend, mortal, memories=60, seconds=0.3, pause_s=0.1, seed=5)
+    figures = storm.soak("sqlite", backend, mortal, memories=60, seconds=0.0, pause_s=0.1, seed=5)
     assert storm.kept(figures), figures
     assert [row["phase"] for row in figures["phases"]] == [
         "calm", "Chroma killed", "both gone", "embedder back", "both back",
