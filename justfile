@@ -113,6 +113,26 @@ soak-snapshots *args:
 soak-audit *args:
     "{{ python }}" -m bench.audit_harm "$@"
 
+# 200 SIGKILLs of server and workers per engine while batches run: every run true, every call traced, no event lost
+soak-lab-kills *args:
+    "{{ python }}" -m bench.lab_kills "$@"
+
+# a strict rollback restores exactly the state before that learning, 20,000 sequences per engine
+soak-lab-rollback *args:
+    "{{ python }}" -m bench.lab_rollback "$@"
+
+# requests made from the lab's interface description, right and wrong, for ten minutes per engine: no server error
+soak-schemathesis *args:
+    "{{ python }}" -m bench.lab_schema "$@"
+
+# write the interface description of /api/v1 to docs/openapi
+openapi-lab:
+    "{{ python }}" -m tests.contracts.lab_api.openapi
+
+# the lab's queue: turns between batches, a cancel of 500 runs, pages of a trace of 100,000 events
+bench-lab-queue *args:
+    "{{ python }}" -m bench.lab_queue "$@"
+
 # wall time of a hook beside that of Python itself
 bench-hook *args:
     "{{ python }}" -m bench.hook_time "$@"

@@ -13,6 +13,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -29,19 +30,22 @@ class VictimError(RuntimeError):
 class Victim:
     """A server that is started, killed and started again on one port and one store."""
 
-    def __init__(self, home: Path, database_url: str, *, byte_code: Path | None = None) -> None:
+    def __init__(self, home: Path, database_url: str, *, byte_code: Path | None = None, module: str = "codexmem.cli",
+                 environment: Mapping[str, str] | None = None) -> None:  # fmt: skip
         self._home = home
         self._url = database_url
         self._log = home / "server.log"
         self._byte_code = byte_code or home / "byte-code"
         self.port = free_port()
         self.secret: str | None = None
+        self._module = module
+        self._given = dict(environment or {})
         self._process: subprocess.Popen[bytes] | None = None
 
     def command(self, *arguments: str) -> Any:
         """Run a command to its end and return the JSON document that it prints."""
         reply = subprocess.run(
-            [*_program(), *arguments, "--json", *self._store()],
+            [*self._program(), *arguments, "--json", *self._store()],
             env=self._environment(), cwd=self._home, capture_output=True, text=True, check=False, timeout=READY_SECONDS,
         )  # fmt: skip
         if reply.returncode != 0:
@@ -53,7 +57,7 @@ class Victim:
         began = time.monotonic()
         with self._log.open("ab") as log:
             self._process = subprocess.Popen(
-                [*_program(), "serve", "--port", str(self.port), *self._store()],
+                [*self._program(), "serve", "--port", str(self.port), *self._store()],
                 env=self._environment(), cwd=self._home, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                 start_new_session=True,
             )  # fmt: skip
@@ -125,14 +129,14 @@ class Victim:
             "PYTHONPATH": str(_SOURCES),
             "PYTHONPYCACHEPREFIX": str(self._byte_code),
             "CODEXMEM_LOG_LEVEL": "warning",
+            **self._given,
         }
+
+    def _program(self) -> list[str]:
+        return [sys.executable, "-m", self._module]
 
     def _tail(self) -> str:
         return "\n".join(self._log.read_text(errors="replace").splitlines()[-30:])
-
-
-def _program() -> list[str]:
-    return [sys.executable, "-m", "codexmem.cli"]
 
 
 def free_port() -> int:

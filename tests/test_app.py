@@ -234,8 +234,8 @@ def test_a_team_server_refuses_a_schema_it_must_not_upgrade_itself(
 def test_every_chore_has_a_handler_and_comes_round(tmp_path: Path) -> None:
     core = open_core(local(tmp_path))
     try:
-        duties = handlers(core.housekeeping, core.indexing, core.extraction)
-        assert set(duties) == {*CHORES, CATCH_UP, EXTRACT, SUMMARIZE}
+        duties = handlers(core.housekeeping, core.indexing, core.extraction, core.lab)
+        assert set(duties) == {*CHORES, CATCH_UP, EXTRACT, SUMMARIZE, *core.lab.duties()}
         core.housekeeping.begin()
         core.housekeeping.begin()
         assert core.queue.counts()[JobStatus.QUEUED] == len(CHORES)

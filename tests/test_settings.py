@@ -84,7 +84,9 @@ def test_where_secrets_and_programs_come_from_is_not_for_a_checkout() -> None:
         "openai_base_url", "openai_api_key", "openai_embedding_model", "openai_embedding_base_url",
         "openai_embedding_api_key", "vector_backend", "chroma_url", "chroma_collection", "reranker",
         "rerank_url", "rerank_model", "rerank_api_key", "rerank_depth", "provider", "openai_model", "daily_tokens",
-        "skip_tools", "exclude_projects", "capture_days", "url", "api_key", "autostart",
+        "skip_tools", "exclude_projects", "capture_days", "url", "api_key", "autostart", "kb_principles_dir",
+        "kb_modulation_dir", "kb_roots", "lab_api_bases", "lab_profile", "lab_learn",
+        "enable_debug_endpoints",
     }  # fmt: skip
 
 

@@ -13,6 +13,7 @@ import socket
 import ssl
 import struct
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -125,6 +126,7 @@ class ModelServer:
     tls: ssl.SSLContext | None = None
     asked: list[Asked] = field(default_factory=list)
     count: int = 0  # requests so far
+    left: list[float] = field(default_factory=list)  # when clients hung up in the middle of a reply
     port: int = 0
     doors: dict[str, Callable[[Asked], Reply]] = field(default_factory=dict)
     _server: ThreadingHTTPServer | None = None
@@ -172,8 +174,10 @@ class ModelServer:
                 door = outer.doors.get(self.path)
                 reply = door(asked) if door is not None else refused(404, "no such path")
                 # A client that no longer waits is no failure of ours, and a traceback would land in another test.
-                with contextlib.suppress(OSError):
+                try:
                     self._send(reply)
+                except OSError:
+                    outer.left.append(time.monotonic())
 
             def _send(self, reply: Reply) -> None:
                 match reply.manner:

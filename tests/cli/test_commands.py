@@ -184,7 +184,18 @@ def test_doctor_on_a_fresh_machine_warns_and_changes_nothing(call: Call, data_di
     assert states(said.json)["backup"] == "warning"
     assert not data_dir.exists()
     assert call("doctor", "--strict").code == 1
-    assert len(said.json["checks"]) == 13
+    assert len(said.json["checks"]) == 14
+
+
+def test_doctor_looks_at_the_profile_of_the_lab(call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "the lab's profile is c2xc, with 3 roles" in call("doctor").out
+    (tmp_path / "bad.toml").write_text("format = 1\nname = 'bad'\nentry = 'x'\n")
+    monkeypatch.setenv("CODEXMEM_LAB_PROFILE", str(tmp_path / "bad.toml"))
+    said = call("doctor", "--json")
+    assert (said.code, states(said.json)["profile"]) == (1, "failure")
+    found = next(check for check in said.json["checks"] if check["check"] == "profile")
+    assert "bad.toml: roles: expected" in found["what"]
+    assert "实验室配置不可用" in call("doctor", "--lang", "zh").out
 
 
 def test_doctor_names_what_is_broken_and_how_to_mend_it(call: Call, data_dir: Path) -> None:

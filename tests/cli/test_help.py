@@ -68,7 +68,8 @@ def test_help_with_all_else_on_the_line_never_acts(call: Call, tmp_path: Path) -
 def test_there_are_as_many_commands_as_tests() -> None:
     assert len(paths()) == len(list(commands()))
     assert {path[0] for path in paths() if path} == {
-        "serve", "worker", "mcp", "rpc", "hook", "search", "why", "memory", "kb", "qa", "workspace", "index", "import",
+        "serve", "worker", "mcp", "rpc", "hook", "search", "why", "memory", "kb", "qa", "workspace", "batch", "run",
+        "rb", "product", "preset", "lab", "index", "import",
         "undo", "forget", "db", "backup", "restore", "doctor", "config", "key", "bench", "version",
     }  # fmt: skip
 
@@ -100,7 +101,21 @@ def test_cold_help_is_cheap(tmp_path: Path) -> None:
 
 
 def test_bare_commands_show_their_help(call: Call) -> None:
-    for path in ([], ["memory"], ["kb"], ["workspace"], ["index"], ["import"], ["db"], ["config"], ["key"], ["bench"]):
+    for path in (
+        [],
+        ["memory"],
+        ["kb"],
+        ["workspace"],
+        ["batch"],
+        ["run"],
+        ["rb"],
+        ["index"],
+        ["import"],
+        ["db"],
+        ["config"],
+        ["key"],
+        ["bench"],
+    ):
         said = call(*path)
         assert (said.code, said.out.startswith("Usage: codexmem")) == (0, True)
 

@@ -42,6 +42,7 @@ def test_what_is_no_name(text: str) -> None:
         (Kind.OBSERVATION, (), "#5"), (Kind.SUMMARY, (), "#S5"), (Kind.PROMPT, (), "#P5"),
         (Kind.NOTE, ("project://配置", "a://b"), "note project://配置"), (Kind.NOTE, (), "note #5"),
         (Kind.QA, (), "qa the-id"), (Kind.KNOWLEDGE, (), "the-id"), (Kind.LESSON, (), "mem:the-id"),
+        (Kind.CHUNK, (), "the-id"),
     ],
 )  # fmt: skip
 def test_a_label_names_its_memory(kind: Kind, uris: tuple[str, ...], label: str) -> None:

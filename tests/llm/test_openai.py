@@ -132,7 +132,7 @@ def test_a_second_try_can_help(server: ModelServer) -> None:
 def test_t23_a_slow_server_is_cut_at_the_deadline_wherever_it_drips(server: ModelServer, reply: Reply) -> None:
     server.script = lambda _: reply
     asking = model(server, deadline_s=0.5)
-    asking._prepared()  # loading the SDK is not the server's fault
+    asking.server.prepared()  # loading the SDK is not the server's fault
     began = time.monotonic()
     error = trouble(asking)
     assert 0.4 < time.monotonic() - began < LATE_S

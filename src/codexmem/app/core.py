@@ -6,7 +6,9 @@ from pathlib import Path
 
 from codexmem import __version__
 from codexmem.app.asking import qa_of
+from codexmem.app.banking import Remembering
 from codexmem.app.knowing import knowledge_of
+from codexmem.app.lab import Lab, lab_of
 from codexmem.app.noting import notes_of
 from codexmem.app.operating import operations_of
 from codexmem.domain.ids import Clock, SystemClock
@@ -23,6 +25,7 @@ from codexmem.jobs.queue import Queue
 from codexmem.jobs.worker import Worker
 from codexmem.llm import choice as llm
 from codexmem.llm.distil import Distiller
+from codexmem.llm.lessons import Teacher
 from codexmem.search.finder import Finder
 from codexmem.search.indexer import Indexer
 from codexmem.services import capture, extraction, housekeeping, indexing
@@ -114,12 +117,18 @@ class Core:
     keys: Keys
     housekeeping: Housekeeping
     operations: Operations
+    lab: Lab
     worker: Worker
 
     def begin(self, *, work: bool = True) -> None:
         """Notice indexes that lag behind and, if this process is to work, run what is queued."""
         self.reminder.start(self.indexing.wake)
+        if self.db.engine.ambient_tenant is not None:
+            # This process alone owns the store: whoever held a job is gone.
+            self.lab.begin(alone=True)
+            self.worker.reclaim()
         if work:
+            self.lab.working.started(self.worker)
             self.worker.start()
 
     def stop(self, grace_s: float) -> None:
@@ -136,7 +145,7 @@ class Core:
         self.db.close()
 
 
-def handlers(chores: Housekeeping, indexes: Indexing, extracting: Extraction) -> Duties:
+def handlers(chores: Housekeeping, indexes: Indexing, extracting: Extraction, lab: Lab) -> Duties:
     """Every kind of job there is, and the function that runs it."""
     return {
         capture.EXTRACT: Duty(extracting.observations, timeout_s=extraction.TIMEOUT_S),
@@ -146,6 +155,7 @@ def handlers(chores: Housekeeping, indexes: Indexing, extracting: Extraction) ->
         housekeeping.PRUNE_RECEIPTS: Duty(chores.prune_receipts),
         housekeeping.PRUNE_JOBS: Duty(chores.prune_jobs),
         housekeeping.FADE_CAPTURES: Duty(chores.fade_captures),
+        **lab.duties(),
     }
 
 
@@ -192,10 +202,19 @@ def _build(db: Database, settings: Settings, clock: Clock) -> Core:
         queue, clock, Retention(events, clock).prune, lambda limit: once.prune(limit=limit),
         lambda limit: captures.fade(before_ms=clock.now_ms() - settings.capture_days * DAY_MS, limit=limit),
     )  # fmt: skip
-    worker = Worker(
-        db, jobs, dispatch, book, bell, clock, handlers(chores, indexes, extracting), threads=settings.worker_threads
+    recall = Recall(finder, traces)
+    lab = lab_of(
+        db, settings, clock, jobs=jobs, queue=queue, book=book,
+        under=Remembering(
+            table, versions, remembering, past, recall.search, teacher_of(settings, budget),
+            spent=lambda tokens: tallies.add({budget.name(): tokens}),
+        ),
     )  # fmt: skip
-    live, recall, labels = Live(db, events, bell), Recall(finder, traces), Labels(db)
+    worker = Worker(
+        db, jobs, dispatch, book, bell, clock, handlers(chores, indexes, extracting, lab),
+        threads=settings.worker_threads,
+    )  # fmt: skip
+    live, labels = Live(db, events, bell), Labels(db)
     # Where the store lies is its owner's business: a caller with a key may sit elsewhere.
     told_path = sqlite_path(settings.database_url) if settings.auth == "" else None
     return Core(
@@ -225,7 +244,7 @@ def _build(db: Database, settings: Settings, clock: Clock) -> Core:
         ),
         auditing=Auditing(db, Audited(db), book, EventPages(db)),
         explaining=Explaining(db, remembering, past, versions, sessions, captures, jobs, Noted(db)),
-        recall=recall, traces=traces, indexer=indexer, indexing=indexes, reminder=reminder,
+        recall=recall, traces=traces, indexer=indexer, indexing=indexes, reminder=reminder, lab=lab,
         operations=operations_of(
             db, bell, clock, live=live, queue=queue, indexer=indexer, vectors=vectors, embedder=embedder,
             tallies=tallies, memories=remembering,
@@ -276,6 +295,12 @@ def distiller_of(settings: Settings, budget: Budget) -> Distiller:
     """What turns captured events into observations: a model where one is configured, else rules."""
     wish = llm.Wish(settings.provider, settings.openai_model, settings.openai_base_url, settings.openai_api_key)
     return llm.choose(wish, may_spend=budget.allows)
+
+
+def teacher_of(settings: Settings, budget: Budget) -> Teacher:
+    """What turns judged runs into lessons: the same model, else rules."""
+    wish = llm.Wish(settings.provider, settings.openai_model, settings.openai_base_url, settings.openai_api_key)
+    return Teacher(llm.model_of(wish), may_spend=budget.allows)
 
 
 def embedder_of(settings: Settings) -> Embedder | None:

@@ -2,6 +2,7 @@
 not ready."""
 
 from codexmem.app.core import Core
+from codexmem.app.lab import Lab
 from codexmem.domain.errors import NotReady
 from codexmem.events.live import Live
 from codexmem.events.report import Report
@@ -165,6 +166,11 @@ class Services:
     def operations(self) -> Operations:
         """Watching over all of it."""
         return self.core.operations
+
+    @property
+    def lab(self) -> Lab:
+        """Batches of runs, feedback and lessons."""
+        return self.core.lab
 
     def stopping(self) -> None:
         """End what would never end by itself."""

@@ -16,8 +16,9 @@ from urllib.parse import urlsplit
 from codexmem.cli import search_checks
 from codexmem.cli.finding import Finding, State
 from codexmem.cli.store import transfer_of
-from codexmem.domain.errors import CodexmemError
+from codexmem.domain.errors import CodexmemError, InvalidArgument
 from codexmem.domain.ids import SystemClock
+from codexmem.services.lab import profiles
 from codexmem.settings import Settings
 from codexmem.store import inspection
 
@@ -46,6 +47,7 @@ def examine(settings: Settings) -> Iterator[Finding]:
         ("index", lambda: _index(settings, server, sound=seen["integrity"] == "ok")),
         ("backup", lambda: _backup(settings)),
         ("neighbours", lambda: _neighbours(settings)),
+        ("profile", lambda: _profile(settings)),
     ]
     for name, check in checks:
         try:
@@ -130,6 +132,14 @@ def _backup(settings: Settings) -> Finding:
     if age > _OLD_MS:
         return Finding("backup", "warning", "doctor.backup_old", values)
     return Finding("backup", "ok", "doctor.backup", values)
+
+
+def _profile(settings: Settings) -> Finding:
+    try:
+        profile = profiles.load(settings.lab_profile)
+    except InvalidArgument as error:
+        return Finding("profile", "failure", "doctor.profile_wrong", {"problem": error.message})
+    return Finding("profile", "ok", "doctor.profile", {"name": profile.name, "count": len(profile.roles)})
 
 
 def _neighbours(settings: Settings) -> Finding:

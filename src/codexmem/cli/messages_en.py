@@ -1,8 +1,10 @@
 """What we say in English. Keys are shared with the Chinese file; a test compares the two and looks for unused keys."""
 
 from codexmem.cli.messages_en_across import ACROSS
+from codexmem.cli.messages_en_lab import LAB
 from codexmem.cli.messages_en_moving import MOVING
 from codexmem.cli.messages_en_qa import QA
+from codexmem.cli.messages_en_runs import RUNS
 from codexmem.settings import SETTINGS
 
 EN: dict[str, str] = {
@@ -80,7 +82,7 @@ EN: dict[str, str] = {
     "codexmem search port --kind note --kind observation --since 'last week' --explain\n"
     "codexmem search 端口 --as-of 2026-11-01 --json",
     "search.project": "Only of this project.",
-    "search.kind": "Only of this kind; several times for several. Default: every kind.",
+    "search.kind": "Only of this kind; several times for several. Default: every kind but chunk.",
     "search.type": "Only with this type, e.g. bugfix.",
     "search.concept": "Only about this concept.",
     "search.file": "Only about this file; the path as it was recorded.",
@@ -358,11 +360,17 @@ EN: dict[str, str] = {
     "doctor.neighbours": "{count} other users of this machine can reach the loopback port",
     "doctor.neighbours.why": "without a token they could read and write memories",
     "doctor.neighbours.how": "set CODEXMEM_AUTH=token",
+    "doctor.profile": "the lab's profile is {name}, with {count} roles",
+    "doctor.profile_wrong": "the lab's profile cannot be used: {problem}",
+    "doctor.profile_wrong.why": "runs of the lab fail until it can",
+    "doctor.profile_wrong.how": "mend the file, or set CODEXMEM_LAB_PROFILE=c2xc; see docs/profiles.md",
     "doctor.broken": "the check {check} could not be made: {problem}",
     "doctor.broken.why": "something stands in its way",
     "doctor.broken.how": "mend that and run doctor again",
     **MOVING,
+    **LAB,
     **ACROSS,
     **QA,
+    **RUNS,
     **{f"setting.{setting.name}": setting.help for setting in SETTINGS},
 }

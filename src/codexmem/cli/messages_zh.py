@@ -3,13 +3,17 @@
 # ruff: noqa: RUF001, E501
 
 from codexmem.cli.messages_zh_across import ACROSS
+from codexmem.cli.messages_zh_lab import LAB
 from codexmem.cli.messages_zh_moving import MOVING
 from codexmem.cli.messages_zh_qa import QA
+from codexmem.cli.messages_zh_runs import RUNS
 
 ZH: dict[str, str] = {
     **MOVING,
+    **LAB,
     **ACROSS,
     **QA,
+    **RUNS,
     "label.error": "错误：",
     "label.hint": "提示：",
     "help.usage": "用法：",
@@ -72,7 +76,7 @@ ZH: dict[str, str] = {
     "search.help": "按词和语义检索记忆，最相关的在前。只读，服务器运行时也可使用，不留检索痕迹。分数是结果相关的概率。DATE 可写作 2026-11-01、2026-11-01T09:30+08:00（未注明时区时为 UTC），或“昨天”“上周”等。可重复的选项表示取其中任意一个值。没有结果时退出码也是 0。",
     "search.example": "codexmem search 登录测试为什么失败 --project shop\ncodexmem search 端口 --kind note --kind observation --since 上周 --explain\ncodexmem search 端口 --as-of 2026-11-01 --json",
     "search.project": "只在此项目中检索。",
-    "search.kind": "只检索此种类；可重复。默认全部种类。",
+    "search.kind": "只检索此种类；可重复。默认为 chunk 以外的全部种类。",
     "search.type": "只检索此类型，例如 bugfix。",
     "search.concept": "只检索涉及此概念的记忆。",
     "search.file": "只检索涉及此文件的记忆；路径须与记录一致。",
@@ -338,6 +342,10 @@ ZH: dict[str, str] = {
     "doctor.neighbours": "本机另有 {count} 个用户可以访问回环端口",
     "doctor.neighbours.why": "没有令牌时，他们可以读写记忆",
     "doctor.neighbours.how": "设置 CODEXMEM_AUTH=token",
+    "doctor.profile": "实验室配置为 {name}，共 {count} 个角色",
+    "doctor.profile_wrong": "实验室配置不可用：{problem}",
+    "doctor.profile_wrong.why": "在修好之前，实验室的运行都会失败",
+    "doctor.profile_wrong.how": "修改该文件，或设置 CODEXMEM_LAB_PROFILE=c2xc；参见 docs/profiles.zh.md",
     "doctor.broken": "无法进行检查 {check}：{problem}",
     "doctor.broken.why": "有某种障碍",
     "doctor.broken.how": "排除障碍后重新运行 doctor",
@@ -377,6 +385,13 @@ ZH: dict[str, str] = {
     "setting.capture_days": "捕获的事件在提取之后保留的天数。",
     "setting.batch_events": "一次模型调用最多合并处理的事件数。",
     "setting.batch_wait_s": "事件等待与其他事件合并的秒数。",
+    "setting.kb_principles_dir": "实验室的原理知识库：文档文件夹或 LightRAG 目录。",
+    "setting.kb_modulation_dir": "实验室的调控知识库：同上。",
+    "setting.kb_roots": "批次可以另选知识库的根文件夹。",
+    "setting.lab_api_bases": "除 openai_base_url 外，批次可以指定的模型服务器；不会把密钥发给它们。",
+    "setting.lab_learn": "保存反馈后是否自动从中学习。",
+    "setting.lab_profile": "实验室里由谁回答、如何回答：自带配置的名称或 .toml 文件。",
+    "setting.enable_debug_endpoints": "/api/v1/_debug 是否应答；也读取 C2XC_ENABLE_DEBUG_ENDPOINTS。",
     "setting.url": "钩子与桥接程序所连接的服务器。",
     "setting.api_key": "钩子与桥接程序所用的密钥。",
     "setting.autostart": "没有服务器时，钩子与桥接程序是否自动启动一个：on 或 off。",

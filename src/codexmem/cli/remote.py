@@ -8,6 +8,7 @@ from urllib.parse import urlencode, urlsplit
 
 from codexmem.clients.starting import announced, token
 from codexmem.domain.errors import (
+    BY_CODE,
     CodexmemError,
     Conflict,
     InvalidArgument,
@@ -52,6 +53,11 @@ class Remote:
         """Tell."""
         return self._request("POST", path, json.dumps(body, ensure_ascii=False).encode(), timeout_s)
 
+    def call(self, method: str, target: str, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """Any request to a path, with its query."""
+        raw = None if body is None else json.dumps(body, ensure_ascii=False).encode()
+        return self._request(method, target, raw, TIMEOUT_S)
+
     def _request(self, method: str, path: str, body: bytes | None, timeout_s: float) -> dict[str, Any]:
         place = urlsplit(self.url)
         headers = {"Accept": _ACCEPT}
@@ -74,15 +80,19 @@ class Remote:
         finally:
             connection.close()
         if reply.status != 200:
-            raise _refusal(reply.status, answer if isinstance(answer, dict) else {})
+            raise refusal(reply.status, answer if isinstance(answer, dict) else {})
         assert isinstance(answer, dict)
         return answer
 
 
-def _refusal(status: int, answer: Mapping[str, Any]) -> CodexmemError:
-    """The server's error as if it had happened here."""
+def refusal(status: int, answer: Mapping[str, Any]) -> CodexmemError:
+    """The server's error as if it had happened here, whether it came as a text or in an envelope."""
     kind = _ERRORS.get(status, CodexmemError)
-    hint = answer.get("hint")
+    hint, told = answer.get("hint"), answer.get("error")
+    if isinstance(told, dict):
+        kind = BY_CODE.get(str(told.get("code")), kind)
+        answer = {"error": told.get("message")}
+        hint = (told.get("details") or {}).get("hint")
     if status == 401:
         hint = "the server asks for a token: run this as the user who runs the server, with its data directory"
     return kind(str(answer.get("error") or f"the server answered {status}"), hint=str(hint) if hint else None)

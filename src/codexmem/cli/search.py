@@ -14,7 +14,7 @@ from codexmem.cli.dates import Stretch, stretch
 from codexmem.cli.frame import Command, current, option
 from codexmem.cli.messages import say, say_note
 from codexmem.cli.store import chosen, store_options, tenant_of, tenant_option
-from codexmem.domain.memory import VISIBLE, Kind, Status
+from codexmem.domain.memory import REMEMBERED, VISIBLE, Kind, Status
 from codexmem.domain.query import Filter
 from codexmem.domain.search import Answer, Mode, Search, Unit
 
@@ -71,7 +71,7 @@ def _search(text: str, *, project: str | None, kinds: Sequence[str], statuses: S
             since: Stretch | None, until: Stretch | None, as_of: Stretch | None, min_score: float, limit: int,
             offset: int, unit: str, recipe: str, explain: bool, **facets: Sequence[str]) -> Search:  # fmt: skip
     chosen_ones = Filter(
-        kinds=frozenset(map(Kind, kinds)) or frozenset(Kind),
+        kinds=frozenset(map(Kind, kinds)) or REMEMBERED,
         project=project,
         statuses=frozenset(map(Status, statuses)) or VISIBLE,
         facets=tuple((facet, frozenset(facets[facet])) for facet in _FACETS if facets[facet]),

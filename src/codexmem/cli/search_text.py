@@ -14,7 +14,7 @@ from codexmem.cli.dates import day_of
 from codexmem.cli.messages import say
 from codexmem.cli.output import table
 from codexmem.domain import handle
-from codexmem.domain.memory import VISIBLE, Kind, Memory
+from codexmem.domain.memory import REMEMBERED, VISIBLE, Memory
 from codexmem.domain.query import Filter
 from codexmem.domain.search import Answer, Found, Search
 
@@ -97,7 +97,7 @@ def narrowing(wanted: Filter) -> str:
     given: list[tuple[str, str]] = []
     if wanted.project is not None:
         given.append(("project", wanted.project))
-    if wanted.kinds != frozenset(Kind):
+    if wanted.kinds != REMEMBERED:
         given += [("kind", kind.value) for kind in sorted(wanted.kinds)]
     if wanted.statuses != VISIBLE:
         given += [("status", status.value) for status in sorted(wanted.statuses)]

@@ -142,10 +142,36 @@ class KnowledgeAttrs(Attrs):
 
 @dataclass(frozen=True, slots=True)
 class LessonAttrs(Attrs):
-    """Whom a lesson of the ReasoningBank is for."""
+    """Whom a lesson of the ReasoningBank is for, and where it comes from."""
 
     role: str = "global"
+    runs: tuple[str, ...] = ()  # that taught it, the first one first
+    by_hand: bool = False  # a person wrote, edited or archived it: learning leaves it as it is
+    schema_version: int = 1
+    extra: str = ""  # a JSON object as text, so that states stay comparable; empty for none
 
     def facets(self) -> Iterable[tuple[str, str]]:
-        """The role."""
-        return (("role", self.role),)
+        """The role, and the runs."""
+        yield ("role", self.role)
+        yield from (("run", run) for run in self.runs)
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkAttrs(Attrs):
+    """Where a piece of a document stands, and of which text of the document it is."""
+
+    namespace: str = ""
+    document: str = ""  # its name inside the folder it was read from
+    chunk_id: str = ""  # by which it is cited; the same for the same text of the same document
+    place: int = 1  # in the document, from 1
+    source: str = ""  # what a reader is told: a file, a DOI
+    folder: str = ""  # where the document was read from
+    digest: str = ""  # of the whole document; empty on the first piece of one that was not read to its end
+    parts: int = 0  # on the first piece: how many there are
+
+    def facets(self) -> Iterable[tuple[str, str]]:
+        """The document; and for its first piece, which stands for it in lists, that it does and for which folder."""
+        yield ("document", self.document)
+        if self.parts:
+            yield ("folder", self.folder)
+            yield ("opening", "yes")

@@ -31,6 +31,41 @@ class EventType(StrEnum):
     KEY_CREATED = "key.created"
     KEY_REVOKED = "key.revoked"
 
+    # The trace of a run of the lab, spelled as its contract spells it.
+    RUN_STARTED = "run_started"
+    RUN_RESUMED = "run_resumed"  # another worker goes on where the last one vanished
+    RUN_FAILED = "run_failed"
+    RUN_CANCELED = "run_canceled"
+    RECAP_INFO = "recap_info"  # the agent went down into a subtask, acted, or came back up
+    KB_QUERY = "kb_query"
+    KB_GET = "kb_get"
+    KB_LIST = "kb_list"
+    LLM_REQUEST = "llm_request"  # written before the call: one that was made twice stands there twice
+    LLM_RESPONSE = "llm_response"
+    CITATIONS_RESOLVED = "citations_resolved"
+    MEMORIES_RESOLVED = "memories_resolved"
+    FINAL_OUTPUT = "final_output"
+    MEM_SEARCH = "mem_search"
+    MEM_GET = "mem_get"
+    MEM_LIST = "mem_list"
+    RB_LEARN_QUEUED = "rb_learn_queued"
+    RB_JOB_STARTED = "rb_job_started"
+    RB_JOB_COMPLETED = "rb_job_completed"
+    RB_JOB_FAILED = "rb_job_failed"
+    RB_LEARN_COMPLETED = "rb_learn_completed"
+    RB_LEARN_FAILED = "rb_learn_failed"
+    RB_LEARN_SNAPSHOT = "rb_learn_snapshot"
+    RB_SOURCE_OPENED = "rb_source_opened"
+    RB_ROLLBACK_STARTED = "rb_rollback_started"
+    RB_ROLLBACK_COMPLETED = "rb_rollback_completed"
+
+
+# What may stand in the trace of a run; kept as long as the run.
+TRACED = frozenset(
+    each for each in EventType if each.value.partition("_")[0] in {"run", "recap", "kb", "llm", "citations", "memories",
+                                                                   "final", "mem", "rb"}
+)  # fmt: skip
+
 
 # Audit lines stay until someone removes the store; the rest fades.
 RETENTION_MS: dict[EventType, int | None] = {
@@ -51,6 +86,7 @@ RETENTION_MS: dict[EventType, int | None] = {
     EventType.STORE_RESTORED: None,
     EventType.KEY_CREATED: None,
     EventType.KEY_REVOKED: None,
+    **dict.fromkeys(TRACED),
 }
 
 

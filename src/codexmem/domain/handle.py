@@ -2,7 +2,7 @@
 
 A label is itself a name: what a search shows can be asked about as it stands. `#123`, `#S9` and `#P7` are numbers, the
 letter says which kind it must be; `kb-…`, `qa-…` and bare ids are minted; `project://config` is an address; `mem:<id>`
-is a lesson. A leading `note` or `qa` is for people only.
+is a lesson, `kb:<namespace>__<chunk>` a piece of a document. A leading `note` or `qa` is for people only.
 """
 
 import re
@@ -43,7 +43,7 @@ def label(memory: Memory) -> str:
             return f"note {memory.state.uris[0]}" if memory.state.uris else f"note #{memory.seq}"
         case Kind.QA:
             return f"qa {memory.id}"
-        case Kind.KNOWLEDGE:
+        case Kind.KNOWLEDGE | Kind.CHUNK:
             return memory.id
         case Kind.LESSON:
             return f"{_LESSON}{memory.id}"

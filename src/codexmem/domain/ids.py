@@ -41,6 +41,11 @@ def prefixed(prefix: str) -> str:
     return f"{prefix}_{uuid.uuid4().hex}"
 
 
+def bare() -> str:
+    """A new id without a prefix, where a contract spells it so."""
+    return str(uuid.uuid4())
+
+
 def secret(nbytes: int = 32) -> str:
     """Unguessable text for tokens and keys, 256 bits by default."""
     return secrets.token_hex(nbytes)

@@ -14,6 +14,7 @@ MAX_DELAY_MS = 86_400_000  # the longest a server's own "retry after" is believe
 MAX_LEASE_MS = 600_000  # a lease that ends later than this was given by a clock that has since been set back
 MAX_LOSSES = 3  # workers that one job may take down in a row before it is kept away from them
 PRIORITIES = range(-9, 10)  # few levels: a claim asks the index once per level
+PATIENT = -5  # of jobs that take minutes: they wait for all others, and never take a worker's last thread
 
 WORKER_LOST = "worker_lost"  # error class of a job whose worker vanished
 
@@ -40,6 +41,7 @@ class NewJob:
     priority: int = 0  # higher first
     max_attempts: int = 5
     delay_ms: int = 0
+    place_ms: int | None = None  # its place among those of its priority, if not that of its arrival; in the past
 
 
 @dataclass(frozen=True, slots=True)

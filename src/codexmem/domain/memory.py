@@ -31,6 +31,7 @@ class Kind(StrEnum):
     QA = "qa"  # a question and its answer
     KNOWLEDGE = "knowledge"  # an entry of the knowledge base
     LESSON = "lesson"  # learned from a judged run
+    CHUNK = "chunk"  # a piece of a document that the lab may cite
 
 
 class Status(StrEnum):
@@ -67,7 +68,11 @@ ATTRS: dict[Kind, type[Attrs]] = {
     Kind.QA: kinds_attrs.QaAttrs,
     Kind.KNOWLEDGE: kinds_attrs.KnowledgeAttrs,
     Kind.LESSON: kinds_attrs.LessonAttrs,
+    Kind.CHUNK: kinds_attrs.ChunkAttrs,
 }
+
+# What is remembered, as people mean it. Pieces of documents are not: they are shown to whoever asks for them by name.
+REMEMBERED = frozenset(Kind) - {Kind.CHUNK}
 
 # A prompt is written once and by the million: its first version is its row, until something changes it.
 LAZY_HISTORY = frozenset({Kind.PROMPT})

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from codexmem.domain import ids
-from codexmem.domain.job import Canceled, Job
+from codexmem.domain.job import Canceled, Job, JobStatus
 
 DEFAULT_TIMEOUT_S = 600.0
 
@@ -84,6 +84,9 @@ class Duty:
 
     run: Callable[[Job, Context], Done]
     timeout_s: float = DEFAULT_TIMEOUT_S  # after this the lease is no longer renewed and another worker may take over
+    # Told, inside the transaction that does it, when a job goes back to the queue, fails or is canceled, and why: what
+    # the job was about stands right in the same moment. It runs in any worker, after the job's own row was written.
+    moved: Callable[[Job, JobStatus, str], object] | None = None
 
 
 Duties = Mapping[str, Duty]

@@ -14,7 +14,7 @@ from codexmem.domain.event import EventType, NewEvent
 from codexmem.domain.ids import Clock
 from codexmem.domain.job import MAX_DELAY_MS, WORKER_LOST, GiveUp, Job, JobStatus, RetryLater, backoff_ms, is_hopeless
 from codexmem.events.log import Log
-from codexmem.jobs.duty import Done, Lost, Overdue
+from codexmem.jobs.duty import Done, Duties, Lost, Overdue
 from codexmem.jobs.queue import JOBS_BELL
 from codexmem.store.bell import Bell
 from codexmem.store.database import Database, acting_as
@@ -29,13 +29,14 @@ _log = logging.getLogger(__name__)
 class Ending:
     """Writes the ends of runs; every call acts for the job's own tenant."""
 
-    def __init__(self, db: Database, jobs: Jobs, log: Log, bell: Bell, clock: Clock, *,
+    def __init__(self, db: Database, jobs: Jobs, log: Log, bell: Bell, clock: Clock, duties: Duties, *,
                  checkpoint: Callable[[str], None]) -> None:  # fmt: skip
         self._db = db
         self._jobs = jobs
         self._events = log
         self._bell = bell
         self._clock = clock
+        self._duties = duties
         self._checkpoint = checkpoint
         self.hurried = threading.Event()  # set when the worker must be gone soon: no more waiting for the store
 
@@ -66,6 +67,7 @@ class Ending:
                     if self._jobs.postpone(
                         job, run_at_ms=now_ms + retry, error=text, error_class=error_class, refund=False
                     ):
+                        self._tell(job, JobStatus.QUEUED, text)
                         return
                     # Canceled meanwhile, or no longer ours: the fence tells which.
                     status = JobStatus.CANCELED
@@ -75,6 +77,7 @@ class Ending:
                     raise Lost(f"job {job.id} is no longer ours")
                 if status is JobStatus.FAILED:
                     self._events.append(failure_event(job, text, error_class))
+                self._tell(job, status, text)
                 if job.lane is not None:
                     tx.after_commit(self._ring)
 
@@ -87,6 +90,7 @@ class Ending:
             with self._db.transaction() as tx:
                 if not self._jobs.finish(job, JobStatus.CANCELED, now_ms=self._clock.now_ms()):
                     raise Lost(f"job {job.id} is no longer ours")
+                self._tell(job, JobStatus.CANCELED, "")
                 tx.after_commit(self._ring)
 
         self._insist(job, end)
@@ -95,23 +99,29 @@ class Ending:
         """The worker is shutting down: the job is claimable at once, the attempt not counted."""
 
         def end() -> None:
-            now_ms = self._clock.now_ms()
+            now_ms, status = self._clock.now_ms(), JobStatus.QUEUED
             with self._db.transaction() as tx:
                 if not self._jobs.postpone(
-                    job, run_at_ms=now_ms, error=job.error, error_class=job.error_class, refund=True
-                ) and not self._jobs.finish(job, JobStatus.CANCELED, now_ms=now_ms):
-                    raise Lost(f"job {job.id} is no longer ours")
+                    job, run_at_ms=_own_place(job, now_ms), error=job.error, error_class=job.error_class, refund=True
+                ):
+                    status = JobStatus.CANCELED
+                    if not self._jobs.finish(job, status, now_ms=now_ms):
+                        raise Lost(f"job {job.id} is no longer ours")
+                self._tell(job, status, "its worker was stopped")
                 tx.after_commit(self._ring)
 
         self._insist(job, end)
 
-    def take_away(self, job: Job) -> None:
-        """A worker vanished: its job goes back to the queue, or fails if it is likely to take the next one along."""
+    def take_away(self, job: Job) -> bool:
+        """A worker vanished: its job goes back to the queue, or fails if it is likely to take the next one along.
+
+        False if it was not taken: the lease was renewed, or somebody else was faster.
+        """
         with acting_as(job.tenant):
             now_ms = self._clock.now_ms()
-            again = None if is_hopeless(job) else now_ms
+            again = None if is_hopeless(job) else _own_place(job, now_ms)
             if again is not None and job.error_class == WORKER_LOST:
-                again += backoff_ms(job.attempts, _jitter())  # not beside the same neighbours once more
+                again = now_ms + backoff_ms(job.attempts, _jitter())  # not beside the same neighbours once more
             error = f"its worker vanished during attempt {job.attempts} of {job.max_attempts}"
             with self._db.transaction() as tx:
                 status = self._jobs.take_away(
@@ -120,9 +130,11 @@ class Ending:
                 if status is JobStatus.FAILED:
                     self._events.append(failure_event(job, error, WORKER_LOST))
                 if status is not None:
+                    self._tell(job, status, error)
                     tx.after_commit(self._ring)
             if status is not None:
                 _log.warning("job %d of kind %s lost its worker, now %s", job.id, job.kind, status.value)
+            return status is not None
 
     def _insist(self, job: Job, end: Callable[[], None]) -> None:
         with acting_as(job.tenant):
@@ -134,6 +146,11 @@ class Ending:
                     if self.hurried.wait(pause):
                         break
             return end()
+
+    def _tell(self, job: Job, status: JobStatus, why: str) -> None:
+        duty = self._duties.get(job.kind)
+        if duty is not None and duty.moved is not None:
+            duty.moved(job, status, why)
 
     def _ring(self) -> None:
         self._bell.ring(JOBS_BELL)
@@ -178,6 +195,11 @@ def _retry_delay_ms(job: Job, error: Exception) -> int | None:
     if isinstance(error, RetryLater) and error.delay_ms is not None:
         return max(0, min(error.delay_ms, MAX_DELAY_MS))
     return backoff_ms(job.attempts, _jitter())
+
+
+def _own_place(job: Job, now_ms: int) -> int:
+    """A job that was interrupted keeps its place among those of its priority: behind a backlog it would wait twice."""
+    return min(job.run_at_ms, now_ms)
 
 
 def _jitter() -> float:

@@ -9,13 +9,14 @@ import threading
 from collections.abc import Callable
 
 from codexmem.domain import ids
-from codexmem.domain.job import Canceled
+from codexmem.domain.job import Canceled, Job
 from codexmem.jobs.duty import Context, Lost, Overdue
 from codexmem.jobs.ending import Ending
 from codexmem.jobs.steady import SteadyClock
 from codexmem.store.dispatch import Dispatch
 
 RECOVERED_AT_ONCE = 100
+_LATER_THAN_ALL = 2**62  # no lease ends after this
 
 _log = logging.getLogger(__name__)
 
@@ -77,12 +78,30 @@ class Keeper:
     def recover(self) -> int:
         """Take jobs away from workers whose lease is not current; returns how many were looked at."""
         found = self._dispatch.expired(now_ms=self._clock.now_ms(), limit=RECOVERED_AT_ONCE)
+        self._take_away(found)
+        self._looked = ids.monotonic()
+        return len(found)
+
+    def recover_all(self) -> int:
+        """Take every running job away, before any of ours runs, where no other worker can be; returns how many."""
+        total = 0
+        while found := self._dispatch.expired(now_ms=_LATER_THAN_ALL, limit=RECOVERED_AT_ONCE):
+            taken = self._take_away(found)
+            total += taken
+            if not taken:
+                break
+        return total
+
+    def _take_away(self, found: list[Job]) -> int:
+        taken = 0
         for job in found:
             if self._closing.is_set():
                 break
-            self._ending.take_away(job)
-        self._looked = ids.monotonic()
-        return len(found)
+            try:
+                taken += self._ending.take_away(job)
+            except Exception:  # one that cannot be taken must not keep the others
+                _log.warning("job %d could not be taken from its worker; trying again", job.id, exc_info=True)
+        return taken
 
     def _keep(self) -> None:
         while not self._closing.is_set():

@@ -4,6 +4,7 @@ A job is enqueued in the transaction that causes it, so there is never one witho
 Running jobs is `worker`.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from codexmem.domain.errors import InvalidArgument, NotFound
@@ -85,6 +86,21 @@ class Queue:
             tx.after_commit(lambda: self._bell.ring(CANCEL_BELL))
             tx.after_commit(self._ring)  # the next of its lane may run
             return status
+
+    def cancel_many(self, job_ids: Sequence[int]) -> dict[int, JobStatus]:
+        """The same for many jobs that have no lanes; returns where each stands that is still kept."""
+        with self._db.transaction() as tx:
+            found = self._jobs.cancel_many(job_ids, now_ms=self._clock.now_ms())
+            tx.after_commit(lambda: self._bell.ring(CANCEL_BELL))
+            return found
+
+    def hold(self, job: Job) -> bool:
+        """Keep others from a job that runs here until the caller's transaction ends; False if it was lost."""
+        return self._jobs.hold(job)
+
+    def first_at(self, priority: int) -> int | None:
+        """The place in the line of the first job of this priority, of any tenant; never inside a transaction."""
+        return self._dispatch.first_at(priority)
 
     def retry_failed(self, *, subject: str | None = None, limit: int = MAX_LISTED) -> int:
         """Queue failed jobs again, oldest first, with fresh attempts; returns how many."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from codexmem.domain import ids
 from codexmem.domain.ids import Clock
-from codexmem.domain.job import Canceled, GiveUp, Job
+from codexmem.domain.job import PATIENT, Canceled, GiveUp, Job
 from codexmem.events.log import Log
 from codexmem.jobs.duty import Context, Duties, Lost, Overdue, Stopped
 from codexmem.jobs.ending import Ending
@@ -61,7 +61,7 @@ class Worker:
         self._lease_ms = lease_ms
         self._look_s = look_s
         self._checkpoint = checkpoint
-        self._ending = Ending(db, jobs, log, bell, self._clock, checkpoint=checkpoint)
+        self._ending = Ending(db, jobs, log, bell, self._clock, duties, checkpoint=checkpoint)
         self._keeper = Keeper(
             dispatch, self._ending, self._clock, self.name, self._held, lease_ms=lease_ms, look_s=look_s
         )
@@ -83,6 +83,10 @@ class Worker:
         ]
         self._keeper.start()
         self._dispatcher.start()
+
+    def reclaim(self) -> int:
+        """Before `start`, where this process alone owns the store: whoever held a job is gone. Returns how many did."""
+        return self._keeper.recover_all()
 
     def stop(self, grace_s: float = 5.0) -> None:
         """Claim no more, let runs end, tell the rest to stop, give back what still runs; done within the grace."""
@@ -115,9 +119,13 @@ class Worker:
             overdue=overdue,
             oldest_ready_age_ms=waited if waited >= 0 else None,
             last_end_age_ms=None if self._last_end is None else int((now - self._last_end) * 1000),
-            dispatch_age_ms=int((now - self._looked) * 1000),
+            dispatch_age_ms=self.dispatch_age_ms(),
             heartbeat_age_ms=int(self._keeper.beat_age_s() * 1000),
         )
+
+    def dispatch_age_ms(self) -> int:
+        """Since the dispatcher last looked without trouble; asks nobody."""
+        return int((ids.monotonic() - self._looked) * 1000)
 
     def _hand_out(self) -> None:
         troubles = 0
@@ -142,14 +150,17 @@ class Worker:
             free = self._threads - (len(self._runs) - overdue)
             if overdue > self._threads * _MAX_OVERDUE:
                 free = 0
+            patient = max(1, self._threads - 1) - sum(each.job.priority == PATIENT for each in self._runs)
         if free <= 0:
             return self._look_s
-        claimed = self._dispatch.claim(self.name, limit=free, lease_ms=self._lease_ms, now_ms=self._clock.now_ms())
+        claimed = self._dispatch.claim(
+            self.name, limit=free, patient=max(0, patient), lease_ms=self._lease_ms, now_ms=self._clock.now_ms()
+        )
         for job in claimed:
             self._start(job)
         if claimed:
             return 0.0
-        due = self._dispatch.next_due()
+        due = self._dispatch.next_due(patient=patient > 0)
         if due is None:
             return self._look_s
         if self._clock.observe(due.seen_ms):

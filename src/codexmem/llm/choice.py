@@ -32,14 +32,18 @@ class Wish:
 def choose(wish: Wish, may_spend: Callable[[int], bool] = lambda _: True, *, breaker: Breaker | None = None
            ) -> Distiller:  # fmt: skip
     """The distiller; `may_spend` is asked before each call whether that many tokens fit the budget."""
+    return Distiller(model_of(wish, breaker=breaker), may_spend=may_spend)
+
+
+def model_of(wish: Wish, *, breaker: Breaker | None = None) -> OpenAIModel | None:
+    """The model that answers prompts; None where rules answer everything."""
     if wish.provider not in NAMES:
         raise InvalidArgument(f"{wish.provider!r} is no provider", hint=f"CODEXMEM_PROVIDER is {' or '.join(NAMES)}")
     if wish.provider == "rules" or not (wish.api_key or wish.base_url):
-        return Distiller(may_spend=may_spend)
+        return None
     if not wish.model:
         raise InvalidArgument("no model is named", hint="set CODEXMEM_OPENAI_MODEL, or CODEXMEM_PROVIDER=rules")
-    model = OpenAIModel(
+    return OpenAIModel(
         wish.model, base_url=wish.base_url or DEFAULT_BASE_URL, api_key=wish.api_key, deadline_s=wish.deadline_s,
         breaker=breaker,
     )  # fmt: skip
-    return Distiller(model, may_spend=may_spend)

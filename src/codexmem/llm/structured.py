@@ -138,7 +138,7 @@ def observations(text: str) -> tuple[SaidObservation, ...]:
         found = {"observations": found}
     elif isinstance(found, dict) and "observations" not in found:
         found = {"observations": [found]} if "title" in found else {"observations": [], **found}
-    said = _validated(SaidObservations, found)
+    said = validated(SaidObservations, found)
     if said.skip:
         return ()
     kept = tuple(each for each in said.observations if not each.is_empty)[:_MAX_OBSERVATIONS]
@@ -149,7 +149,7 @@ def observations(text: str) -> tuple[SaidObservation, ...]:
 
 def summary(text: str) -> Digest | None:
     """What the answer says; None if it says that the turn is not worth a summary."""
-    said = _validated(SaidSummary, parsed(text))
+    said = validated(SaidSummary, parsed(text))
     if said.skip:
         return None
     digest = Digest(said.request, said.investigated, said.learned, said.completed, said.next_steps, said.notes)
@@ -158,7 +158,8 @@ def summary(text: str) -> Digest | None:
     return digest
 
 
-def _validated(shape: type[M], found: Any) -> M:
+def validated(shape: type[M], found: Any) -> M:
+    """The answer in this shape, or Unfit with what is wrong with it."""
     try:
         return shape.model_validate(found)
     except ValidationError as error:

@@ -109,7 +109,10 @@ DEFAULT = Recipe(
 # BM25 alone: what everything else is compared with.
 WORDS = Recipe("words", weights={"words": 1.0}, weights_lexical={"words": 1.0}, near_duplicate=1.1)
 
-RECIPES: dict[str, Recipe] = {recipe.name: recipe for recipe in (DEFAULT, WORDS)}
+# Vectors alone; where there are none, words.
+MEANING = Recipe("meaning", weights={"meaning": 1.0}, weights_lexical={"words": 1.0}, near_duplicate=1.1)
+
+RECIPES: dict[str, Recipe] = {recipe.name: recipe for recipe in (DEFAULT, WORDS, MEANING)}
 
 
 def named(name: str) -> Recipe:

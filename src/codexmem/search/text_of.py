@@ -33,6 +33,7 @@ FIELDS: dict[Kind, Fields] = {
     ),
     Kind.KNOWLEDGE: Fields(labels=("tags",), body=("summary",)),
     Kind.LESSON: Fields(labels=("role",)),
+    Kind.CHUNK: Fields(labels=("document", "source")),
 }  # fmt: skip
 
 

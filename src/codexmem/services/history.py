@@ -97,10 +97,12 @@ class History:
             note = by.note or f"rollback to version {version}"
             return self._memories.write(memory, state, Op.RESTORE, replace(by, note=note))
 
-    def open_delta(self, subject: str, cause: str, by: By, *, reverts: str | None = None) -> Delta:
-        """Start a named group: writes that carry its id belong to it."""
+    def open_delta(
+        self, subject: str, cause: str, by: By, *, reverts: str | None = None, prefix: str = "delta"
+    ) -> Delta:
+        """Start a named group: writes that carry its id, which begins with the prefix, belong to it."""
         delta = Delta(
-            ids.prefixed("delta"), subject, cause, by.actor, DeltaStatus.APPLIED, self._clock.now_ms(), reverts
+            ids.prefixed(prefix), subject, cause, by.actor, DeltaStatus.APPLIED, self._clock.now_ms(), reverts
         )
         self._versions.open_delta(delta)
         return delta
@@ -127,7 +129,7 @@ class History:
         with self._db.reading():
             return list(self.plan(self._versions.touched_by_source(source)))
 
-    def rollback_delta(self, delta_id: str, mode: Mode, by: By) -> Rollback:
+    def rollback_delta(self, delta_id: str, mode: Mode, by: By, *, prefix: str = "delta") -> Rollback:
         """Restore every memory the delta touched to its state before it.
 
         Strict: even if edited since. Safe: what was edited since is left and reported, and the delta stands until the
@@ -138,7 +140,8 @@ class History:
             if not self._versions.mark_reverted(delta_id):
                 return Rollback(delta, restored=(), left=())
             touched = self._versions.touched_by_delta(delta_id)
-            done = self.apply(touched, mode, self.open_delta(delta.subject, "rollback", by, reverts=delta_id), by)
+            undoing = self.open_delta(delta.subject, "rollback", by, reverts=delta_id, prefix=prefix)
+            done = self.apply(touched, mode, undoing, by)
             if done.left:
                 self._versions.mark_applied(delta_id)
             elif delta.reverts is not None:

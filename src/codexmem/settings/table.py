@@ -94,6 +94,20 @@ SETTINGS: tuple[Setting, ...] = (
             in_project=False),
     Setting("batch_events", integer(1, 50), "5", "Captured events that one model call takes together, at most."),
     Setting("batch_wait_s", integer(0, 3600), "10", "Seconds that captured events wait for others to join them."),
+    # Nor these: they say which folders the lab reads, where its requests go, and what it tells about itself.
+    Setting("kb_principles_dir", path, "the shipped sample", "The lab's knowledge base of principles: a folder of "
+            "documents or of LightRAG.", in_project=False),
+    Setting("kb_modulation_dir", path, "the shipped sample", "The lab's knowledge base of modulation: likewise.",
+            in_project=False),
+    Setting("kb_roots", names, "none", "Folders below which a batch may choose another knowledge base.",
+            in_project=False),
+    Setting("lab_api_bases", names, "none", "Model servers that a batch may name besides openai_base_url; our key is "
+            "not sent to them.", in_project=False),
+    Setting("lab_profile", text, "c2xc", "Who answers in the lab and how: a shipped profile's name or a .toml file.",
+            in_project=False),
+    Setting("lab_learn", switch, "on", "Whether saved feedback is learned from without being asked.", in_project=False),
+    Setting("enable_debug_endpoints", switch, "off", "Whether /api/v1/_debug answers; C2XC_ENABLE_DEBUG_ENDPOINTS is "
+            "read too.", in_project=False, aliases=("C2XC_ENABLE_DEBUG_ENDPOINTS",)),
     # Nor these: they say which server clients trust with what they send.
     Setting("url", web_url, "told by the server in the data directory", "Server that hooks and bridges speak to.",
             in_project=False),

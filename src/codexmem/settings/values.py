@@ -49,6 +49,13 @@ class Settings:
     capture_days: int = 30
     batch_events: int = 5
     batch_wait_s: int = 10
+    kb_principles_dir: Path | None = None
+    kb_modulation_dir: Path | None = None
+    kb_roots: tuple[str, ...] = ()
+    lab_api_bases: tuple[str, ...] = ()
+    lab_profile: str = "c2xc"
+    lab_learn: bool = True
+    enable_debug_endpoints: bool = False
     url: str = ""
     api_key: str = ""
     autostart: bool = True

@@ -27,7 +27,24 @@ def measure(db: Database, kinds: Sequence[str], *, most: int = MOST) -> Depth:
     return Depth(queued, running, failed)
 
 
+def by_status(db: Database, kind: str, *, most: int = MOST) -> dict[JobStatus, int]:
+    """Jobs of one kind in each status, counted among the newest of that status and only so far."""
+    with db.reading() as tx:
+        return {
+            status: int(tx.run(_of_kind, status=status.value, kind=kind, most=most).scalar_one())
+            for status in JobStatus
+        }
+
+
 _some = sa.select(jobs.c.id).where(jobs.c.tenant == ACTING, jobs.c.status == bindparam("status"))
 _some_of_kinds = _some.where(jobs.c.kind.in_(bindparam("kinds", expanding=True)))
 _all = sa.select(sa.func.count()).select_from(_some.limit(bindparam("most")).subquery())
 _of_kinds = sa.select(sa.func.count()).select_from(_some_of_kinds.limit(bindparam("most")).subquery())
+_newest = (
+    sa.select(jobs.c.kind)
+    .where(jobs.c.tenant == ACTING, jobs.c.status == bindparam("status"))
+    .order_by(jobs.c.id.desc())
+    .limit(bindparam("most"))
+    .subquery()
+)
+_of_kind = sa.select(sa.func.count()).select_from(_newest).where(_newest.c.kind == bindparam("kind"))

@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from sqlalchemy import bindparam
 
 from codexmem.domain.errors import Conflict
-from codexmem.domain.job import MAX_LEASE_MS, Job, JobStatus
+from codexmem.domain.job import MAX_LEASE_MS, PATIENT, Job, JobStatus
 from codexmem.store.database import Database, Transaction
 from codexmem.store.jobs import FIELDS, to_job
 from codexmem.store.schema import jobs
@@ -39,24 +39,30 @@ class Dispatch:
         self._db = db
         self._due = db.engine.skip_locked(_due)
 
-    def claim(self, worker: str, *, limit: int, lease_ms: int, now_ms: int) -> list[Job]:
-        """Take up to so many ready jobs of any tenant; they are this worker's until the lease runs out."""
+    def claim(self, worker: str, *, limit: int, lease_ms: int, now_ms: int, patient: int | None = None) -> list[Job]:
+        """Take up to so many ready jobs of any tenant, of patient ones up to their own number, if there is one.
+
+        They are this worker's until the lease runs out.
+        """
         values = {"worker": worker, "lease_until": now_ms + min(lease_ms, MAX_LEASE_MS), "now": now_ms}
         keys: list[Key] = []
         try:
             with self._db.dispatching() as tx:
-                keys = self._claimable(tx, limit, now_ms)
+                keys = self._claimable(tx, limit, limit if patient is None else patient, now_ms)
                 return _take(tx, keys, values)
         except Conflict:
             # A lane has a running job beside a ready one, which no transaction of ours leaves behind. It must not keep
             # the other lanes waiting: claim them one by one.
             return [job for key in keys for job in self._take_one(key, values)]
 
-    def _claimable(self, tx: Transaction, limit: int, now_ms: int) -> list[Key]:
+    def _claimable(self, tx: Transaction, limit: int, patient: int, now_ms: int) -> list[Key]:
         keys: list[Key] = []
         for head in _heads(tx):
-            if head.run_at_ms <= now_ms:
-                values = {"priority": head.priority, "now": now_ms, "limit": limit - len(keys)}
+            wanted = limit - len(keys)
+            if head.priority == PATIENT:
+                wanted = min(wanted, patient)
+            if head.run_at_ms <= now_ms and wanted:
+                values = {"priority": head.priority, "now": now_ms, "limit": wanted}
                 keys += [(row.tenant, row.id) for row in tx.connection.execute(self._due, values)]
             if len(keys) >= limit:
                 break
@@ -69,10 +75,15 @@ class Dispatch:
         except Conflict:
             return []
 
-    def next_due(self) -> Due | None:
-        """When the first job of any tenant may start; None if nothing waits."""
+    def first_at(self, priority: int) -> int | None:
+        """The place of the first job of this priority that waits for a worker, of any tenant; None if none does."""
         with self._db.dispatching() as tx:
-            heads = list(_heads(tx))
+            return next((head.run_at_ms for head in _heads(tx) if head.priority == priority), None)
+
+    def next_due(self, *, patient: bool = True) -> Due | None:
+        """When the first job of any tenant may start, among all or all but patient ones; None if nothing waits."""
+        with self._db.dispatching() as tx:
+            heads = [head for head in _heads(tx) if patient or head.priority != PATIENT]
             if not heads:
                 return None
             first = min(heads, key=lambda head: head.run_at_ms)

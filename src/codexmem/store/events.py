@@ -34,7 +34,10 @@ class Events:
             })  # fmt: skip
 
     def after(self, place: Place, *, limit: int) -> list[Event]:
-        """What was committed after this place, in an order that never changes; only decided transactions."""
+        """What was committed after this place, in an order that never changes; only decided transactions.
+
+        Payloads of the traces of runs are left out: a model's whole conversation is read by those who ask for it.
+        """
         with self._db.reading() as tx:
             horizon = tx.engine.horizon(tx.connection)
             found = tx.run(_after, position=place.position, seq=place.seq, horizon=horizon, limit=limit)
@@ -111,8 +114,9 @@ def to_event(row: Any) -> Event:
 
 _e = events.c
 _big = sa.BigInteger
+_told = sa.case((sa.func.substr(_e.subject, 1, 4) != "run:", _e.payload), else_=None).label("payload")
 _after = (
-    sa.select(events)
+    sa.select(*(each for each in _e if each is not _e.payload), _told)
     .where(
         _e.tenant == ACTING,
         sa.tuple_(_e.position, _e.seq)

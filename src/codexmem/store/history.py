@@ -107,6 +107,20 @@ class Versions:
             found = tx.run(_deltas_of, subject=subject, created_ms=created_ms, before_id=delta_id, limit=limit)
             return [rows.delta(row) for row in found.mappings()]
 
+    def written_by(self, kind: Kind, delta_ids: Sequence[str]) -> list[tuple[Version, State | None]]:
+        """What these deltas wrote into memories of one kind, with the state before each write; for a few deltas.
+
+        The state before is None where there was none, because the memory was new.
+        """
+        if not delta_ids:
+            return []
+        with self._db.reading() as tx:
+            found = tx.run(_written_by, ids=list(delta_ids), kind=kind.value).mappings()
+            return [
+                (rows.version(kind, row), State.from_json(kind, row["prior"]) if row["prior"] is not None else None)
+                for row in found
+            ]
+
     def mark_reverted(self, delta_id: str) -> bool:
         """Say that a delta no longer stands; False if somebody else has already said so."""
         with self._db.transaction() as tx:
@@ -198,6 +212,21 @@ _reapply = (
     .where(deltas.c.tenant == ACTING, deltas.c.id == bindparam("delta_id"))
     .values(status=DeltaStatus.APPLIED.value)
 )
+_prior = memory_versions.alias("prior")
+_state_before = (
+    sa.select(_prior.c.state)
+    .where(_prior.c.tenant == _v.tenant, _prior.c.seq == _v.seq, _prior.c.version < _v.version)
+    .order_by(_prior.c.version.desc())
+    .limit(1)
+    .scalar_subquery()
+)
+_written_by = (
+    sa.select(memory_versions, _state_before.label("prior"))
+    .join(memories, sa.and_(memories.c.tenant == _v.tenant, memories.c.seq == _v.seq))
+    .where(_v.tenant == ACTING, _v.delta_id.in_(bindparam("ids", expanding=True)),
+           memories.c.kind == bindparam("kind"))
+    .order_by(_v.delta_id, _v.seq, _v.version)
+)  # fmt: skip
 _span = (_v.seq, sa.func.min(_v.version).label("first"), sa.func.count().label("writes"))
 _touched_by_delta = (
     sa.select(*_span).where(_v.tenant == ACTING, _v.delta_id == bindparam("delta_id")).group_by(_v.seq).order_by(_v.seq)

@@ -18,6 +18,7 @@ from codexmem.store.database import ACTING, Database, Transaction
 from codexmem.store.schema import jobs
 
 FIELDS = [f.name for f in fields(Job)]
+_CHUNK = 500
 
 
 class Jobs:
@@ -34,8 +35,8 @@ class Jobs:
             found: int | None = tx.run(
                 self._enqueue, **tx.number(jobs), kind=job.kind, status=JobStatus.QUEUED.value, payload=job.payload,
                 subject=job.subject, lane=job.lane, ready=_enter_lane(tx, job.lane), dedupe_key=job.dedupe_key,
-                priority=job.priority, max_attempts=job.max_attempts, run_at_ms=now_ms + job.delay_ms,
-                created_ms=now_ms,
+                priority=job.priority, max_attempts=job.max_attempts, created_ms=now_ms,
+                run_at_ms=now_ms + job.delay_ms if job.place_ms is None else min(job.place_ms, now_ms),
             ).scalar()  # fmt: skip
             return found
 
@@ -111,6 +112,25 @@ class Jobs:
             if row.status == JobStatus.CANCELED.value:
                 _advance(tx, seen["lane"], now_ms)
             return JobStatus(row.status)
+
+    def cancel_many(self, job_ids: Sequence[int], *, now_ms: int) -> dict[int, JobStatus]:
+        """The same for jobs without lanes, a thousand in two statements; those that have ended stay as they are.
+
+        Returns where each stands that is still kept. Rows are locked in the order of numbers, as heartbeats do.
+        """
+        found: dict[int, JobStatus] = {}
+        with self._db.transaction() as tx:
+            for start in range(0, len(job_ids), _CHUNK):
+                chunk = sorted(job_ids)[start : start + _CHUNK]
+                tx.run(_lock_many, ids=chunk)
+                tx.run(_cancel_many, ids=chunk, now=now_ms)
+                found |= {row.id: JobStatus(row.status) for row in tx.run(_statuses, ids=chunk)}
+        return found
+
+    def hold(self, job: Job) -> bool:
+        """Keep others from a job that this worker owns until the transaction ends; False if it no longer does."""
+        with self._db.transaction() as tx:
+            return tx.run(_hold, **_fence(job)).first() is not None
 
     def retry_failed(self, *, subject: str | None, limit: int, now_ms: int) -> int:
         """Queue failed jobs again with fresh attempts; those whose work is already waiting stay as they are."""
@@ -260,6 +280,19 @@ _cancel = (
     )
     .returning(_j.status)
 )
+_these = (_j.tenant == ACTING, _j.id.in_(bindparam("ids", expanding=True)))
+_lock_many = sa.select(_j.id).where(*_these).order_by(_j.id).with_for_update()
+_cancel_many = (
+    sa.update(jobs)
+    .where(*_these, _j.ended_ms.is_(None), _j.lane.is_(None))
+    .values(
+        cancel_requested=True,
+        ended_ms=sa.case((_is_queued, _now), else_=_j.ended_ms),
+        status=sa.case((_is_queued, JobStatus.CANCELED.value), else_=_j.status),
+    )
+)
+_statuses = sa.select(_j.id, _j.status).where(*_these)
+_hold = sa.select(_j.id).where(*_owned).with_for_update()
 _first = jobs.alias("first")
 _first_of_lane = (
     sa.select(_first.c.id)

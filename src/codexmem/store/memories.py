@@ -76,6 +76,15 @@ class Memories:
                 found.update((row["seq"], rows.memory(row)) for row in chunk if row["kind"] in kinds)
         return found
 
+    def named(self, ids: Sequence[str], kinds: frozenset[Kind]) -> dict[str, Memory]:
+        """Those of these ids that name memories of these kinds, whatever their status."""
+        found: dict[str, Memory] = {}
+        with self._db.reading() as tx:
+            for start in range(0, len(ids), _CHUNK):
+                chunk = tx.run(_by_ids, ids=list(ids[start : start + _CHUNK])).mappings()
+                found.update((row["id"], rows.memory(row)) for row in chunk if row["kind"] in kinds)
+        return found
+
     def statuses(self, ids: Sequence[str]) -> dict[str, Status]:
         """Those of these ids that are taken, and how the memories of that name stand."""
         found: dict[str, Status] = {}
@@ -183,6 +192,7 @@ _by_uri = (
 )
 _BY_HANDLE: dict[type[Handle], sa.Select[Any]] = {Seq: _by_seq, Id: _by_id, Uri: _by_uri}
 _by_seqs = sa.select(memories).where(memories.c.tenant == ACTING, memories.c.seq.in_(bindparam("seqs", expanding=True)))
+_by_ids = sa.select(memories).where(memories.c.tenant == ACTING, memories.c.id.in_(bindparam("ids", expanding=True)))
 _statuses = sa.select(memories.c.id, memories.c.status).where(
     memories.c.tenant == ACTING, memories.c.id.in_(bindparam("ids", expanding=True))
 )

@@ -9,6 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy import bindparam
 
+from codexmem.domain.job import PATIENT
 from codexmem.store.database import Database, Transaction
 from codexmem.store.schema import jobs
 
@@ -27,8 +28,9 @@ def take(db: Database, *, now_ms: int) -> Pulse:
     # On SQLite a plain snapshot sees everything, and looking must not wait for a writer that hangs.
     with db.reading() if db.engine.ambient_tenant is not None else db.dispatching() as tx:
         due = [head for head in _heads(tx) if head.run_at_ms <= now_ms]
-        started = tx.connection.execute(_started).scalar()
-    if not due:
+        started, lease = tx.connection.execute(_started).one()
+    # Jobs that take minutes are all that waits, and a living worker is at one: that is a queue, not a stall.
+    if not due or (due[0].priority == PATIENT and (lease or 0) > now_ms):
         return Pulse(None, None, started)
     return Pulse((due[0].tenant, due[0].id), due[0].run_at_ms, started)
 
@@ -49,4 +51,4 @@ _head = (
     .order_by(_j.priority.desc(), _j.run_at_ms, _j.id)
     .limit(1)
 )
-_started = sa.select(sa.func.max(_j.started_ms)).where(sa.text("status = 'running'"))
+_started = sa.select(sa.func.max(_j.started_ms), sa.func.max(_j.lease_until_ms)).where(sa.text("status = 'running'"))

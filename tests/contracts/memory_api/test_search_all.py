@@ -12,6 +12,7 @@ import pytest
 from starlette.types import ASGIApp
 
 from codexmem.domain.attrs import (
+    ChunkAttrs,
     KnowledgeAttrs,
     LessonAttrs,
     NoteAttrs,
@@ -42,6 +43,7 @@ STATES = {
     Kind.QA: State("The port 端口 is 37877", QaAttrs(question="Which port?"), "shop", title="Which port?"),
     Kind.KNOWLEDGE: State("A port 端口 below 1024 needs rights", KnowledgeAttrs(), "", title="Low | ports"),
     Kind.LESSON: State("Ask for the port 端口 first", LessonAttrs(), "lab", title="Ports"),
+    Kind.CHUNK: State("Every port 端口 has a number", ChunkAttrs("kb_ports", "ports.md", "chunk-1"), "lab/kb_ports"),
 }
 
 
@@ -96,7 +98,7 @@ def test_every_kind_is_found_at_once_and_bears_its_label(door: Door) -> None:
     assert (rows["totalResults"], rows["hasMore"], rows["query"], rows["mode"]) == (
         7, False, "port 端口", "lexical-only",
     )  # fmt: skip
-    assert rows["kinds"] == {kind.value: 1 for kind in Kind}
+    assert rows["kinds"] == {kind.value: 1 for kind in Kind if kind is not Kind.CHUNK}
     scores = [row["score"] for row in rows["results"]]
     assert scores == sorted(scores, reverse=True)
     note = next(row for row in rows["results"] if row["kind"] == "note")
@@ -111,6 +113,8 @@ def test_every_kind_is_found_at_once_and_bears_its_label(door: Door) -> None:
         ({"type": "notes"}, {"note"}),
         ({"type": "qa,knowledge"}, {"qa", "knowledge"}),
         ({"type": ["kb", "lesson"]}, {"knowledge", "lesson"}),
+        ({"type": "chunks"}, {"chunk"}),
+        ({"project": "lab/kb_ports"}, set()),
         ({"type": "bugfix"}, {"observation"}),
         ({"project": "shop"}, {"observation", "summary", "prompt", "note", "qa"}),
         ({"project": "lab"}, {"lesson"}),

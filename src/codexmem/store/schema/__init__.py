@@ -6,6 +6,17 @@ here, and a test compares the two.
 
 from codexmem.store.schema.captured import captured_events, sessions, tallies
 from codexmem.store.schema.columns import Json, encoded, metadata
+from codexmem.store.schema.lab import (
+    batches,
+    feedback,
+    feedback_products,
+    preset_products,
+    presets,
+    products,
+    run_evidence,
+    run_steps,
+    runs,
+)
 from codexmem.store.schema.remembered import (
     memories,
     memory_facets,
@@ -31,11 +42,14 @@ __all__ = [
     "NUMBERED",
     "Json",
     "api_keys",
+    "batches",
     "captured_events",
     "counters",
     "deltas",
     "encoded",
     "events",
+    "feedback",
+    "feedback_products",
     "jobs",
     "memories",
     "memory_facets",
@@ -46,9 +60,15 @@ __all__ = [
     "memory_vectors",
     "memory_versions",
     "metadata",
+    "preset_products",
+    "presets",
+    "products",
     "qa_beliefs",
     "qa_signals",
     "receipts",
+    "run_evidence",
+    "run_steps",
+    "runs",
     "sessions",
     "tallies",
     "text_changes",

@@ -4,6 +4,8 @@ from sqlalchemy import BigInteger, Boolean, Column, FetchedValue, Index, Integer
 
 from codexmem.store.schema.columns import Json, metadata, numbered, tenant, where
 
+OF_A_RUN = "substr(subject, 1, 4) = 'run:'"  # statements must say it in these words to use the indexes below
+
 deltas = Table(
     "deltas",
     metadata,
@@ -82,6 +84,10 @@ events = Table(
     # A trace (one subject), a report (one type) or retention that reads other events.
     Index("events_subject", "tenant", "subject", "seq"),
     Index("events_type", "tenant", "type", "at_ms", "seq", "took_us"),
+    # A page of a run's trace, of one type or since a time, or one event of it, that reads the rest of the trace.
+    Index("events_run_time", "tenant", "subject", "at_ms", "seq", **where(OF_A_RUN)),
+    Index("events_run_type", "tenant", "subject", "type", "at_ms", "seq", **where(OF_A_RUN)),
+    Index("events_run_id", "tenant", "subject", "id", **where(OF_A_RUN)),
 )
 
 receipts = Table(

@@ -59,7 +59,9 @@ class GuardSettings:
     limits: Limits = DEFAULT_LIMITS
     body_seconds: float = 30.0  # a body that takes longer to arrive is refused
     # For probes, which bring no key, and for a page that shows nothing until it is given one; they have no tenant.
-    open_paths: frozenset[str] = frozenset({"/api/health", "/api/readiness", "/api/version", "/viewer"})
+    open_paths: frozenset[str] = frozenset(
+        {"/api/health", "/api/readiness", "/api/version", "/viewer", "/healthz", "/api/v1/healthz"}
+    )
 
 
 @dataclass(frozen=True, slots=True)

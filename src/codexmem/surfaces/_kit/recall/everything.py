@@ -42,12 +42,13 @@ class EverythingRequest(SearchRequest):
         "qa": Kind.QA,
         "knowledge": Kind.KNOWLEDGE, "kb": Kind.KNOWLEDGE,
         "lessons": Kind.LESSON, "lesson": Kind.LESSON,
+        "chunks": Kind.CHUNK, "chunk": Kind.CHUNK,
     }  # fmt: skip
 
     type: Several | None = Field(
         None,
-        description="observations, sessions, prompts, notes, qa, knowledge or lessons; any other value is a type of "
-        "observation, e.g. bugfix.",
+        description="observations, sessions, prompts, notes, qa, knowledge or lessons; chunks, which only this finds, "
+        "are pieces of the lab's documents; any other value is a type of observation, e.g. bugfix.",
     )
 
 

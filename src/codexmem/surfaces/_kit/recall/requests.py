@@ -9,7 +9,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSche
 
 from codexmem.domain.attrs import ObservationAttrs
 from codexmem.domain.errors import InvalidArgument
-from codexmem.domain.memory import Draft, Kind, Memory, Origin, State
+from codexmem.domain.memory import REMEMBERED, Draft, Kind, Memory, Origin, State
 from codexmem.domain.search import MAX_DEPTH, MAX_RESULTS
 from codexmem.services.lookup import By, Wish
 from codexmem.services.timeline import MAX_DEPTH as MAX_WINDOW
@@ -109,7 +109,7 @@ class SearchRequest(_Request):
         "filePath": "files", "concept": "concepts", "date_start": "dateStart", "date_from": "dateStart",
         "date_end": "dateEnd", "date_to": "dateEnd",
     }  # fmt: skip
-    categories: ClassVar[dict[str, Kind]] = CATEGORIES  # what `type` may name; without one, all of them
+    categories: ClassVar[dict[str, Kind]] = CATEGORIES  # what `type` may name; without one, all that is remembered
 
     query: str | None = Field(None, description="What to look for, in any words. Leave it out to list the newest.")
     limit: int = Field(20, ge=1, le=MAX_RESULTS, description="How many results.")
@@ -139,7 +139,7 @@ class SearchRequest(_Request):
         if self.offset + self.limit > MAX_DEPTH:
             raise InvalidArgument(f"offset {self.offset} reaches beyond the first {MAX_DEPTH:,} results")
         return Wish(
-            frozenset({Kind.OBSERVATION}) if types else kinds or frozenset(self.categories.values()),
+            frozenset({Kind.OBSERVATION}) if types else kinds or REMEMBERED.intersection(self.categories.values()),
             query=self.query or "",
             project=self.project,
             types=frozenset((*types, *(self.obs_type or []))),

@@ -1,0 +1,53 @@
+"""Who answers in the lab: the agent of the configured profile, with the models that the settings name."""
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from codexmem.domain.errors import InvalidArgument
+from codexmem.domain.lab import RunTask
+from codexmem.llm.chat_choice import ChatModels
+from codexmem.llm.choice import Wish
+from codexmem.services.lab.agent import ProfileAgent
+from codexmem.services.lab.desk import BankReader, Shelf
+from codexmem.services.lab.execution import Agent, Unequipped
+from codexmem.services.lab.profiles import Profile, load
+from codexmem.settings import Settings
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The configured profile, or why it cannot be used: a lab that is set up wrongly stops nothing else."""
+
+    profile: Profile | None
+    problem: str = ""
+
+    @property
+    def name(self) -> str:
+        """What a batch is told that it runs with."""
+        return self.profile.name if self.profile is not None else ""
+
+    @property
+    def roles(self) -> tuple[str, ...]:
+        """Whom lessons can be for, besides everybody."""
+        return tuple(self.profile.roles) if self.profile is not None else ()
+
+
+def profile_of(settings: Settings) -> Chosen:
+    """Read the profile that the settings name."""
+    try:
+        return Chosen(load(settings.lab_profile))
+    except InvalidArgument as error:
+        problem = f"CODEXMEM_LAB_PROFILE cannot be used: {error.message}"
+        log.error("%s (%s)", problem, error.hint)
+        return Chosen(None, f"{problem}; {error.hint}")
+
+
+def agent_from(settings: Settings, chosen: Chosen, shelves: Callable[[RunTask], Shelf], bank: BankReader) -> Agent:
+    """What answers requests."""
+    if chosen.profile is None:
+        return Unequipped(chosen.problem)
+    wish = Wish(settings.provider, settings.openai_model, settings.openai_base_url, settings.openai_api_key)
+    return ProfileAgent(chosen.profile, ChatModels(wish), shelves, bank)

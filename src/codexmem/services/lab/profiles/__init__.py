@@ -1,0 +1,18 @@
+"""Profiles: who answers a request in a laboratory, with which tools, and what an answer looks like.
+
+A profile is a file, so another laboratory brings its own roles, knowledge and answers without code. What is shipped is
+one example among others. The format is described in docs/profiles.md.
+"""
+
+from codexmem.services.lab.profiles.profile import (
+    TOOLS,
+    Cited,
+    Limits,
+    Namespace,
+    Profile,
+    Role,
+    profile_of,
+)
+from codexmem.services.lab.profiles.reading import SHIPPED, load
+
+__all__ = ["SHIPPED", "TOOLS", "Cited", "Limits", "Namespace", "Profile", "Role", "load", "profile_of"]

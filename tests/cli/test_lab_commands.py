@@ -1,0 +1,235 @@
+"""`codexmem batch`, `run`, `rb`, `product` and `preset`: with a running server and without one, in both languages."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from codexmem.store.opening import upgrade_store
+from tests._support.postgres import PostgresServer
+from tests._support.server import Server
+from tests.cli.conftest import Call
+
+pytestmark = pytest.mark.sqlite
+ABSENT = "00000000-0000-4000-8000-000000000000"
+
+
+@pytest.fixture
+def server(data_dir: Path, home: Path) -> Iterator[Server]:
+    """A server that owns the store and learns when it is told to."""
+    data_dir.mkdir()
+    with Server(data_dir, settings={"CODEXMEM_EMBEDDER": "none", "CODEXMEM_LAB_LEARN": "off"}) as running:
+        yield running
+
+
+def told(call: Call, *args: str) -> Any:
+    said = call(*args, "--json")
+    assert (said.code, said.err) == (0, ""), said
+    return said.json
+
+
+def completed(call: Call, request: str = "Cu–TiO2 用于 C2H4", *more: str) -> list[str]:
+    """Runs of a batch that has completed."""
+    made = told(call, "batch", "new", request, "--dry-run", "--wait", *more)
+    assert made["batch"]["status"] == "completed", made
+    return [run["run_id"] for run in made["runs"]]
+
+
+@pytest.mark.clause(
+    "002 §7", "on the command line: a batch, its trace as it grows, output, evidence, feedback, lessons"
+)
+def test_from_a_request_to_a_lesson_and_back(call: Call, server: Server) -> None:
+    made = call("batch", "new", "Cu–TiO2 用于 C2H4", "--runs", "2", "--recipes", "1", "--dry-run")
+    batch_id = made.out.strip()
+    assert re.fullmatch(r"batch_[0-9a-f]{32}", batch_id)
+    assert made.err == f"2 runs are queued; codexmem batch show {batch_id} tells how they stand\n"
+    first, second = (each["run_id"] for each in told(call, "run", "ls", "--batch", batch_id)["items"])
+    lines = call("run", "events", first, "--follow", "--json").out.splitlines()
+    types = [json.loads(line)["event_type"] for line in lines]
+    assert (types[0], types[-1]) == ("run_started", "final_output")
+    call("run", "events", second, "-f")
+    shown = call("run", "events", second)
+    assert next(line.split()[2] for line in shown.out.splitlines()) == "run_started"
+    assert "用于 C2H4" in shown.out
+    only = call("run", "events", second, "--type", "final_output", "--payload").out.splitlines()
+    assert "recipes_json" in "".join(only[1:])
+    assert {line.strip()[:1] for line in only[1:]} <= set('{}[]"')
+    batch = told(call, "batch", "show", batch_id)
+    assert (batch["batch"]["status"], batch["batch"]["n_runs"]) == ("completed", 2)
+    assert [batch_id, "completed", "2/2"] == call("batch", "ls", "--query", "c2h4").out.split()[:3]
+    assert len(json.loads(call("run", "output", first).out)["recipes"]) == 1
+
+    ethylene = call("product", "add", "C2H4")
+    assert ethylene.err == "C2H4 is added (active)\n"
+    call("product", "add", "一氧化碳")
+    assert call("product", "add", "c2h4").code == 5
+    said = call("run", "feedback", first, "--score", "7.5", "--pros", "选择性好", "--product", "c2h4=12.3",
+                "--product", "一氧化碳=4.5")  # fmt: skip
+    assert said.code == 0, said
+    assert "C2H4      12.3  73.2%" in said.out
+    assert said.err == f"the feedback on {first} is kept\n"
+    again = told(call, "run", "feedback", first, "--cons", "too slow")["feedback"]
+    assert (again["score"], again["pros"], again["cons"], len(again["products"])) == (7.5, "选择性好", "too slow", 2)
+    assert told(call, "run", "feedback", first)["feedback"] == again
+    zero = call("run", "feedback", second, "--replace", "--product", f"{ethylene.out.strip()}=0", "--lang", "zh")
+    assert "所有数值都是 0" in zero.err
+
+    learned = told(call, "rb", "learn", first, "--wait")
+    assert learned["status"] == "completed", learned
+    assert learned["rb_job_id"] in call("rb", "jobs", first).out
+    (delta, *_) = told(call, "rb", "deltas", first)["items"]
+    assert call("rb", "deltas", first).out.splitlines()[0].startswith(delta["delta_id"])
+    lessons = told(call, "rb", "ls")["items"]
+    assert {op["mem_id"] for op in delta["ops"]} <= {each["mem_id"] for each in lessons}
+    name = f"mem:{delta['ops'][0]['mem_id']}"
+    assert call("rb", "edit", name, "edited by hand 手改").err == f"{name} is changed\n"
+    assert "edited by hand 手改" in call("rb", "show", f"[{name}]").out
+    preview = call("rb", "rollback", first, "--preview")
+    assert f"remove  {name}  edited by hand 手改" in preview.out
+    assert preview.err == f"edited by hand since, and lost: {name}\n"
+    assert call("rb", "rollback", first).code == 2  # nobody can be asked
+    taken = call("rb", "rollback", first, "--yes", "--reason", "错了")
+    assert (taken.code, taken.out) == (0, f"{delta['delta_id']}\n")
+    assert name not in call("rb", "ls").out
+    assert "rolled back" in call("rb", "rollback", first, "--yes").err
+    assert told(call, "rb", "learn", first, "--wait")["status"] == "completed"
+    back = told(call, "rb", "rollback", first, "--yes", "--relearn", "--safe")
+    assert back["learning"]["status"] == "queued"
+
+
+def test_without_a_server_the_command_does_the_work(call: Call) -> None:
+    (run_id,) = completed(call, "Cu–TiO2 用于 C2H4", "--recipes", "2")
+    assert len(told(call, "run", "output", run_id)["recipes_json"]["recipes"]) == 2
+    call("product", "add", "C2H4")
+    said = call("run", "feedback", run_id, "--score", "3", "--cons", "失活快", "--product", "C2H4=1")
+    assert said.err == (f"the feedback on {run_id} is kept\nit will be learned from: codexmem rb jobs {run_id}\n")
+    learned = call("rb", "learn", run_id, "--wait")
+    assert (learned.code, "lessons were written, as rbd_" in learned.err) == (0, True)
+    assert "失活快" in call("rb", "ls").out
+    assert call("rb", "rollback", run_id, "--yes").code == 0
+    assert call("rb", "ls").err == "no lessons\n"
+    waiting = call("batch", "new", "second", "--dry-run").out.strip()
+    (other,) = told(call, "run", "ls", "--batch", waiting)["items"]
+    followed = call("run", "events", other["run_id"], "-f")
+    assert followed.err == f"{other['run_id']} is completed\n"
+    assert followed.out.splitlines()[0].split()[2] == "run_started"
+
+
+def test_lessons_by_hand_and_the_catalog(call: Call, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO("空白实验 first".encode()), encoding="utf-8"))
+    name = call("rb", "add", "--role", "mof_expert").out.strip()
+    assert [name, "mof_expert", "manual_note", "active"] == call("rb", "ls", "空白实验").out.split()[:4]
+    assert call("rb", "edit", name, "--role", "global", "--status", "archived").code == 0
+    assert call("rb", "ls", "--status", "active").err == "no lessons\n"
+    assert call("rb", "edit", name, "--status", "active").code == 0
+    assert call("rb", "archive", name, "--lang", "zh").err == f"已停用 {name}\n"
+    assert told(call, "rb", "show", name)["memory"]["role"] == "global"
+    ids = [call("product", "add", each).out.strip() for each in ("CO", "甲烷")]
+    assert [line.split() for line in call("product", "ls").out.splitlines()] == [
+        [ids[1], "active", "甲烷"], [ids[0], "active", "CO"],
+    ]  # fmt: skip
+    preset = call("preset", "add", "gas 气体", "co", ids[1])
+    assert preset.err == "gas 气体 is added, with 2 products\n"
+    assert told(call, "preset", "ls")["items"][0]["product_ids"] == ids
+    assert call("preset", "edit", preset.out.strip(), "甲烷", "--name", "one").err == "one has 1 products\n"
+    assert call("product", "edit", ids[0], "--status", "archived").err == "CO is archived\n"
+    assert call("product", "ls", "--status", "archived").out.split() == [ids[0], "archived", "CO"]
+    assert call("product", "edit", ids[0], "--name", "CO (g)").err == "CO (g) is archived\n"
+
+
+REFUSED: list[tuple[list[str], int, str]] = [
+    (["run", "show", "run_x"], 3, "runs are listed at codexmem run ls"),
+    (["batch", "show", "batch_x"], 3, "batches are listed at codexmem batch ls"),
+    (["batch", "show", "../products"], 3, "no such path"),
+    (["run", "feedback", "run_x"], 3, "no run run_x"),
+    (["run", "feedback", "run_x", "--score", "nan"], 2, ""),
+    (["run", "feedback", "run_x", "--product", "C2H4"], 2, "C2H4 is not NAME=VALUE"),
+    (["run", "feedback", "run_x", "--product", "C2H4=much"], 2, "is not NAME=VALUE"),
+    (["run", "events", "run_x", "-f"], 3, "no run run_x"),
+    (["run", "events", "run_x", "--type", "nothing"], 2, "event_type 'nothing' is not known"),
+    (["run", "evidence", "run_x", "C1"], 3, "run_x"),
+    (["batch", "cancel", "batch_x"], 3, "no batch batch_x"),
+    (["batch", "new", " "], 2, "user_request"),
+    (["batch", "new", "x", "--kb-principles", "/etc"], 2, "kb_principles_dir"),
+    (["batch", "new", "x", "--runs", "0"], 2, "--runs"),
+    (["rb", "show", ABSENT], 3, ABSENT),
+    (["rb", "rollback", "run_x", "--preview"], 3, "no run run_x"),
+    (["rb", "learn", "run_x"], 3, "no run run_x"),
+    (["rb", "add", "x", "--role", "nobody"], 2, "known are"),
+    (["product", "edit", "x", "--name", "y"], 3, "listed at codexmem product ls"),
+    (["preset", "add", "p", "unknown"], 2, "not in the catalog"),
+    (["run", "ls", "--tenant", "other"], 2, "--tenant"),
+]  # fmt: skip
+
+
+def test_what_is_refused_says_why(call: Call, server: Server) -> None:
+    told(call, "product", "add", "C2H4")
+    for args, code, said in REFUSED:
+        refused = call(*args)
+        assert (refused.code, refused.out) == (code, ""), args
+        assert said in refused.err, args
+        assert "unexpected" not in refused.err, args
+    some = [REFUSED[0][0], ["preset", "add", "p", "unknown"], ["batch", "new", " "]]
+    there = [call(*args, "--json") for args in some]
+    server.stop()
+    assert [call(*args, "--json") for args in some] == there
+    assert all(said.json["error"]["message"] for said in there)
+
+
+def test_a_run_that_fails_ends_the_command_with_1(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("OPENAI_API_KEY", "CODEXMEM_OPENAI_API_KEY", "CODEXMEM_OPENAI_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    said = call("batch", "new", "no model is configured", "--wait")
+    assert said.code == 1
+    assert "failed" in said.out
+    run_id = told(call, "run", "ls", "--status", "failed")["items"][0]["run_id"]
+    assert "error" in call("run", "show", run_id).out
+    assert call("run", "output", run_id).code == 3
+    assert call("run", "cancel", run_id).code == 5
+
+
+def test_nothing_is_made_by_looking(call: Call, data_dir: Path) -> None:
+    for args in (["batch", "ls"], ["run", "ls"], ["rb", "ls"], ["product", "ls"], ["preset", "ls"]):
+        assert call(*args).code == 3
+    assert not data_dir.exists()
+
+
+def test_canceling(call: Call, data_dir: Path) -> None:
+    batch_id = call("batch", "new", "x", "--runs", "3", "--dry-run").out.strip()
+    (run, *_) = told(call, "run", "ls", "--batch", batch_id)["items"]
+    assert call("run", "cancel", run["run_id"], "--reason", "不要了").err == f"{run['run_id']} is asked to stop\n"
+    assert "不要了" in call("run", "show", run["run_id"]).out
+    assert told(call, "batch", "cancel", batch_id)["status"] == "requested"
+    assert told(call, "batch", "show", batch_id)["batch"]["status"] == "canceled"
+    assert call("batch", "cancel", batch_id, "--lang", "zh").err == f"已请求停止 {batch_id}\n"
+    assert call("batch", "ls", "--status", "completed").err == "no batches\n"
+    assert call("run", "ls", "--batch", batch_id, "--limit", "1").err == "there are more; --limit shows them\n"
+
+
+def test_what_a_model_wrote_cannot_move_the_cursor(call: Call) -> None:
+    name = call("rb", "add", "a\x1b[2Jb\u202ec").out.strip()
+    assert "\x1b" not in call("rb", "ls").out
+    shown = call("rb", "show", name).out
+    assert "\x1b" not in shown
+    assert "\u202e" not in shown
+
+
+@pytest.mark.postgresql
+def test_on_postgresql_a_tenant_is_named(call: Call, postgres_server: PostgresServer) -> None:
+    url = postgres_server.create_database("codexmem_lab_commands")
+    upgrade_store(url)
+    where = ("--database-url", url, "--tenant", "acme")
+    assert call("product", "ls", "--database-url", url).code == 2
+    batch_id = call("batch", "new", "x", "--runs", "2", "--dry-run", *where).out.strip()
+    assert told(call, "batch", "show", batch_id, *where)["batch"]["status"] == "queued"
+    assert call("batch", "show", batch_id, "--database-url", url, "--tenant", "other").code == 3
+    assert call("product", "add", "乙烯", *where).code == 0
+    assert told(call, "product", "ls", *where)["items"][0]["name"] == "乙烯"
+    assert call("batch", "cancel", batch_id, *where).code == 0

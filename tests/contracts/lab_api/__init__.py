@@ -1,0 +1,1 @@
+"""Contract 002 over HTTP."""

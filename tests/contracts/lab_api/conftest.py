@@ -1,0 +1,46 @@
+"""A lab for each engine, in a store of its own: its workers must not meet those of other tests' servers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from codexmem.store.opening import upgrade_store
+from tests._support.lab import SECRET, StepAgent
+from tests._support.lab_door import LabDoor, lab_door
+from tests._support.postgres import PostgresServer
+from tests._support.server import create_key
+
+
+@pytest.fixture(scope="session")
+def step_agent() -> StepAgent:
+    """Who answers every batch of these tests."""
+    return StepAgent(steps=2)
+
+
+@pytest.fixture(scope="session")
+def sqlite_lab(tmp_path_factory: pytest.TempPathFactory, step_agent: StepAgent) -> Iterator[LabDoor]:
+    """As one developer runs it."""
+    with lab_door(tmp_path_factory.mktemp("local-lab"), step_agent, openai_api_key=SECRET) as door:
+        yield door
+
+
+@pytest.fixture(scope="session")
+def postgresql_lab(
+    tmp_path_factory: pytest.TempPathFactory, postgres_server: PostgresServer, step_agent: StepAgent
+) -> Iterator[LabDoor]:
+    """As a team runs it, with a key."""
+    data_dir = tmp_path_factory.mktemp("team-lab")
+    url = postgres_server.create_database("codexmem_lab_door")
+    upgrade_store(url)
+    key = create_key(data_dir, url, "lab")
+    with lab_door(data_dir, step_agent, key=key, database_url=url, openai_api_key=SECRET) as door:
+        yield door
+
+
+@pytest.fixture
+def lab(engine_name: str, request: pytest.FixtureRequest) -> LabDoor:
+    """Who calls the running lab of this engine."""
+    door: LabDoor = request.getfixturevalue(f"{engine_name}_lab")
+    return door

@@ -1,0 +1,32 @@
+"""The interface description of `/api/v1`, written to `docs/openapi/lab.json` by `just openapi-lab`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any, cast
+
+from fastapi.openapi.utils import get_openapi
+
+from codexmem.surfaces.lab_api.routes import routes
+from codexmem.surfaces.lab_api.services import Services
+
+PATH = Path(__file__).parents[3] / "docs" / "openapi" / "lab.json"
+
+
+def description() -> dict[str, Any]:
+    """As the routes say it; nothing is called, so no services are needed."""
+    door = routes(cast(Services, None))
+    return get_openapi(title="codexmem lab", version="1", summary="Contract 002 and beyond", routes=door.routes)
+
+
+def text() -> str:
+    """As it is published."""
+    return json.dumps(description(), ensure_ascii=False, indent=1, sort_keys=True) + "\n"
+
+
+if __name__ == "__main__":
+    PATH.parent.mkdir(exist_ok=True)
+    PATH.write_text(text(), encoding="utf-8")
+    sys.stdout.write(f"{PATH.name}: {len(description()['paths'])} paths\n")

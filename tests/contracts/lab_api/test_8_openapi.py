@@ -1,0 +1,36 @@
+"""The interface description of `/api/v1`: published as it is, and true of every answer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from codexmem.surfaces.lab_api.described import ANSWERS
+from tests._support.lab_fuzz import fuzzed_lab
+from tests.contracts.lab_api import openapi
+
+
+def test_the_published_description_is_of_these_routes() -> None:
+    assert openapi.PATH.read_text(encoding="utf-8") == openapi.text(), "run `just openapi-lab`"
+
+
+def test_every_path_of_the_contract_says_what_it_answers() -> None:
+    listed = {
+        (method.upper(), path)
+        for path, operations in openapi.description()["paths"].items()
+        for method in operations
+        if not path.startswith("/api/v1/kb")
+    }
+    assert listed == set(ANSWERS)
+
+
+@pytest.mark.sqlite
+@pytest.mark.clause("002 §1.4", "whatever is sent, right or wrong, no answer is a server error or not as described")
+def test_no_request_makes_the_server_fail(tmp_path: Path) -> None:
+    with fuzzed_lab(tmp_path) as lab:
+        sent = lab.send(examples=5)
+    assert sent.operations == len(ANSWERS) + 6
+    assert not any(status >= 500 for status in sent.statuses)
+    # It went beyond refusals: most operations were also answered.
+    assert sum(count > 0 for count in sent.reached.values()) >= 36, sent

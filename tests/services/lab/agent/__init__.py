@@ -1,0 +1,1 @@
+"""Tests of codexmem.services.lab.agent."""

@@ -1,0 +1,1 @@
+"""Whole stories, told end to end over the real doors."""
