@@ -232,8 +232,6 @@ def require_events(told: list[dict[str, Any]]) -> None:
     """Every type of event was told, with all that the contract names; and no key was."""
     assert set(EVENTS) == {each.value for each in TRACED} - {"run_resumed"}  # ours, for a run that lost its worker
     for event in told:
-        if event["event_type"] == "llm_response" and "trouble" in event["payload"]:
-            continue  # the model did not answer; the event says why
         missing = set(EVENTS[event["event_type"]].split()) - set(event["payload"])
         assert missing - {"missing"} == set(), event
     payloads = {each: [event["payload"] for event in told if event["event_type"] == each] for each in EVENTS}

@@ -187,7 +187,9 @@ class Recap:
                 check=self._journal.check, deadline_s=self._budget.call_s(),
             )  # fmt: skip
         except Unanswered as error:
-            self._journal.note(EventType.LLM_RESPONSE, about | {"error": str(error), "trouble": error.trouble.value})
+            nothing = {"content": "", "tool_calls": [], "raw": None}
+            trouble = {"error": str(error), "trouble": error.trouble.value}
+            self._journal.note(EventType.LLM_RESPONSE, about | nothing | trouble)
             raise
         content, calls = _bounded(reply)
         kept = {
