@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-STARTS_WITHIN_S = 30
+STARTS_WITHIN_S = 90.0
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ class Server:
         payload = body if isinstance(body, bytes) or body is None else json.dumps(body, ensure_ascii=False).encode()
         if payload is not None:
             sent.setdefault("Content-Type", "application/json")
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         try:
             connection.request(method, path, payload, sent)
             answer = connection.getresponse()

@@ -28,7 +28,7 @@ class Stream:
                  headers: Mapping[str, str] | None = None) -> None:  # fmt: skip
         place = urlsplit(url)
         assert place.hostname is not None
-        self._connection = http.client.HTTPConnection(place.hostname, place.port, timeout=20)
+        self._connection = http.client.HTTPConnection(place.hostname, place.port, timeout=60)
         sent = {"Accept": "text/event-stream", **(headers or {})}
         if key is not None:
             sent["Authorization"] = f"Bearer {key}"
@@ -51,7 +51,7 @@ class Stream:
         """Hang up."""
         self._connection.close()
 
-    def read(self, until: Callable[[list[Message]], object], *, timeout_s: float = 20.0) -> list[Message]:
+    def read(self, until: Callable[[list[Message]], object], *, timeout_s: float = 60.0) -> list[Message]:
         """Read until the messages so far satisfy the condition; all of them."""
         deadline = time.monotonic() + timeout_s
         while not until(self.messages):

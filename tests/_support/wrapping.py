@@ -109,13 +109,13 @@ class Place:
     def run(self, way: str, *arguments: str, given: bytes = b"", **more: Any) -> subprocess.CompletedProcess[bytes]:
         """Run it to its end."""
         return subprocess.run(self.command(way, *arguments), env=self.environ, cwd=self.home / "work", input=given,
-                              capture_output=True, timeout=30, check=False, **more)  # fmt: skip
+                              capture_output=True, timeout=90, check=False, **more)  # fmt: skip
 
     def in_shell(self, way: str, line: str, **more: Any) -> subprocess.CompletedProcess[bytes]:
         """Run it in a line of the shell, where `{}` stands for it."""
         command = " ".join(shlex.quote(word) for word in self.command(way))
         return subprocess.run(["sh", "-c", line.format(command)], env=self.environ, cwd=self.home / "work",
-                              capture_output=True, timeout=30, check=False, **more)  # fmt: skip
+                              capture_output=True, timeout=90, check=False, **more)  # fmt: skip
 
 
 class Screen:
@@ -148,7 +148,7 @@ class Screen:
         """The person types."""
         os.write(self.master, text)
 
-    def until(self, text: bytes, wait_s: float = 15.0) -> bytes:
+    def until(self, text: bytes, wait_s: float = 60.0) -> bytes:
         """Read until this was shown; returns everything so far."""
         end = time.monotonic() + wait_s
         while text not in self.seen:
@@ -163,7 +163,7 @@ class Screen:
                 self.seen += piece
         return self.seen
 
-    def wait(self, wait_s: float = 20.0) -> int:
+    def wait(self, wait_s: float = 60.0) -> int:
         """Until the program has ended; what it shows is read on."""
         end = time.monotonic() + wait_s
         while self.process.poll() is None:

@@ -16,6 +16,8 @@ from codexmem.events.live import resume_token
 from codexmem.store.database import acting_as
 from tests.jobs.stores import TENANT, Parts, empty_store
 
+pytestmark = pytest.mark.clock
+
 START = Place(0, 0)
 WRITTEN, FAILED = EventType.MEMORY_WRITTEN, EventType.QUEUE_FAILED
 

@@ -15,6 +15,8 @@ from codexmem.embed.openai import OpenAIEmbedder
 from tests._support.embedding_server import Answer, Asked, EmbeddingServer
 from tests._support.toy_embedder import numbers_of
 
+pytestmark = pytest.mark.clock
+
 KEY = "sk-very-secret-0123456789"
 
 

@@ -19,6 +19,8 @@ from codexmem.embed.rerank import ApiReranker
 from tests._support.embedding_server import Answer, Asked, EmbeddingServer
 from tests._support.toy_cross_encoder import write_model
 
+pytestmark = pytest.mark.clock
+
 KEY = "rk-very-secret-0123456789"
 
 

@@ -98,11 +98,11 @@ class Parts:
     def status(self, job_id: int) -> JobStatus:
         return self.job(job_id).status
 
-    def wait_for(self, *job_ids: int, status: JobStatus = JobStatus.COMPLETED, timeout_s: float = 20.0) -> None:
+    def wait_for(self, *job_ids: int, status: JobStatus = JobStatus.COMPLETED, timeout_s: float = 60.0) -> None:
         wait_until(lambda: all(self.status(each) is status for each in job_ids), timeout_s)
 
 
-def wait_until(holds: Callable[[], bool], timeout_s: float = 20.0) -> None:
+def wait_until(holds: Callable[[], bool], timeout_s: float = 60.0) -> None:
     """Fail unless the condition comes to hold in time."""
     deadline = time.monotonic() + timeout_s
     while not holds():

@@ -30,6 +30,8 @@ from tests._support.model_server import (
 )
 from tests.llm.events import nothing
 
+pytestmark = pytest.mark.clock
+
 KEY = "sk-very-secret-0123456789"
 TOOL = ChatTool("kb_query", "Search", {"type": "object", "properties": {"query": {"type": "string"}}})
 MESSAGES = [ChatMessage("system", "Plan."), ChatMessage("user", "找一个催化剂")]

@@ -36,6 +36,8 @@ from tests._support.model_server import (
 )
 from tests.llm.events import nothing
 
+pytestmark = pytest.mark.clock
+
 KEY = "sk-very-secret-0123456789"
 SCHEMA = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
 PROMPT = Prompt((Message("system", "Answer in JSON."), Message("user", "这是什么？")), "observations", SCHEMA, 500)

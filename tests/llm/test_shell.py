@@ -9,6 +9,8 @@ import pytest
 
 from codexmem.llm import shell
 
+pytestmark = pytest.mark.clock
+
 
 def words(line: str) -> list[list[str]]:
     return [command.texts for command in shell.commands(line)]

@@ -13,6 +13,8 @@ from codexmem.search import asked, tokens
 from codexmem.search.times import Grain
 from tests._support.pools import DAY_MS, NOW_MS, read
 
+pytestmark = pytest.mark.clock
+
 
 def test_names_of_those_who_speak_are_taken_out_of_the_text() -> None:
     query = read("What did Caroline research?", "Caroline")

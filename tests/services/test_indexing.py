@@ -23,6 +23,8 @@ from tests._support.indexing import Indexed
 from tests._support.toy_embedder import ToyEmbedder
 from tests.jobs.stores import TENANT, Parts, empty_store, wait_until
 
+pytestmark = pytest.mark.clock
+
 _OURS = ("memories", "memory_terms", "text_changes", "text_counts", "vector_targets", "vector_debts")
 NOTES = Filter(frozenset({Kind.NOTE}))
 

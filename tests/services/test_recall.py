@@ -22,6 +22,8 @@ from codexmem.store.database import Database, acting_as
 from tests._support.searching import Searched, searched
 from tests._support.toy_embedder import ToyEmbedder
 
+pytestmark = pytest.mark.clock
+
 SEARCH = Search("needle", Filter(frozenset({Kind.NOTE})))
 ANSWER = Answer((), Mode.LEXICAL, {}, {})
 

@@ -132,7 +132,7 @@ def test_a_repeated_delivery_is_one_turn(api: Server, session: str, project: str
     assert [api.post(INIT, body).json["promptNumber"] for _ in range(3)] == [1, 1, 1]
 
 
-def eventually(read: Callable[[], Any], within_s: float = 30.0) -> Any:
+def eventually(read: Callable[[], Any], within_s: float = 60.0) -> Any:
     """What the server answers once extraction has run."""
     deadline = time.monotonic() + within_s
     while not (found := read()):

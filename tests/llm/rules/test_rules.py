@@ -20,6 +20,8 @@ from codexmem.llm.rules.wording import table
 from codexmem.llm.shell import commands
 from tests.llm.events import CWD, bash, edit, material, read, tool
 
+pytestmark = pytest.mark.clock
+
 
 def titles(*events: CapturedEvent, prompt: str = "Go on") -> list[str]:
     return [each.title for each in rules.observations(material(*events, prompt=prompt))]

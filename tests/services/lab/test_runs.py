@@ -24,6 +24,8 @@ from tests._support.lab import SECRET, LabBench, StepAgent
 from tests.jobs.stores import TENANT, wait_until
 from tests.services.lab.conftest import Build
 
+pytestmark = pytest.mark.clock
+
 
 def statuses(lab: LabBench, batch_id: str) -> Counter[str]:
     found, _ = lab.lab.runs.runs_of(batch_id, limit=MAX_RUNS)

@@ -187,9 +187,11 @@ def test_pages_read_the_index_of_their_order(build: Build, parts: Parts) -> None
         (lab_trace._one, "events_run_id", {"subject": runs[1].subject, "id": event_id}),
     ):
         how = plan(lab, statement, **values)
-        assert index in how, how
+        if lab.db.engine.name == "sqlite":
+            assert index in how, how
         assert "Sort" not in how
         assert "TEMP B-TREE" not in how
         if lab.db.engine.name == "postgresql":
+            assert "Index" in how  # for a hundred rows by time or the few of a type it may take either
             first, *_ = re.findall(r"Buffers: shared hit=(\d+)", how)
             assert int(first) <= 12, how

@@ -20,6 +20,8 @@ from codexmem.store import depth
 from codexmem.store.database import acting_as
 from tests.jobs.stores import TENANT, Parts, empty_store, wait_until
 
+pytestmark = pytest.mark.clock
+
 KINDS = ("capture.extract", "capture.summarize")
 
 

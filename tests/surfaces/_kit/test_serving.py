@@ -21,6 +21,8 @@ from codexmem.surfaces._kit.serving import Bound, ServingLimits, listen, serve
 from tests.surfaces._kit.doors import ROUTES, Doors, application
 from tests.surfaces._kit.variants import ALLOWED, FORBIDDEN
 
+pytestmark = pytest.mark.clock
+
 ROOT = Path(__file__).parents[3]
 
 

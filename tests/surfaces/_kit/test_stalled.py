@@ -6,10 +6,13 @@ import socket
 import threading
 import time
 
+import pytest
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from codexmem.surfaces._kit.serving import ServingLimits
 from tests.surfaces._kit.test_serving import raw, running
+
+pytestmark = pytest.mark.clock
 
 PIECE = b"x" * 16_384
 

@@ -25,6 +25,8 @@ from tests._support.sse import Stream
 from tests.jobs.stores import Parts, wait_until
 from tests.test_app import local, running
 
+pytestmark = pytest.mark.clock
+
 _databases = itertools.count(1)
 
 
