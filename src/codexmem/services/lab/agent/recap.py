@@ -187,7 +187,7 @@ class Recap:
                 check=self._journal.check, deadline_s=self._budget.call_s(),
             )  # fmt: skip
         except Unanswered as error:
-            nothing = {"content": "", "tool_calls": [], "raw": None}
+            nothing: dict[str, Any] = {"content": "", "tool_calls": [], "raw": None}
             trouble = {"error": str(error), "trouble": error.trouble.value}
             self._journal.note(EventType.LLM_RESPONSE, about | nothing | trouble)
             raise
