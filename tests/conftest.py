@@ -30,7 +30,8 @@ ENGINES = [
     pytest.param("postgresql", marks=pytest.mark.postgresql),
 ]
 TESTS = Path(__file__).parent
-MEASURING = frozenset({"agents", "bench", "cli", "clients", "stories"})  # folders of tests that wait for real programs
+# Folders of tests that wait for real programs.
+MEASURING = frozenset({"agents", "bench", "cli", "clients", "contracts", "events", "jobs", "stories"})
 _tenants = itertools.count(1)
 
 

@@ -14,8 +14,6 @@ from codexmem.store.bell import LocalBell
 from codexmem.store.postgres.bell import PostgresBell
 from tests.jobs.stores import wait_until
 
-pytestmark = pytest.mark.clock
-
 
 @pytest.fixture
 def two(postgres_url: str) -> Iterator[tuple[PostgresBell, PostgresBell]]:

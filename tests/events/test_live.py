@@ -20,8 +20,6 @@ from codexmem.store.bell import LocalBell
 from codexmem.store.database import acting_as
 from tests.jobs.stores import TENANT, Parts, empty_store
 
-pytestmark = pytest.mark.clock
-
 START = Place(0, 0)
 
 

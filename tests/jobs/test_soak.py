@@ -23,7 +23,7 @@ def soak(*arguments: str) -> dict[str, Any]:
     path = os.pathsep.join([str(ROOT), str(ROOT / "src")])
     reply = subprocess.run(
         [sys.executable, "-m", "bench.queue", "--json", "--seed", "7", *arguments],
-        cwd=ROOT, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True, timeout=55, check=False,
+        cwd=ROOT, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True, timeout=170, check=False,
     )  # fmt: skip
     assert reply.returncode in {0, 1}, reply.stderr
     figures: dict[str, Any] = json.loads(reply.stdout)

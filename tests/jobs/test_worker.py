@@ -22,8 +22,6 @@ from codexmem.jobs.steady import SteadyClock
 from codexmem.store.database import acting_as
 from tests.jobs.stores import Parts, empty_store, wait_until
 
-pytestmark = pytest.mark.clock
-
 QUEUED, RUNNING = JobStatus.QUEUED, JobStatus.RUNNING
 COMPLETED, FAILED, CANCELED = JobStatus.COMPLETED, JobStatus.FAILED, JobStatus.CANCELED
 

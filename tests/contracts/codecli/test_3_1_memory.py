@@ -7,8 +7,6 @@ import pytest
 from tests._support.server import Server
 from tests.cli.conftest import Call
 
-pytestmark = pytest.mark.clock
-
 QUESTION = "How do we deploy the shop?"
 ANSWER = "1. Run the checks. 2. Tag the commit. 3. Push the tag. Note: never tag while a check fails."
 

@@ -15,8 +15,6 @@ from codexmem.clients.codecli.recording import Piece, read
 from tests._support.qa_door import ITEM, QaDoor
 from tests._support.wrapping import Place
 
-pytestmark = pytest.mark.clock
-
 # Says what it was given, then answers; the answer cites the memory if there is one.
 AGENT = """
     import json, sys

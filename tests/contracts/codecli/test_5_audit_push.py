@@ -19,8 +19,6 @@ from codexmem.domain.tool_access import ToolRequest
 from tests._support.server import Server
 from tests.cli.conftest import Call
 
-pytestmark = pytest.mark.clock
-
 
 @pytest.mark.clause("001 §5.4", "audit push sends what the server lacks, and tells if the log was rewritten since")
 def test_push_sends_what_the_server_lacks(memory: Server, project: str, home: Path, call: Call) -> None:

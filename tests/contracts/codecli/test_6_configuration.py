@@ -8,8 +8,6 @@ import pytest
 
 from tests.cli.conftest import Call
 
-pytestmark = pytest.mark.clock
-
 NAMED = {
     "project_id": "shop",
     "memory.base_url": "https://memory.example.com",
