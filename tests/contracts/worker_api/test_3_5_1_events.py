@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import itertools
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 
 import pytest
 
@@ -38,6 +41,28 @@ def end(api: Server, name: str) -> None:
     assert api.post("/api/sessions/complete", {"contentSessionId": name}).json["status"] == "completed"
 
 
+@contextmanager
+def kept_busy(api: Server, name: str) -> Iterator[None]:
+    """Tool calls keep coming meanwhile: a single job may be over before the meter, which looks now and then, looks."""
+    enough = threading.Event()
+
+    def work() -> None:
+        for number in itertools.count(1):
+            tool = {"contentSessionId": name, "tool_name": "Bash", "tool_input": {"command": f"just test {number}"},
+                    "tool_response": {"stdout": "3 passed"}, "cwd": "/r"}  # fmt: skip
+            assert api.post("/api/sessions/observations", tool).json == {"status": "queued"}
+            if enough.wait(0.01):
+                return
+
+    with ThreadPoolExecutor(1) as worker:
+        working = worker.submit(work)
+        try:
+            yield
+        finally:
+            enough.set()
+            working.result()
+
+
 def statuses(stream: Stream, count: int, project: str) -> list[tuple[str, str]]:
     """What the stream tells of sessions of this project."""
     stream.read(lambda seen: sum(each.data.get("project") == project for each in seen) >= count)
@@ -69,11 +94,8 @@ def test_3_5_1_queue_depth(api: Server, url: str, project: str) -> None:
         first = stream.named("queue.depth")[0]
         assert first.id is None
         assert {"queued", "running", "failed", "queueDepth", "isProcessing"} == set(first.data)
-        name = begin(api, project)
-        tool = {"contentSessionId": name, "tool_name": "Bash", "tool_input": {"command": "just test"},
-                "tool_response": {"stdout": "3 passed"}, "cwd": "/r"}  # fmt: skip
-        assert api.post("/api/sessions/observations", tool).json == {"status": "queued"}
-        stream.read(lambda seen: any(each.name == "queue.depth" and each.data["queued"] > 0 for each in seen))
+        with kept_busy(api, begin(api, project)):
+            stream.read(lambda seen: any(each.name == "queue.depth" and each.data["queued"] > 0 for each in seen))
 
 
 @pytest.mark.clause("000 §3.5.1", "model.result for each extraction, saying who answered and how")
