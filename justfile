@@ -129,9 +129,34 @@ soak-schemathesis *args:
 openapi-lab:
     "{{ python }}" -m tests.contracts.lab_api.openapi
 
+# write the interface description of every door to docs/openapi, and the web application's types from it
+openapi:
+    "{{ python }}" -m tests.surfaces.web.openapi
+    "{{ python }}" -m tests.web.building types
+
+# build the web application where the server finds it
+web:
+    "{{ python }}" -m tests.web.building
+
+# look at the web application in Chromium; arguments go to pytest
+test-web *args:
+    "{{ python }}" -m pytest -m web "$@"
+
+# pictures of every page, light and dark, English and Chinese, in web/screenshots; some of them by name
+screenshots *names:
+    "{{ python }}" -m tests.web.shots "$@"
+
+# 100 script-injection texts in every field that a page shows, each in each: none runs, none is asked elsewhere
+soak-hostile-pages *args:
+    "{{ python }}" -m bench.hostile_pages "$@"
+
 # the lab's queue: turns between batches, a cancel of 500 runs, pages of a trace of 100,000 events
 bench-lab-queue *args:
     "{{ python }}" -m bench.lab_queue "$@"
+
+# the trace of a run of 100,000 events in Chromium: rows in the page, and how long each interaction takes
+bench-web-trace *args:
+    "{{ python }}" -m bench.web_trace "$@"
 
 # wall time of a hook beside that of Python itself
 bench-hook *args:
@@ -200,3 +225,7 @@ bench-secrets *args:
 # how many events per second are captured
 bench-capture *args:
     "{{ python }}" -m bench.capture "$@"
+
+# a timeline of 100,000 memories in Chromium: rows in the page, and how long keys and clicks take
+bench-web-scroll *args:
+    "{{ python }}" -m bench.web_scroll "$@"

@@ -31,7 +31,7 @@ ENGINES = [
 ]
 TESTS = Path(__file__).parent
 # Folders of tests that wait for real programs.
-MEASURING = frozenset({"agents", "bench", "cli", "clients", "contracts", "events", "jobs", "stories"})
+MEASURING = frozenset({"agents", "bench", "cli", "clients", "contracts", "events", "jobs", "stories", "web"})
 _tenants = itertools.count(1)
 
 

@@ -10,9 +10,12 @@ from urllib.parse import urlencode
 
 import sqlalchemy as sa
 
-from codexmem.app.operating import operations_of
+from codexmem.app.operating import Ground, operations_of
 from codexmem.domain.memory import Kind
 from codexmem.embed.model import Embedder
+from codexmem.services.operations.backups import Commands
+from codexmem.services.operations.standing import Spent, WorkerState
+from codexmem.services.status import Status
 from codexmem.store.database import ACTING, Database, acting_as
 from codexmem.store.keeping import KeptVectors
 from codexmem.store.schema import jobs
@@ -48,8 +51,15 @@ class OpsDoor:
             db, self.parts.bell, self.book.clock, live=self.parts.live, queue=self.parts.queue,
             indexer=self.store.real.indexer, vectors=self.vectors, embedder=embedder, tallies=self.tallies,
             memories=self.store.real.memories,
+            ground=Ground(
+                lambda: WorkerState(True, True, 5.0, 1, 0, 250, None), lambda: Spent("2026-11-15", 120, 1_000), None,
+                Commands(), None, told=False,
+            ),
         )  # fmt: skip
-        services: Any = SimpleNamespace(operations=self.operations)
+        services: Any = SimpleNamespace(
+            operations=self.operations, status=Status(version="test", clock=self.book.clock),
+            memories=self.store.real.memories,
+        )  # fmt: skip
         guard = GuardSettings(None, lambda _: acting_as(tenant))
         self.app = build_asgi((worker_api.SURFACE,), services, guard, version="test")
 

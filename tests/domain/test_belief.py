@@ -222,6 +222,17 @@ def test_a_decision_is_not_undone_by_signals(held: Belief, prior: float) -> None
         assert stands(decided, held, prior) is decided
 
 
+@given(HELD, st.sampled_from(list(Signal)), UNIT, st.integers(0, 400))
+def test_a_signal_that_is_taken_back_leaves_nothing(held: Belief, signal: Signal, strength: float, days: int) -> None:
+    fresh = Belief(held.good / 4, held.bad / 4, NOW)  # within the bound, beyond which the old was scaled down
+    learned = belief.learn(fresh, signal, strength=strength, now_ms=NOW)
+    later = NOW + days * 86_400_000
+    with_it = belief.learn(learned, Signal.USED, strength=0.5, now_ms=later)
+    without = belief.learn(fresh, Signal.USED, strength=0.5, now_ms=later)
+    left = belief.unlearn(with_it, signal, strength=strength, given_ms=NOW)
+    assert (left.good, left.bad) == pytest.approx((without.good, without.bad), abs=1e-9)
+
+
 def test_one_report_decides_only_with_the_evidence_behind_it() -> None:
     fresh = {signal: after([(signal, 1.0, NOW)]) for signal in (Signal.CONFIRMED, Signal.REFUTED)}
     assert all(belief.agrees(held, signal) for signal, held in fresh.items())

@@ -48,6 +48,8 @@ def test_what_is_no_name(text: str) -> None:
 def test_a_label_names_its_memory(kind: Kind, uris: tuple[str, ...], label: str) -> None:
     memory = Memory(5, "the-id", kind, State("x", ATTRS[kind](), uris=uris), 1, Origin.AGENT, 0, 0)
     assert handle.label(memory) == label
-    meant, kinds = handle.parsed(label)
-    assert kind in kinds
-    assert meant in {Seq(5), Id("the-id"), *(Uri(uri) for uri in uris)}
+    assert handle.ref(memory) == label.removeprefix("note ").removeprefix("qa ")
+    for name in (label, handle.ref(memory)):
+        meant, kinds = handle.parsed(name)
+        assert kind in kinds
+        assert meant in {Seq(5), Id("the-id"), *(Uri(uri) for uri in uris)}

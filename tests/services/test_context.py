@@ -155,6 +155,7 @@ def test_what_was_given_is_on_record(here: Capturing) -> None:
     (event,) = Report(here.base.events).newest(EventType.CONTEXT_GIVEN)
     assert event.payload is not None
     assert event.payload["seqs"] == [memory.seq]
+    assert (event.payload["turn"], event.payload["start"]) == (1, True)
     assert here.base.memories.get(Seq(memory.seq), frozenset({Kind.OBSERVATION})).counters.shown == 1
 
 

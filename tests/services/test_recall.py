@@ -10,6 +10,7 @@ from typing import Any, cast
 
 import pytest
 
+from codexmem.domain import ranking
 from codexmem.domain.errors import InvalidArgument, StorageFull, Unavailable
 from codexmem.domain.event import NewEvent
 from codexmem.domain.memory import Kind
@@ -57,6 +58,10 @@ def test_a_search_leaves_a_trace(store: Searched) -> None:
     answer = store.search("needle", project="app", kinds=frozenset({Kind.NOTE, Kind.QA}))
     (event,) = store.traces()
     assert (event.type, event.subject, event.project) == ("search.answered", "search", "app")
+    assert event.payload is not None
+    (why,) = ranking.read(event.payload.pop("ranked"))
+    assert (why.seq, why.by_sum, why.words[0], why.meaning) == (made.seq, 1, 1, None)
+    assert why.shares["words"] > 0.0
     assert event.payload == {
         "query": "needle",
         "kinds": ["note", "qa"],
@@ -86,6 +91,46 @@ def test_a_trace_says_how_it_was_found_and_why_if_that_was_asked(database: Datab
         assert past.payload is not None
         assert (past.payload["as_of_ms"], past.payload["mode"]) == (then, "lexical-only")
         assert "why" not in past.payload
+
+
+def test_a_trace_tells_why_each_result_stands_there(database: Database) -> None:
+    with searched(database, embedder=ToyEmbedder()) as store:
+        near = store.write("端口是 37877，服务器在这里监听")
+        far = store.write("端口 可以在设置里更改")
+        store.write("完全不相干的一句话")
+        store.real.catch_up()
+        answer = store.search("服务器 端口 监听", explain=True)
+        (event,) = store.traces()
+        assert event.payload is not None
+        told = {each.seq: each for each in ranking.read(event.payload["ranked"])}
+        assert list(told) == [found.memory.seq for found in answer.results]
+        assert (told[near.seq].words[0], told[far.seq].words[0]) == (1, 2)
+        assert told[near.seq].words[1] > told[far.seq].words[1] > 0.0
+        for found in answer.results:
+            why = told[found.memory.seq]
+            assert {name: why.shares.get(name, 0.0) for name in found.signals} == pytest.approx(
+                found.signals, abs=0.001
+            )
+            assert why.meaning is not None
+            assert why.meaning[1] == pytest.approx(found.meaning, abs=0.001)
+        by_sum = sorted(told.values(), key=lambda each: each.by_sum)
+        assert [each.sum for each in by_sum] == sorted((each.sum for each in by_sum), reverse=True)
+
+
+def test_pages_say_from_where_they_count(store: Searched) -> None:
+    for number in range(6):
+        store.write(f"needle {number} {'pin ' * number}")
+    store.search("needle", limit=2, offset=4)
+    (event,) = store.traces()
+    assert event.payload is not None
+    assert (event.payload["offset"], len(event.payload["ranked"]["rows"])) == (4, 2)
+
+
+def test_a_trace_holds_no_text_of_what_it_found(store: Searched) -> None:
+    store.write("needle hidden-words", title="hidden-title")
+    store.search("needle", explain=True)
+    (event,) = store.traces()
+    assert "hidden" not in str(event.payload)
 
 
 def test_a_trace_is_written_soon_without_anybody_asking(store: Searched) -> None:

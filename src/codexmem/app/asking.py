@@ -9,8 +9,10 @@ from codexmem.services.history import History
 from codexmem.services.memories import Memories
 from codexmem.services.qa import Qa
 from codexmem.services.qa.candidates import Candidates
+from codexmem.services.qa.editing import Editing
 from codexmem.services.qa.expiry import Expiry
 from codexmem.services.qa.lifecycle import Lifecycle
+from codexmem.services.qa.retracting import Retracting
 from codexmem.services.qa.reviewing import Reviewing
 from codexmem.services.qa.searching import Searching
 from codexmem.services.qa.signals import Signals
@@ -32,4 +34,6 @@ def qa_of(db: Database, clock: Clock, *, table: Table, memories: Memories, histo
         signals=Signals(db, memories, beliefs, lifecycle, views, clock),
         expiry=Expiry(db, memories, history, beliefs, lifecycle, clock),
         reviewing=Reviewing(db, table, memories, history, beliefs, lifecycle, views, searching),
+        editing=Editing(db, table, memories, history, beliefs, lifecycle, views),
+        retracting=Retracting(db, table, memories, history, beliefs, lifecycle, views),
     )

@@ -14,6 +14,7 @@ from codexmem.services.lab.learning import Learning
 from codexmem.services.lab.learning import learning as learning_job
 from codexmem.services.lab.learning.applying import Applying
 from codexmem.services.lab.learning.sources import EvidenceOf
+from codexmem.services.lab.learnings import Learnings
 from codexmem.services.lab.rollback import Rollbacks
 from codexmem.services.lab.system import LEARN
 from codexmem.services.lab.trace import Trace
@@ -21,6 +22,7 @@ from codexmem.services.memories import Memories
 from codexmem.store.database import Database
 from codexmem.store.history import Versions
 from codexmem.store.lab_feedback import Judged
+from codexmem.store.lab_learnings import Learnings as LearningsTable
 from codexmem.store.lab_runs import Runs
 from codexmem.store.memories import Memories as Table
 
@@ -46,6 +48,7 @@ class Banking:
     reader: Reader
     learning: Learning
     rollbacks: Rollbacks
+    learnings: Learnings
 
     def duties(self) -> Duties:
         """The kind of job that learns."""
@@ -55,7 +58,7 @@ class Banking:
 def banking_of(db: Database, clock: Clock, under: Remembering, *, runs: Runs, trace: Trace, queue: Queue,
                roles: tuple[str, ...], evidence: EvidenceOf | None = None) -> Banking:  # fmt: skip
     """Lessons for these roles; `evidence` reads what a run was shown, by its alias."""
-    bank = Bank(db, under.table, under.memories, under.search, runs, trace, clock, roles)
+    bank = Bank(db, under.table, under.memories, under.search, runs, trace, clock, roles, under.history)
     learning = Learning(
         db, under.table, under.memories, runs, trace, queue, clock, bank,
         Applying(under.memories, under.history, bank), under.teacher, Judged(db).of_run, evidence=evidence,
@@ -64,4 +67,5 @@ def banking_of(db: Database, clock: Clock, under: Remembering, *, runs: Runs, tr
     rollbacks = Rollbacks(
         db, under.table, under.memories, under.history, under.versions, runs, trace, bank, learning
     )  # fmt: skip
-    return Banking(bank, Reader(bank), learning, rollbacks)
+    learnings = Learnings(db, LearningsTable(db), under.memories, under.history, under.versions)
+    return Banking(bank, Reader(bank), learning, rollbacks, learnings)

@@ -10,7 +10,7 @@ from codexmem.app.banking import Remembering
 from codexmem.app.knowing import knowledge_of
 from codexmem.app.lab import Lab, lab_of
 from codexmem.app.noting import notes_of
-from codexmem.app.operating import operations_of
+from codexmem.app.operating import ground_of, operations_of
 from codexmem.domain.ids import Clock, SystemClock
 from codexmem.embed import choice
 from codexmem.embed.model import Embedder
@@ -50,8 +50,10 @@ from codexmem.services.qa import Qa
 from codexmem.services.recall import Recall, Traces
 from codexmem.services.receipts import Receipts
 from codexmem.services.saving import Saving
+from codexmem.services.sessions import SessionLists
 from codexmem.services.timeline import Timeline
 from codexmem.services.transfer import Transfer
+from codexmem.services.turns import Turns
 from codexmem.services.undoing import Undoing
 from codexmem.settings import Settings
 from codexmem.store import history, memories, receipts
@@ -73,6 +75,7 @@ from codexmem.store.labels import Labels
 from codexmem.store.listing import Lists
 from codexmem.store.noted import Noted
 from codexmem.store.opening import open_database, sqlite_path
+from codexmem.store.session_outlines import SessionOutlines
 from codexmem.store.sessions import Sessions
 from codexmem.store.tallies import Tallies
 from codexmem.store.texts import KeptTextIndex
@@ -95,6 +98,8 @@ class Core:
     recall: Recall
     lookup: Lookup
     timeline: Timeline
+    sessions: SessionLists
+    turns: Turns
     saving: Saving
     overview: Overview
     intake: Intake
@@ -168,13 +173,13 @@ def open_core(settings: Settings, clock: Clock | None = None) -> Core:
     db = open_database(settings.database_url, pool_size=settings.pool_size)
     try:
         transfer.clear_leftovers()
-        return _build(db, settings, clock)
+        return _build(db, settings, clock, transfer)
     except BaseException:
         db.close()
         raise
 
 
-def _build(db: Database, settings: Settings, clock: Clock) -> Core:
+def _build(db: Database, settings: Settings, clock: Clock, transfer: Transfer) -> Core:
     bell: Bell = LocalBell()
     if settings.on_postgres:
         from codexmem.store.postgres.bell import PostgresBell
@@ -220,7 +225,8 @@ def _build(db: Database, settings: Settings, clock: Clock) -> Core:
     return Core(
         db=db, bell=bell, log=book, live=live, report=Report(events), queue=queue,
         lookup=Lookup(remembering, labels, recall.search), timeline=Timeline(remembering, recall.search),
-        saving=Saving(db, table, remembering),
+        sessions=SessionLists(db, sessions, SessionOutlines(db), recall.search),
+        turns=Turns(db, sessions, captures, remembering, jobs, events), saving=Saving(db, table, remembering),
         overview=Overview(
             db, labels, Figures(db), sessions, waiting_kinds=(capture.EXTRACT, capture.SUMMARIZE),
             followers=live.count, path=str(told_path) if told_path is not None else None,
@@ -248,6 +254,7 @@ def _build(db: Database, settings: Settings, clock: Clock) -> Core:
         operations=operations_of(
             db, bell, clock, live=live, queue=queue, indexer=indexer, vectors=vectors, embedder=embedder,
             tallies=tallies, memories=remembering,
+            ground=ground_of(settings, worker, lab.working.look, budget, transfer),
         ),
     )  # fmt: skip
 

@@ -13,8 +13,10 @@ from codexmem.services.notes.listing import Shelf
 from codexmem.services.notes.preload import Preload
 from codexmem.services.notes.reading import Reading
 from codexmem.services.notes.sessions import Keeping
+from codexmem.services.notes.tree import Tree
 from codexmem.services.notes.views import Views
 from codexmem.services.notes.writing import Writing
+from codexmem.store.address_tree import AddressTree
 from codexmem.store.database import Database
 from codexmem.store.labels import Labels
 from codexmem.store.memories import Memories as Table
@@ -36,4 +38,5 @@ def notes_of(db: Database, memories: Memories, history: History, clock: Clock,
         preload=Preload(memories, noted, Labels(db), desk, views, search),
         exchange=Exchange(db, Table(db), memories, history, desk, clock),
         sessions=Keeping(db, Sessions(db), writing, clock),
+        tree=Tree(AddressTree(db), desk),
     )

@@ -24,7 +24,7 @@ from codexmem.settings import Settings
 from codexmem.store.database import acting_as
 from codexmem.store.opening import sqlite_path
 from codexmem.store.sqlite.lock import OwnerLock
-from codexmem.surfaces import audit_api, knowledge_rpc, lab_api, mcp, memory_api, qa_api, worker_api
+from codexmem.surfaces import audit_api, knowledge_rpc, lab_api, mcp, memory_api, notes_api, qa_api, web, worker_api
 from codexmem.surfaces._kit.assemble import build_asgi
 from codexmem.surfaces._kit.bind import require_safe_bind
 from codexmem.surfaces._kit.guard import Authenticate, GuardSettings
@@ -37,7 +37,7 @@ log = logging.getLogger(__name__)
 
 SURFACES: tuple[Surface[Services], ...] = (
     worker_api.SURFACE, memory_api.SURFACE, mcp.SURFACE, knowledge_rpc.SURFACE, qa_api.SURFACE,
-    audit_api.SURFACE, lab_api.SURFACE,
+    audit_api.SURFACE, lab_api.SURFACE, notes_api.SURFACE, web.SURFACE,
 )  # fmt: skip
 GRACE_S = 5.0
 _RETRY_S = (0.2, 0.5, 1.0, 2.0, 5.0)

@@ -25,8 +25,10 @@ from codexmem.services.qa import Qa
 from codexmem.services.recall import Recall
 from codexmem.services.receipts import Receipts
 from codexmem.services.saving import Saving
+from codexmem.services.sessions import SessionLists
 from codexmem.services.status import Status
 from codexmem.services.timeline import Timeline
+from codexmem.services.turns import Turns
 from codexmem.services.undoing import Undoing
 
 
@@ -76,6 +78,16 @@ class Services:
     def timeline(self) -> Timeline:
         """What happened around a moment."""
         return self.core.timeline
+
+    @property
+    def sessions(self) -> SessionLists:
+        """Sessions to look through."""
+        return self.core.sessions
+
+    @property
+    def turns(self) -> Turns:
+        """A session turn by turn."""
+        return self.core.turns
 
     @property
     def saving(self) -> Saving:

@@ -43,6 +43,14 @@ def writable(uri: str) -> str:
     return normal
 
 
+def folder(text: str) -> str:
+    """How all addresses below this one begin: `project://a/` for `project://a`, `project://` for itself."""
+    domain, separator, path = text.partition("://")
+    if separator and not path.strip("/ "):
+        return f"{domain_of(normalise(f'{domain}://x'))}://"
+    return f"{normalise(text)}/"
+
+
 def domain_of(uri: str) -> str:
     """The part before `://`."""
     return uri.partition("://")[0]

@@ -68,6 +68,8 @@ class CapturedEvent:
     cwd: str = ""
     message: str = ""
     agent: str = ""
+    job: int | None = None  # what extracts it; None where nothing does
+    kept: bool = True  # whether what it said is still here
 
 
 @dataclass(frozen=True, slots=True)

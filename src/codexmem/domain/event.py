@@ -99,6 +99,7 @@ class NewEvent:
     payload: dict[str, Any]
     project: str = ""
     took_us: int | None = None  # how long what happened took, where that means something
+    outline: dict[str, Any] | None = None  # of a run's event: what a list shows of it without its payload
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +125,8 @@ class Event:
     subject: str
     project: str
     payload: dict[str, Any] | None  # None once what it described has been forgotten
+    took_us: int | None = None
+    outline: dict[str, Any] | None = None
 
     @property
     def seq(self) -> int:

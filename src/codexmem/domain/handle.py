@@ -36,6 +36,12 @@ def parsed(text: str) -> tuple[Handle, frozenset[Kind]]:
     return Id(minted), _ALL
 
 
+def ref(memory: Memory) -> str:
+    """The memory's name as programs pass it on: its label without the word that people read before it."""
+    word, _, rest = label(memory).partition(" ")
+    return rest if rest and word in _WORDS else word
+
+
 def label(memory: Memory) -> str:
     """The memory's name as every door shows it."""
     match memory.kind:

@@ -10,6 +10,7 @@ from enum import StrEnum
 from codexmem.domain.errors import InvalidArgument
 from codexmem.domain.memory import Memory
 from codexmem.domain.query import Filter
+from codexmem.domain.ranking import Ranking
 
 MAX_RESULTS = 200
 MAX_DEPTH = 1_000  # limit + offset
@@ -77,3 +78,4 @@ class Answer:
     timings_ms: dict[str, float]  # by step, with `total`
     more: bool = False  # whether another page follows
     notes: tuple[str, ...] = ()  # what was degraded and why, in words
+    ranking: Ranking | None = field(default=None, repr=False, compare=False)  # for the trace: why each stands there

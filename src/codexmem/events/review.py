@@ -50,6 +50,10 @@ class Review:
     def __init__(self, pages: EventPages) -> None:
         self._pages = pages
 
+    def one(self, type: EventType, seq: int) -> Event | None:
+        """The event of this number, if it is of this type."""
+        return self._pages.one(seq, type.value)
+
     def pages(self, sought: Sought, *, most: int = MOST_EXPORTED_FROM) -> Iterator[list[Event]]:
         """The events in pages, newest first, until there are no more or so many were given."""
         below: Event | None = None

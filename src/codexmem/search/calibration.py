@@ -9,6 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from codexmem.domain.ranking import EXPLAINED, Placed, Ranking
 from codexmem.search.pool import Pool
 from codexmem.search.recipes import Recipe
 
@@ -26,6 +27,15 @@ class Calibrated:
     def explain(self, place: int) -> dict[str, float]:
         """Each signal's part of one candidate's sum; signals that say nothing are left out."""
         return {name: round(values[place], 4) for name, values in self.shares.items() if values[place]}
+
+    def ranking(self, pool: Pool, page: Sequence[int]) -> Ranking:
+        """The first of these places for a trace: what is computed already, kept and not worked on."""
+        names, columns = tuple(self.shares), tuple(self.shares.values())
+        placed = tuple(
+            Placed(pool.candidates[place].seq, place, tuple([values[place] for values in columns]))
+            for place in page[:EXPLAINED]
+        )
+        return Ranking(names, placed, self.order, pool.lexical, pool.dense)
 
 
 def calibrate(

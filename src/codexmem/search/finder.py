@@ -153,6 +153,7 @@ class Finder:
             timings_ms=watch.total(),
             more=len(chosen) > depth,
             notes=listed.notes,
+            ranking=listed.ranked.ranking(listed.pool, page),
         )
 
     def _pool(self, search: Search, query: asked.Asked, recipe: Recipe, watch: Stopwatch, vector: bytes | None,
@@ -263,10 +264,11 @@ class Finder:
         ranked = self._rank(search, query, pool, recipe, as_of_ms)
         order = _sessions_first(ranked, pool) if search.unit is Unit.SESSION else ranked.order
         chosen = [place for place in order if ranked.probabilities[place] >= search.min_score]
+        page = chosen[search.offset : depth]
         results = tuple(
             Found(then[pool.candidates[place].seq], ranked.probabilities[place],
                   ranked.explain(place) if search.explain else {})
-            for place in chosen[search.offset : depth]
+            for place in page
         )  # fmt: skip
         watch.lap("rank")
         return Answer(
@@ -276,6 +278,7 @@ class Finder:
             timings_ms=watch.total(),
             more=len(chosen) > depth,
             notes=("the past is searched by words only",),
+            ranking=ranked.ranking(pool, page),
         )
 
     def _as_they_were(self, hits: Sequence[Past], kinds: frozenset[Kind]) -> dict[int, Memory]:

@@ -8,12 +8,13 @@ score as without it.
 from collections.abc import Sequence
 from dataclasses import replace
 
+from codexmem.domain.ranking import RERANK
 from codexmem.search import diversity
 from codexmem.search.calibration import Calibrated
 from codexmem.search.pool import Pool
 from codexmem.store.candidates import Candidate
 
-SHARE = "rerank"  # under which an explanation tells the reranker's own score
+SHARE = RERANK  # under which an explanation tells the reranker's own score
 
 
 def text_of(candidate: Candidate) -> str:

@@ -48,6 +48,13 @@ class Wanted:
     run: str = ""
     kind: str = ""
     chain: str = ""
+    from_ms: int = 0  # when it arrived, both ends included
+    to_ms: int = _END_MS
+
+    def __post_init__(self) -> None:
+        """A time that ends before it begins is a mistake, not an empty answer."""
+        if self.from_ms > self.to_ms:
+            raise InvalidArgument("from is later than to", hint="swap them")
 
     def keeps(self, row: Mapping[str, Any]) -> bool:
         """Whether the row is one of them."""
@@ -113,8 +120,8 @@ class Auditing:
         below = _cursor(after)
         kept: list[Mapping[str, Any]] = []
         scanned = 0
+        span = Span(wanted.from_ms, wanted.to_ms + 1)
         while scanned < MOST_LOOKED_AT:
-            span = Span(0, _END_MS)
             events = self._pages.of_type(EventType.TOOL_DECIDED.value, span, below=below, limit=_PAGE)
             for event in events:
                 below = event

@@ -95,7 +95,7 @@ class Context:
             self._memories.count(given.seqs, shown=1)
         if session is not None:
             payload = {"seqs": list(given.seqs), "whole": list(given.whole), "tokens": given.tokens,
-                       "start": not wish.prompt}  # fmt: skip
+                       "start": not wish.prompt, "turn": session.turn}  # fmt: skip
             self._log.append(NewEvent(EventType.CONTEXT_GIVEN, session.subject, payload, session.project))
         return given
 

@@ -50,6 +50,11 @@ class Budget:
         """What today has cost so far."""
         return self._tallies.get(self.name())
 
+    @property
+    def limit(self) -> int | None:
+        """What a day may cost; None: as much as it does."""
+        return self._daily if self._daily != _NO_LIMIT else None
+
     def name(self) -> str:
         """Today's tally."""
         return f"tokens.{datetime.fromtimestamp(self._clock.now_ms() / 1000, UTC):%Y-%m-%d}"

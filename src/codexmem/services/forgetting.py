@@ -5,11 +5,12 @@ them go as well. Every step is bounded and may be repeated: an interrupted forge
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from codexmem.domain.attrs import ObservationAttrs, SummaryAttrs
 from codexmem.domain.errors import InvalidArgument
 from codexmem.domain.history import By
-from codexmem.domain.memory import Kind
+from codexmem.domain.memory import Kind, Memory
 from codexmem.domain.session import Session
 from codexmem.events.log import Log
 from codexmem.services.history import History
@@ -21,9 +22,19 @@ from codexmem.store.sessions import Sessions
 
 MAX_IDS = 1_000
 COUNTED = 10_000  # memories that are counted before they are erased, at most
+SHOWN = 10  # memories that are shown before they are erased
 _STEP = 500
 _ALL = frozenset(Kind)
 _OF_SESSION = "session:"
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """What forgetting would erase."""
+
+    found: int
+    first: tuple[Memory, ...]
+    more: bool = False  # so many that only these were counted
 
 
 class Forgetting:
@@ -42,12 +53,17 @@ class Forgetting:
     def found(self, *, ids: Sequence[int] | None = None, session: int | str | None = None, project: str | None = None,
               source: str | None = None) -> int:  # fmt: skip
         """How many memories one of these would erase, counted up to a limit; changes nothing."""
-        if ids is not None:
-            return len(self._memories.many(ids, _ALL))
-        if isinstance(session, int):
-            known = self._sessions.get(session)
-            session, source = (known.key, None) if known is not None else (None, f"{_OF_SESSION}{session}")
-        return self._history.count(COUNTED, project=project, session=session, source=source)
+        return self.outline(ids=ids, session=session, project=project, source=source).found
+
+    def outline(self, *, ids: Sequence[int] | None = None, session: int | str | None = None,
+                project: str | None = None, source: str | None = None) -> Outline:  # fmt: skip
+        """What one of these would erase; changes nothing."""
+        if ids is None:
+            seqs = self._history.some(COUNTED, **self._named(session, project, source))
+            shown = self._memories.many(seqs[:SHOWN], _ALL)
+            return Outline(len(seqs), tuple(shown[seq] for seq in seqs[:SHOWN] if seq in shown), len(seqs) == COUNTED)
+        found = self._memories.many(ids, _ALL)
+        return Outline(len(found), tuple(found.values())[:SHOWN])
 
     def one_of(self, by: By, *, ids: Sequence[int] | None = None, session: int | str | None = None,
                project: str | None = None, source: str | None = None) -> int:  # fmt: skip
@@ -93,6 +109,12 @@ class Forgetting:
         if source.startswith(_OF_SESSION) and source.removeprefix(_OF_SESSION).isdigit():
             return self.session(int(source.removeprefix(_OF_SESSION)), by)
         return self._history.forget_all(by, source=source)
+
+    def _named(self, session: int | str | None, project: str | None, source: str | None) -> dict[str, str | None]:
+        if isinstance(session, int):
+            known = self._sessions.get(session)
+            session, source = (known.key, None) if known is not None else (None, f"{_OF_SESSION}{session}")
+        return {"project": project, "session": session, "source": source}
 
     def _erase(self, sessions: Sequence[Session]) -> None:
         numbers = [session.id for session in sessions]

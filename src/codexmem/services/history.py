@@ -219,10 +219,10 @@ class History:
         self._db.engine.scour()
         return erased
 
-    def count(self, limit: int, *, project: str | None = None, session: str | None = None, source: str | None = None
-              ) -> int:  # fmt: skip
-        """How many memories one project, session or source has, counted up to a limit."""
-        return len(self._table.numbers_of(limit=limit, project=project, session=session, source=source))
+    def some(self, limit: int, *, project: str | None = None, session: str | None = None, source: str | None = None
+             ) -> list[int]:  # fmt: skip
+        """Numbers of the memories of one project, session or source, up to a limit."""
+        return self._table.numbers_of(limit=limit, project=project, session=session, source=source)
 
     def _erase(self, seqs: list[int], by: By, reason: str) -> int:
         with self._db.transaction():

@@ -76,19 +76,19 @@ class Memories:
             with self._db.transaction():
                 memory = self.get(handle, kinds)
                 if seen is not None and memory.version != seen:
-                    raise _changed_since(memory, seen)
+                    raise changed_since(memory, seen)
                 written = self._write(memory, change(memory.state), op, by)
             if written is not None:
                 return written
             if seen is not None:
-                raise _changed_since(memory, seen)
+                raise changed_since(self.get(handle, kinds), seen)
         raise Conflict(f"{spelled(handle)} is being changed by many writers at once", hint="try again")
 
     def write(self, memory: Memory, state: State, op: Op, by: By) -> Memory:
         """Replace the state that was read; somebody else's write in between is a conflict."""
         written = self._write(memory, state, op, by)
         if written is None:
-            raise _changed_since(memory, memory.version)
+            raise changed_since(self.get(Seq(memory.seq), frozenset({memory.kind})), memory.version)
         return written
 
     def _write(self, memory: Memory, state: State, op: Op, by: By) -> Memory | None:
@@ -205,10 +205,12 @@ def _version(memory: Memory, op: Op, by: By, now_ms: int) -> Version:
     return Version(memory.seq, memory.version, op, memory.state, by.actor, now_ms, by.delta, by.source, by.note)
 
 
-def _changed_since(memory: Memory, seen: int) -> Conflict:
+def changed_since(memory: Memory, seen: int) -> Conflict:
+    """Somebody else wrote it after the caller had read it."""
     return Conflict(
         f"memory #{memory.seq} changed since version {seen}",
         hint="read it again and repeat the change on what it says now",
+        details={"reason": "changed_since", "seen": seen, "version": memory.version},
     )
 
 

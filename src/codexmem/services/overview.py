@@ -6,17 +6,18 @@ ten seconds for each tenant and shown again until then. Projects and waiting wor
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from codexmem.domain import ids
 from codexmem.domain.memory import Kind
 from codexmem.store.database import Database
-from codexmem.store.figures import Figures
+from codexmem.store.figures import MOST, Figures
 from codexmem.store.labels import Labels
 from codexmem.store.sessions import Sessions
 
 KEPT_S = 10.0
+MOST_COUNTED = MOST
 MAX_PROJECTS = 500
 _TENANTS = 1_000  # whose figures are kept
 _CAPTURED = (Kind.OBSERVATION, Kind.SUMMARY, Kind.PROMPT)
@@ -69,6 +70,10 @@ class Overview:
             while len(self._kept) > _TENANTS:
                 self._kept.popitem(last=False)
         return counted
+
+    def some(self, kinds: Sequence[Kind], project: str | None) -> int:
+        """How many memories of these kinds there are, of a project if one is given; at most so many are counted."""
+        return self._figures.some(kinds, project, most=MOST_COUNTED)
 
     def waiting(self) -> int:
         """How many jobs of captured work wait or run."""

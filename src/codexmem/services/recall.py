@@ -1,16 +1,20 @@
 """Recall: the one search behind every door, with a trace of each.
 
 A trace is an event in the log. It is written after the answer was given, by a thread of its own: nobody waits for a
-commit in order to read. The queue of traces is bounded; what does not fit, or cannot be written, is counted, not kept.
+commit in order to read, or for the places of results in each list to be worked out. The queue of traces is bounded;
+what does not fit, or cannot be written, is counted, not kept.
 """
 
 import logging
 import threading
 from collections import deque
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
+from codexmem.domain import ranking
 from codexmem.domain.event import EventType, NewEvent
+from codexmem.domain.ranking import Ranking
 from codexmem.domain.search import Answer, Search
 from codexmem.events.log import Log
 from codexmem.search.finder import Examined, Finder
@@ -25,13 +29,28 @@ _GATHER_S = 0.25
 _log = logging.getLogger(__name__)
 
 
+@dataclass(frozen=True, slots=True)
+class _Left:
+    """A trace that waits, and the figures that it is yet to tell."""
+
+    tenant: str
+    event: NewEvent
+    ranking: Ranking | None
+
+    def whole(self) -> NewEvent:
+        """The trace with why each result stands where it does."""
+        if self.ranking is None or not self.ranking.placed:
+            return self.event
+        return replace(self.event, payload=self.event.payload | {"ranked": ranking.told(self.ranking)})
+
+
 class Traces:
     """Writes traces behind the answers."""
 
     def __init__(self, db: Database, log: Log) -> None:
         self._db = db
         self._log = log
-        self._waiting: deque[tuple[str, NewEvent]] = deque()
+        self._waiting: deque[_Left] = deque()
         self._lock = threading.Lock()
         self._writing = threading.Lock()
         self._rung = threading.Event()
@@ -45,7 +64,7 @@ class Traces:
             if len(self._waiting) >= _KEPT:
                 self.dropped += 1
                 return
-            self._waiting.append((self._db.acting_tenant(), _trace(search, answer)))
+            self._waiting.append(_Left(self._db.acting_tenant(), _trace(search, answer), answer.ranking))
             if self._thread is None and not self._stopping.is_set():
                 self._thread = threading.Thread(target=self._run, name="codexmem-traces", daemon=True)
                 self._thread.start()
@@ -65,20 +84,21 @@ class Traces:
         """Write what waits, now and here; afterwards every trace that was left before is written or counted."""
         with self._writing:
             while batch := self._taken():
-                for tenant in dict.fromkeys(tenant for tenant, _ in batch):
-                    self._write(tenant, [event for whose, event in batch if whose == tenant])
+                for tenant in dict.fromkeys(left.tenant for left in batch):
+                    self._write(tenant, [left for left in batch if left.tenant == tenant])
 
-    def _write(self, tenant: str, events: Sequence[NewEvent]) -> None:
+    def _write(self, tenant: str, some: Sequence[_Left]) -> None:
         try:
+            events = [left.whole() for left in some]
             with acting_as(tenant), self._db.transaction():
                 for event in events:
                     self._log.append(event)
         except Exception:
             with self._lock:
-                self.dropped += len(events)
-            _log.warning("traces of %d searches could not be written", len(events), exc_info=True)
+                self.dropped += len(some)
+            _log.warning("traces of %d searches could not be written", len(some), exc_info=True)
 
-    def _taken(self) -> list[tuple[str, NewEvent]]:
+    def _taken(self) -> list[_Left]:
         with self._lock:
             return [self._waiting.popleft() for _ in range(min(_TOGETHER, len(self._waiting)))]
 
@@ -122,6 +142,8 @@ def _trace(search: Search, answer: Answer) -> NewEvent:
         "top": [[found.memory.seq, round(found.score, 4)] for found in answer.results[:_RESULTS]],
         "notes": list(answer.notes),
     }
+    if search.offset:
+        payload["offset"] = search.offset
     if search.as_of_ms is not None:
         payload["as_of_ms"] = search.as_of_ms
     if search.explain:

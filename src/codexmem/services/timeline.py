@@ -6,7 +6,9 @@ own length however large the store is.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import StrEnum
 
+from codexmem.domain import handle
 from codexmem.domain.errors import InvalidArgument, NotFound
 from codexmem.domain.memory import Kind, Memory, Status
 from codexmem.domain.query import Cursor, Filter, Order, Page, Seq
@@ -55,6 +57,31 @@ class Window:
     anchor: Memory | None
 
 
+class Toward(StrEnum):
+    """Which way a list goes from a place in it."""
+
+    OLDER = "older"
+    NEWER = "newer"
+    AROUND = "around"
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A place between two rows of the list, and which way to go from there."""
+
+    cursor: Cursor  # rows up to this one, and not it, are newer; those below it older
+    toward: Toward
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """A page of the long list, newest first."""
+
+    items: tuple[Memory, ...]
+    older: Cursor | None  # where older ones go on; None at the end
+    newer: Cursor | None  # where newer ones go on, also those that are still to come; None if the list is empty
+
+
 class Timeline:
     """Reads windows of observations, summaries and prompts."""
 
@@ -81,10 +108,40 @@ class Timeline:
         after = self._page(wanted, Page(depth.after, edge, Order.OLDEST)) if depth.after else []
         return Window((*reversed(before), memory, *after), memory)
 
+    def flow(self, wanted: Filter, edge: Edge | None, *, limit: int) -> Flow:
+        """A page of everything that fits, from an edge or, without one, from the newest; it costs its own length."""
+        if edge is None or edge.toward is Toward.OLDER:
+            begin = edge.cursor if edge is not None else None
+            page = self._memories.page(wanted, Page(limit, begin))
+            return Flow(page.items, page.after, _at(page.items[0]) if page.items else begin)
+        half = limit if edge.toward is Toward.NEWER else max(1, limit // 2)
+        newer = tuple(reversed(self._page(wanted, Page(half, edge.cursor, Order.OLDEST))))
+        upper = _at(newer[0]) if newer else edge.cursor
+        if edge.toward is Toward.NEWER:
+            return Flow(newer, _at(newer[-1]) if newer else edge.cursor, upper)
+        below = self._memories.page(wanted, Page(limit - half or 1, _behind(edge.cursor)))
+        return Flow((*newer, *below.items), below.after, upper)
+
+    def edge(self, name: str, toward: Toward) -> tuple[Edge, Memory]:
+        """The edge at a memory: it is the first of the older ones, and of a window around it."""
+        meant, kinds = handle.parsed(name)
+        try:
+            memory = self._memories.get(meant, kinds)
+        except NotFound:
+            raise NotFound(f"{name.strip()[:80]} is not remembered", hint=f"write {handle.EXAMPLES}") from None
+        place = _at(memory)
+        return Edge(place if toward is not Toward.OLDER else _behind(place), toward), memory
+
     def best(self, query: str, project: str | None) -> Memory | None:
         """The observation that fits the query best."""
         found = self._search(Search(query, Filter(frozenset({Kind.OBSERVATION}), project=project), limit=1)).results
         return found[0].memory if found else None
+
+    @staticmethod
+    def moment(first_ms: int, last_ms: int, toward: Toward) -> Edge:
+        """The edge at a time, which may be a whole day: all of it is among the older ones, and among the newer."""
+        # Numbers begin at 1: place 0 of a millisecond is before everything of it.
+        return Edge(Cursor(last_ms + 1 if toward is Toward.OLDER else first_ms, 0), toward)
 
     def _find(self, anchor: At, project: str | None) -> Memory:
         missing = NotFound(f"{_NAMES[anchor.kind]} #{anchor.seq} not found")
@@ -98,3 +155,12 @@ class Timeline:
 
     def _page(self, wanted: Filter, page: Page) -> list[Memory]:
         return list(self._memories.page(wanted, page).items)
+
+
+def _at(memory: Memory) -> Cursor:
+    return Cursor(memory.created_ms, memory.seq)
+
+
+def _behind(cursor: Cursor) -> Cursor:
+    """The place just after a row, so that going to older ones begins with it."""
+    return Cursor(cursor.created_ms, cursor.seq + 1)

@@ -58,6 +58,10 @@ class Transfer:
         """Where backups go unless told otherwise."""
         return self._data_dir / BACKUPS
 
+    def fresh(self) -> Path:
+        """A folder in the usual place that a backup made now may have."""
+        return self._fresh(self._clock.now_ms())
+
     def backup(self, to: Path | None = None, *, progress: Progress = _nothing) -> Backup:
         """Copy the store as it is now; works while servers write."""
         now = self._clock.now_ms()

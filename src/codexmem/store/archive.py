@@ -112,6 +112,11 @@ def read(folder: Path) -> Backup:
     return backup
 
 
+def peek(folder: Path) -> Backup:
+    """The backup as its manifest tells of it; whether the copy is as it was written is for `read` to say."""
+    return Backup(folder, _manifest(folder))
+
+
 def _manifest(folder: Path) -> Manifest:
     if folder.is_symlink() or not folder.is_dir():
         raise NotFound(

@@ -17,6 +17,8 @@ from codexmem.store.among import among, asked_texts
 from codexmem.store.database import ACTING, Database
 from codexmem.store.schema import memories, qa_beliefs, qa_signals
 
+MOST = 10_000  # counting stops here: so many, or more
+
 
 @dataclass(frozen=True, slots=True)
 class Learned:
@@ -86,6 +88,14 @@ class Beliefs:
                 spoken_ms=learned.spoken_ms, due_ms=learned.due_ms,
             )  # fmt: skip
 
+    def counts(self, statuses: Sequence[Status], project: str | None, *, most: int = MOST) -> dict[Status, int]:
+        """How many items there are of each of these statuses; of a project, among the newest `most` that it has."""
+        with self._db.reading() as tx:
+            if project is None:
+                return {each: int(tx.run(_counted, status=each.value, most=most).scalar_one()) for each in statuses}
+            found = {row.status: int(row.total) for row in tx.run(_counted_in, project=project, most=most)}
+            return {each: found.get(each.value, 0) for each in statuses}
+
     def due(self, now_ms: int, limit: int) -> list[int]:
         """Numbers of items whose time may be over, the longest due first."""
         with self._db.reading() as tx:
@@ -120,6 +130,18 @@ _named = (
         _m.status != Status.DELETED.value,
     )
 )  # fmt: skip
+_qa = (_m.tenant == ACTING, _m.kind == Kind.QA.value)
+_counted = sa.select(sa.func.count()).select_from(
+    sa.select(_m.seq).where(*_qa, _m.status == bindparam("status")).limit(bindparam("most")).subquery()
+)
+_newest = (
+    sa.select(_m.status)
+    .where(*_qa, _m.project == bindparam("project"))
+    .order_by(_m.created_ms.desc(), _m.seq.desc())
+    .limit(bindparam("most"))
+    .subquery()
+)
+_counted_in = sa.select(_newest.c.status, sa.func.count().label("total")).group_by(_newest.c.status)
 _of = sa.select(qa_beliefs).where(_b.tenant == ACTING, among(_b.seq, "seqs"))
 # SQLite has one writer and no row locks; the clause is left out there.
 _hold = _of.order_by(_b.seq).with_for_update()

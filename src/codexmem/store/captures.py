@@ -83,6 +83,12 @@ class Captures:
         with self._db.reading() as tx:
             return [_event(row) for row in tx.run(_of_session, session=session, after=after, limit=limit)]
 
+    def one(self, session: int, seq: int) -> CapturedEvent | None:
+        """One event of a session, as it was captured."""
+        with self._db.reading() as tx:
+            row = tx.run(_one, session=session, seq=seq).first()
+        return _event(row) if row is not None else None
+
     def fade(self, *, before_ms: int, limit: int) -> int:
         """Blank the bodies of some events captured before; that they were captured stays known."""
         with self._db.transaction() as tx:
@@ -107,12 +113,13 @@ def _body(report: HookReport) -> dict[str, Any]:
 
 def _event(row: Any) -> CapturedEvent:
     return CapturedEvent(
-        row.seq, row.session, row.turn, Capture(row.kind), row.at_ms, tool=row.tool, **(row.body or {})
-    )
+        row.seq, row.session, row.turn, Capture(row.kind), row.at_ms, tool=row.tool, job=row.job,
+        kept=row.body is not None, **(row.body or {}),
+    )  # fmt: skip
 
 
 _c = captured_events.c
-_columns = (_c.seq, _c.session, _c.turn, _c.kind, _c.tool, _c.body, _c.at_ms)
+_columns = (_c.seq, _c.session, _c.turn, _c.kind, _c.tool, _c.body, _c.job, _c.at_ms)
 _delivered = sa.select(_c.session, _c.turn).where(
     _c.tenant == ACTING, _c.delivery == bindparam("event"), sa.text("captured_events.delivery IS NOT NULL")
 )
@@ -147,6 +154,7 @@ _of_session = (
     .order_by(_c.seq)
     .limit(bindparam("limit"))
 )
+_one = sa.select(*_columns).where(_c.tenant == ACTING, _c.session == bindparam("session"), _c.seq == bindparam("seq"))
 _old = (
     sa.select(_c.seq)
     .where(

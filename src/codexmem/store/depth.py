@@ -5,6 +5,7 @@ counted by kind, because some jobs (chores, for instance) always wait for their 
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import sqlalchemy as sa
 from sqlalchemy import bindparam
@@ -14,6 +15,16 @@ from codexmem.store.database import ACTING, Database
 from codexmem.store.schema import jobs
 
 MOST = 10_000  # counting stops here: so many, or more
+_FIRST = 1_000  # jobs that are looked at for the one that has waited longest
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A job that could have been started by now."""
+
+    id: int
+    kind: str
+    since_ms: int
 
 
 def measure(db: Database, kinds: Sequence[str], *, most: int = MOST) -> Depth:
@@ -36,6 +47,19 @@ def by_status(db: Database, kind: str, *, most: int = MOST) -> dict[JobStatus, i
         }
 
 
+def whole(db: Database, *, most: int = MOST) -> dict[JobStatus, int]:
+    """Jobs of every kind in each status, counted only so far."""
+    with db.reading() as tx:
+        return {status: int(tx.run(_all, status=status.value, most=most).scalar_one()) for status in JobStatus}
+
+
+def oldest(db: Database, *, now_ms: int) -> Waiting | None:
+    """The job that has been due longest, among the first of those that wait; None if none is due."""
+    with db.reading() as tx:
+        row = tx.run(_oldest, status=JobStatus.QUEUED.value, now=now_ms, first=_FIRST).first()
+    return Waiting(row.id, row.kind, row.run_at_ms) if row is not None else None
+
+
 _some = sa.select(jobs.c.id).where(jobs.c.tenant == ACTING, jobs.c.status == bindparam("status"))
 _some_of_kinds = _some.where(jobs.c.kind.in_(bindparam("kinds", expanding=True)))
 _all = sa.select(sa.func.count()).select_from(_some.limit(bindparam("most")).subquery())
@@ -48,3 +72,13 @@ _newest = (
     .subquery()
 )
 _of_kind = sa.select(sa.func.count()).select_from(_newest).where(_newest.c.kind == bindparam("kind"))
+_first = (
+    sa.select(jobs.c.id, jobs.c.kind, jobs.c.run_at_ms)
+    .where(jobs.c.tenant == ACTING, jobs.c.status == bindparam("status"))
+    .order_by(jobs.c.id)
+    .limit(bindparam("first"))
+    .subquery()
+)
+_oldest = (
+    sa.select(_first).where(_first.c.run_at_ms <= bindparam("now")).order_by(_first.c.run_at_ms, _first.c.id).limit(1)
+)

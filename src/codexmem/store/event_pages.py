@@ -43,6 +43,12 @@ class EventPages:
     def __init__(self, db: Database) -> None:
         self._db = db
 
+    def one(self, seq: int, type: str) -> Event | None:
+        """The event of this number, if it is of this type."""
+        with self._db.reading() as tx:
+            row = tx.run(_one, seq=seq, type=type).mappings().first()
+        return to_event(row) if row is not None else None
+
     def of_type(self, type: str, span: Span, *, below: Event | None, limit: int) -> list[Event]:
         """Events of one type, newest first; `below` is the last one of the page before."""
         at, seq, to_ms = _END, _END, span.to_ms
@@ -83,6 +89,7 @@ _within = (
     _e.at_ms >= bindparam("from_ms"),
     _e.at_ms < bindparam("to_ms"),
 )
+_one = sa.select(events).where(_e.tenant == ACTING, _e.seq == bindparam("seq"), _e.type == bindparam("type"))
 _of_type = (
     sa.select(events)
     .where(

@@ -31,6 +31,7 @@ class Events:
             tx.add_numbered(events, {
                 "id": id, "at_ms": at_ms, "type": event.type.value, "subject": event.subject,
                 "project": event.project, "payload": event.payload, "took_us": event.took_us,
+                "outline": event.outline,
             })  # fmt: skip
 
     def after(self, place: Place, *, limit: int) -> list[Event]:
@@ -172,5 +173,5 @@ _prune = sa.delete(events).where(_e.tenant == ACTING, _e.seq.in_(_oldest.scalar_
 _scrub = (
     sa.update(events)
     .where(_e.tenant == ACTING, _e.subject.in_(bindparam("subjects", expanding=True)))
-    .values(payload=None)
+    .values(payload=None, outline=None)
 )

@@ -28,6 +28,16 @@ class Figures:
         with self._db.reading() as tx:
             return {kind: tx.run(_memories, kind=kind.value, statuses=statuses).scalar_one() for kind in kinds}
 
+    def some(self, kinds: Sequence[Kind], project: str | None, *, most: int) -> int:
+        """How many visible memories of these kinds there are, of a project if one is given; `most` means at least."""
+        statuses, count = [status.value for status in VISIBLE], 0
+        with self._db.reading() as tx:
+            for kind in kinds:
+                given = {"kind": kind.value, "statuses": statuses, "most": most - count}
+                found = tx.run(_any, **given) if project is None else tx.run(_any_of, **given, project=project)
+                count += found.scalar_one()
+        return count
+
     def unfinished(self, kinds: Sequence[str]) -> int:
         """How many jobs of these kinds wait or run; `MOST` means that many or more."""
         with self._db.reading() as tx:
@@ -45,6 +55,16 @@ class Figures:
 _memories = sa.select(sa.func.count()).where(
     memories.c.tenant == ACTING, memories.c.kind == bindparam("kind"),
     memories.c.status.in_(bindparam("statuses", expanding=True)),
+)  # fmt: skip
+_seen = (
+    sa.select(memories.c.seq)
+    .where(memories.c.tenant == ACTING, memories.c.kind == bindparam("kind"),
+           memories.c.status.in_(bindparam("statuses", expanding=True)))
+    .limit(bindparam("most"))
+)  # fmt: skip
+_any = sa.select(sa.func.count()).select_from(_seen.subquery())
+_any_of = sa.select(sa.func.count()).select_from(
+    _seen.where(memories.c.project == bindparam("project")).subquery()
 )  # fmt: skip
 _some = (
     sa.select(jobs.c.id)

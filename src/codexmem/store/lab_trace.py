@@ -105,7 +105,7 @@ def _within(seqs: Sequence[int], sizes: dict[int, int], most: int) -> list[int]:
 def _event(row: Any) -> Event:
     return Event(
         place=Place(0, row["seq"]), id=row["id"], at_ms=row["at_ms"], type=row["type"], subject=row["subject"],
-        project="", payload=row.get("payload"),
+        project="", payload=row.get("payload"), took_us=row["took_us"], outline=row["outline"],
     )  # fmt: skip
 
 
@@ -124,7 +124,7 @@ _all = (
     .limit(bindparam("limit"))
 )  # fmt: skip
 _of_type = _all.where(_e.type == bindparam("type"))
-_bare = [_e.seq, _e.id, _e.at_ms, _e.type, _e.subject]
+_bare = [_e.seq, _e.id, _e.at_ms, _e.type, _e.subject, _e.took_us, _e.outline]
 _these = (_e.tenant == ACTING, _e.seq.in_(bindparam("seqs", expanding=True)))
 _metadata = sa.select(*_bare).where(*_these)
 _whole = sa.select(*_bare, _e.payload).where(*_these)

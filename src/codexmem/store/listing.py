@@ -8,7 +8,7 @@ branches are merged, so that a page costs its own length times the number of bra
 import functools
 import heapq
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import sqlalchemy as sa
@@ -59,6 +59,7 @@ class Lists:
         place: dict[str, Any] = {"limit": page.offset + page.limit + 1}
         if page.after is not None:
             place |= {"after_ms": page.after.created_ms, "after_seq": page.after.seq}
+            wanted = _narrowed(wanted, page.after, newest=newest)
         further = len(wanted.facets[1:])
         with self._db.reading() as tx:
             # Places first, whole rows only for those that make the page.
@@ -78,6 +79,18 @@ class Lists:
 
 
 _whole = sa.select(memories).where(memories.c.tenant == ACTING, memories.c.seq.in_(bindparam("seqs", expanding=True)))
+
+
+def _narrowed(wanted: Filter, after: Cursor, *, newest: bool) -> Filter:
+    """The filter with a bound of time that the place has passed moved up to the place.
+
+    SQLite begins to read at the bound if there is one, not at the place, and would read all that lies between.
+    """
+    if newest and wanted.created_to_ms is not None:
+        return replace(wanted, created_to_ms=min(wanted.created_to_ms, after.created_ms))
+    if not newest and wanted.created_from_ms is not None:
+        return replace(wanted, created_from_ms=max(wanted.created_from_ms, after.created_ms))
+    return wanted
 
 
 def _branches(wanted: Filter) -> Iterator[dict[str, Any]]:

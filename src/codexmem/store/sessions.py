@@ -3,6 +3,7 @@
 Touching a session locks its row until the transaction ends, so that its turns and events are numbered one at a time.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -91,6 +92,13 @@ class Sessions:
             row = tx.run(_named, key=key).mappings().first()
         return _session(row) if row is not None else None
 
+    def known(self, keys: Sequence[str]) -> dict[str, Session]:
+        """Those of these names that are sessions' names; for a page of them."""
+        if not keys:
+            return {}
+        with self._db.reading() as tx:
+            return {row["key"]: _session(row) for row in tx.run(_known, keys=list(dict.fromkeys(keys))).mappings()}
+
     def newest(self, *, project: str | None = None, below: tuple[int, int] | None = None, limit: int) -> list[Session]:
         """Sessions by last activity, newest first; `below` is (last_ms, id) of the last one of the page before."""
         last_ms, last_id = below or (2**62, 2**62)
@@ -159,6 +167,7 @@ _gather = (
 )
 _get = sa.select(*_columns).where(_s.tenant == ACTING, _s.id == bindparam("id"))
 _named = sa.select(*_columns).where(_s.tenant == ACTING, _s.key == bindparam("key"))
+_known = sa.select(*_columns).where(_s.tenant == ACTING, _s.key.in_(bindparam("keys", expanding=True)))
 _newest = (
     sa.select(*_columns)
     .where(

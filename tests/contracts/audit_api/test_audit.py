@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,10 @@ from codexmem.clients.codecli.gate import Gate
 from codexmem.domain.audit import chain as audit
 from codexmem.domain.policy.deciding import Policy
 from codexmem.domain.tool_access import ToolRequest
+from codexmem.surfaces._kit.moments import iso
+from codexmem.surfaces.audit_api.wire import AuditPage
 from tests._support.server import Reply, Server
+from tests.jobs.stores import wait_until
 
 SECRET = "sk-proj-abcdefghijklmnopqrstuvwxyz0123456789ABCD"
 
@@ -179,6 +183,33 @@ def test_a_batch_is_bounded_and_in_order(api: Server, wrapper: Wrapper) -> None:
     assert send(api, wrapper.id, [{**rows[0], "seq": number + 1} for number in range(501)]).status == 400
     assert send(api, wrapper.id, [rows[1], rows[0]]).status == 400
     assert send(api, "not-hex", rows).status == 400
+
+
+def test_rows_are_found_by_when_they_arrived(api: Server, wrapper: Wrapper) -> None:
+    rows = wrapper.use(1)
+    send(api, wrapper.id, rows[:1])
+    first = look(api, f"project_id={wrapper.project}")["items"][0]["received_at_ms"]
+    wait_until(lambda: time.time_ns() // 1_000_000 > first + 1)
+    send(api, wrapper.id, rows[1:])
+    mine = f"project_id={wrapper.project}"
+    assert [each["seq"] for each in look(api, f"{mine}&to={first}")["items"]] == [1]
+    assert [each["seq"] for each in look(api, f"{mine}&from={first + 1}")["items"]] == [3, 2]
+    today = iso(first)[:10]
+    page = look(api, f"{mine}&from={today}&to=2999-01-01&limit=2")
+    assert [each["seq"] for each in page["items"]] == [3, 2]
+    rest = look(api, f"{mine}&from={today}&to=2999-01-01&cursor={page['next']}")
+    assert [each["seq"] for each in rest["items"]] == [1]
+    assert look(api, f"{mine}&to=2020-01-01")["items"] == []
+    for query in ("from=soon", "from=2026-01-02&to=2026-01-01"):
+        assert api.request("GET", f"/v1/audit?{query}").status == 400
+
+
+def test_pages_are_as_described(api: Server, wrapper: Wrapper) -> None:
+    send(api, wrapper.id, wrapper.use())
+    page = look(api, f"project_id={wrapper.project}")
+    shown = AuditPage.model_validate(page)
+    assert [each.seq for each in shown.items] == list(range(9, 0, -1))
+    assert shown.model_dump(exclude_unset=True) == page
 
 
 @pytest.mark.parametrize("query", ["limit=0", "limit=501", "cursor=x", "cursor=1-", "decision=maybe", "who=me"])

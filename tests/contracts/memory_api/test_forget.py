@@ -26,7 +26,9 @@ def forget(api: Server, **what: Any) -> Any:
 
 def test_memories_are_forgotten_by_number(api: Server, project: str) -> None:
     first, second = saved(api, project, "记住这个"), saved(api, project, "and this")
-    assert forget(api, ids=[first, second], preview=True) == {"success": True, "erased": 0, "found": 2}
+    preview = forget(api, ids=[first, second], preview=True)
+    assert (preview["erased"], preview["found"], preview["more"]) == (0, 2, False)
+    assert [each["seq"] for each in preview["first"]] == [first, second]
     assert there(api, [first, second]) == sorted([first, second])
     assert forget(api, ids=[first, 10**12]) == {"success": True, "erased": 1}
     assert there(api, [first, second]) == [second]

@@ -12,6 +12,7 @@ SEARCH = "/v1/qa/search"
 ITEM = {
     "qa_id", "anchor", "project_id", "question", "answer", "summary", "tags", "phrasings", "confidence", "status",
     "unproven", "score", "hits", "validations", "contradicts", "source", "author", "created_at_ms", "updated_at_ms",
+    "version",
 }  # fmt: skip
 
 UNFIT: list[tuple[dict[str, Any], str]] = [

@@ -212,8 +212,17 @@ def test_3_5_1_a_key_is_needed(postgresql_api: Server) -> None:
 
 @pytest.mark.clause("000 §3.5.2", "/viewer is a page, in the language of the browser, for anyone to open")
 def test_3_5_2_viewer(api: Server) -> None:
-    for language, word in (("zh-CN,zh;q=0.9", "实时事件"), ("en", "Live events")):
+    for language, tag in (("zh-CN,zh;q=0.9", "zh-CN"), ("en", "en")):
         reply = api.request("GET", "/viewer", headers={"Accept-Language": language, "Authorization": ""})
+        assert (reply.status, reply.headers["content-type"]) == (200, "text/html; charset=utf-8")
+        assert f'<html lang="{tag}">' in reply.body.decode()
+        assert "default-src 'none'" in reply.headers["content-security-policy"]
+
+
+@pytest.mark.clause("000 §3.5.2", "/viewer leads to the reports and downloads, in a browser without scripts too")
+def test_3_5_2_viewer_without_scripts(api: Server) -> None:
+    for language, word in (("zh-CN,zh;q=0.9", "实时事件"), ("en", "Live events")):
+        reply = api.request("GET", "/viewer?plain=1", headers={"Accept-Language": language, "Authorization": ""})
         assert (reply.status, reply.headers["content-type"]) == (200, "text/html; charset=utf-8")
         page = reply.body.decode()
         assert word in page

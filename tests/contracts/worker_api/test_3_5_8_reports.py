@@ -247,6 +247,17 @@ def test_3_5_14_ranges(ops: OpsDoor) -> None:
         assert ops.get("/api/ops/trends", **wrong).status == 400, wrong
 
 
+def test_trends_of_a_day_before(ops: OpsDoor) -> None:
+    ops.book.search(took_ms=10)
+    then = ops.book.clock.now_ms()
+    ops.book.clock.advance(2 * 86_400_000)
+    ops.book.search(took_ms=20)
+    for asked in (then, iso(then)):
+        told = ops.rows("/api/ops/trends", windowSec=86_400, bucketSec=3_600, to=asked)
+        assert [bucket["searchCount"] for bucket in told["buckets"]] == [0] * 23 + [1]
+    assert ops.get("/api/ops/trends", to="yesterday").status == 400
+
+
 @pytest.mark.clause("000 §3.5.14", "a running server answers with its own figures")
 def test_3_5_14_trends_of_a_running_server(api: Server) -> None:
     told = api.request("GET", "/api/ops/trends?windowSec=600").json

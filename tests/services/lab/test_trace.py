@@ -174,10 +174,11 @@ def test_pages_read_the_index_of_their_order(build: Build, parts: Parts) -> None
     if lab.db.engine.name == "postgresql":
         with psycopg.connect(parts.url, autocommit=True) as connection:
             connection.execute("ANALYZE events")
-    # Late in the trace, by a place and by a time: neither may read what comes before.
+    # From the middle of the trace, by a place and by a time: neither may read what comes before. Near its end so little
+    # is left that either index would do, and the planner may take the other one.
     page = {"subject": runs[1].subject, "to_ms": 2**62, "limit": 51}
-    place = {**page, **lab_trace._start(0, module.Moment(1_001_900, 1))}
-    since = {**page, **lab_trace._start(1_001_900, module.Moment(1_000_000, 1))}
+    place = {**page, **lab_trace._start(0, module.Moment(1_001_000, 1))}
+    since = {**page, **lab_trace._start(1_001_000, module.Moment(1_000_000, 1))}
     (event_id,) = lab.lab.trace.append(runs[1].id, (EventType.KB_LIST, {}))
     for statement, index, values in (
         (lab_trace._all, "events_run_time", place),
@@ -194,4 +195,4 @@ def test_pages_read_the_index_of_their_order(build: Build, parts: Parts) -> None
         if lab.db.engine.name == "postgresql":
             assert "Index" in how  # for a hundred rows by time or the few of a type it may take either
             first, *_ = re.findall(r"Buffers: shared hit=(\d+)", how)
-            assert int(first) <= 12, how
+            assert int(first) <= 30, how  # a page of the table for each of 20 events that lie apart, and the index

@@ -44,6 +44,18 @@ def test_what_is_older_than_the_window_does_not_count(book: Logbook, trends: Tre
     assert sum(bucket.searches for bucket in trends.lately(window_s=61).buckets) == 1
 
 
+def test_a_window_may_end_earlier_than_now(book: Logbook, trends: Trends) -> None:
+    book.search()
+    then = book.clock.now_ms()
+    book.clock.advance(3 * 86_400_000)
+    book.search()
+    trend = trends.lately(window_s=60, bucket_s=60, until_ms=then)
+    assert (trend.to_ms, [bucket.searches for bucket in trend.buckets]) == (then + 1, [1])
+    before = trends.lately(window_s=60, bucket_s=60, until_ms=then - 1_000)
+    assert [bucket.searches for bucket in before.buckets] == [0]
+    assert trends.lately(window_s=60, until_ms=0).from_ms >= 0
+
+
 def test_the_widest_window_and_the_finest_buckets_go_together(book: Logbook, trends: Trends) -> None:
     book.search()
     trend = trends.lately(window_s=86_400, bucket_s=10)

@@ -92,6 +92,14 @@ def learn(belief: Belief, signal: Signal, *, strength: float, now_ms: int) -> Be
     return Belief(*_bounded(good, bad), at_ms)
 
 
+def unlearn(belief: Belief, signal: Signal, *, strength: float, given_ms: int) -> Belief:
+    """The belief without one signal that was given at `given_ms`: as if it had never been, but for the bound."""
+    lost = weight(signal, strength) * _kept(belief.at_ms - given_ms)
+    if signal in _FOR:
+        return Belief(max(0.0, belief.good - lost), belief.bad, belief.at_ms)
+    return Belief(belief.good, max(0.0, belief.bad - lost), belief.at_ms)
+
+
 def confidence(belief: Belief, *, prior: float, now_ms: int) -> float:
     """The expected rate of being right, strictly between 0 and 1; without evidence the prior."""
     claimed = _within(prior, 1.0 - SUREST_CLAIM, SUREST_CLAIM, unknown=0.5)

@@ -2,7 +2,8 @@
 
 An item is a memory of the kind qa: its answer is the content, its question the title. It begins as a candidate, is
 validated by evidence or by a person, and ends deprecated (refuted) or expired (nobody speaks for it any more). What was
-learned about it (`domain.belief`) is no part of its state: an undone write does not undo what was learned.
+learned about it (`domain.belief`) is no part of its state: an undone write does not undo what was learned. Only a
+person's own decision can be taken back with what was learned from it.
 """
 
 import re

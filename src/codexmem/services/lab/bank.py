@@ -15,13 +15,14 @@ from typing import Any
 from codexmem.domain import privacy
 from codexmem.domain.attrs import LessonAttrs
 from codexmem.domain.errors import Conflict, InvalidArgument, NotFound
-from codexmem.domain.history import By, Op
+from codexmem.domain.history import By, Op, Version
 from codexmem.domain.ids import Clock
 from codexmem.domain.lab import SCHEMA_VERSION, Lesson, kept_extra
 from codexmem.domain.lesson import GLOBAL, MAX_CONTENT, MAX_ROLE, LessonType, attrs_of
 from codexmem.domain.memory import Draft, Kind, Memory, Origin, State, Status
-from codexmem.domain.query import Cursor, Filter, Id, Page
+from codexmem.domain.query import Cursor, Filter, Id, Page, Seq
 from codexmem.domain.search import Answer, Search
+from codexmem.services.history import History
 from codexmem.services.lab.trace import Trace, no_run
 from codexmem.services.memories import Memories
 from codexmem.store import lab_lessons
@@ -81,7 +82,7 @@ class Bank:
     """The acting tenant's lessons."""
 
     def __init__(self, db: Database, table: Table, memories: Memories, search: Callable[[Search], Answer], runs: Runs,
-                 trace: Trace, clock: Clock, roles: Collection[str]) -> None:  # fmt: skip
+                 trace: Trace, clock: Clock, roles: Collection[str], history: History) -> None:  # fmt: skip
         self._db = db
         self._table = table
         self._memories = memories
@@ -89,7 +90,13 @@ class Bank:
         self._runs = runs
         self._trace = trace
         self._clock = clock
+        self._history = history
         self._roles = frozenset({GLOBAL, *roles})
+
+    @property
+    def roles(self) -> list[str]:
+        """Whom a lesson can be for: everyone, or a role of the profile."""
+        return [GLOBAL, *sorted(self._roles - {GLOBAL})]
 
     def get(self, mem_id: str) -> Memory:
         """One lesson, whatever its status."""
@@ -97,6 +104,10 @@ class Bank:
             return self._memories.get(Id(mem_id), KINDS)
         except NotFound:
             raise NotFound(f"no memory {mem_id[:80]}", hint="memories are listed at /api/v1/memories") from None
+
+    def versions(self, mem_id: str, *, below: int | None, limit: int) -> list[Version]:
+        """What a lesson said, newest first, whatever became of it."""
+        return self._history.versions(Seq(self.get(mem_id).seq), KINDS, limit=limit, below=below)
 
     def page(self, wish: Wish, *, limit: int, after: Cursor | None = None) -> Listing:
         """Lessons, newest first; costs its own length."""

@@ -53,8 +53,11 @@ class Judging:
             raise NotFound(f"run {run_id[:80]} has no feedback yet", hint="PUT the same path to give it")
         return found
 
-    def save(self, run_id: str, opinion: Opinion) -> Saved:
-        """Store what somebody says about a run, in the place of what was said before."""
+    def save(self, run_id: str, opinion: Opinion, *, learn: bool = True) -> Saved:
+        """Store what somebody says about a run, in the place of what was said before.
+
+        Without `learn` it is only stored.
+        """
         _require_sound(opinion)
         run = self._runs.run(run_id)
         if run is None:
@@ -66,7 +69,7 @@ class Judging:
             )  # fmt: skip
         with self._db.transaction():
             # Learning first: whoever takes a run's lane takes it before everything else of the run.
-            learning = self._learn(run_id) if self._learn is not None else None
+            learning = self._learn(run_id) if learn and self._learn is not None else None
             self._table.save(self._judged(run_id, opinion))
             saved = self._table.of_run(run_id)
         assert saved is not None

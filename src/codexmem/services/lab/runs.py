@@ -34,6 +34,7 @@ from codexmem.services.lab.moves import Moves
 from codexmem.services.lab.snapshot import Ground, snapshot
 from codexmem.services.lab.trace import Trace, no_run
 from codexmem.store.database import Database
+from codexmem.store.lab_lists import LabLists, Verdict
 from codexmem.store.lab_runs import Place
 from codexmem.store.lab_runs import Runs as Table
 
@@ -42,7 +43,7 @@ ATTEMPTS = 10
 MAX_QUERY = 200
 DEFAULT_REASON = "user_cancel"
 
-__all__ = ["DEFAULT_REASON", "RUN", "Canceling", "Place", "Runs", "job_of"]
+__all__ = ["DEFAULT_REASON", "RUN", "Canceling", "Place", "Runs", "Verdict", "job_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +65,15 @@ class Runs:
         self._queue = queue
         self._clock = clock
         self._ground = ground
+        self._lists = LabLists(db)
+
+    def running(self, batches: Sequence[Batch]) -> dict[str, int]:
+        """How many runs of each of these batches are being executed."""
+        return self._lists.running([each.id for each in batches if not each.status.ended])
+
+    def verdicts(self, runs: Sequence[Run]) -> dict[str, Verdict]:
+        """Those of these runs that were judged, and how."""
+        return self._lists.verdicts([each.id for each in runs])
 
     def turn(self) -> int:
         """The place in the line that the next batch begins at; asked before any transaction, because it looks at

@@ -21,6 +21,13 @@ from codexmem.store.lab_trace import Moment, TracePage, Traces
 MAX_TEXT = 50_000  # characters of one text in a payload
 MAX_PAGE_CHARS = 4_000_000  # of the payloads of one page
 _EVER = 2**62
+_LABEL = 120  # characters
+_LABELS = ("error", "query", "alias", "mem_id", "task_name", "user_request", "rb_job_id", "delta_id", "reason")
+_OUTLINED: tuple[tuple[str, str, type], ...] = (
+    ("depth", "depth", int),
+    ("task", "task_path", str),
+    ("agent", "agent", str),
+)
 
 Entry = tuple[EventType, dict[str, Any]]
 
@@ -52,9 +59,10 @@ class Trace:
         made = [(event_type, self.fit(payload)) for event_type, payload in entries]
         if not all(event_type in TRACED for event_type, _ in made):
             raise InvalidArgument("this type of event does not stand in the trace of a run")
-        return self._log.extend(
-            [NewEvent(each, run_subject(run_id), payload) for run_id in run_ids for each, payload in made], at_ms=at_ms
-        )
+        return self._log.extend([
+            NewEvent(each, run_subject(run_id), payload, took_us=_took_us(payload), outline=outlined(each, payload))
+            for run_id in run_ids for each, payload in made
+        ], at_ms=at_ms)  # fmt: skip
 
     def fit(self, payload: dict[str, Any]) -> dict[str, Any]:
         """A payload as it may be kept."""
@@ -89,9 +97,25 @@ class Trace:
             raise no_run(run_id)
 
 
+def outlined(type: EventType, payload: dict[str, Any]) -> dict[str, Any] | None:
+    """What a list shows of an event without its payload: in which task of the run it stands, and a short line."""
+    told = {name: payload[key] for name, key, kind in _OUTLINED if isinstance(payload.get(key), kind)}
+    label = next((text for name in _LABELS if isinstance(text := payload.get(name), str) and text.strip()), "")
+    if label:
+        told["label"] = " ".join(label[: 10 * _LABEL].split())[:_LABEL]
+    if payload.get("error") or type.value.endswith("_failed"):
+        told["failed"] = True
+    return told or None
+
+
 def no_run(run_id: str) -> NotFound:
     """There is no such run."""
     return NotFound(f"no run {run_id[:80]}", hint="runs are listed at /api/v1/runs")
+
+
+def _took_us(payload: dict[str, Any]) -> int | None:
+    took = payload.get("took_ms")
+    return took * 1_000 if isinstance(took, int) else None
 
 
 def _writable(value: Any) -> Any:

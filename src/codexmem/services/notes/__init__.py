@@ -7,6 +7,7 @@ from codexmem.services.notes.listing import Shelf
 from codexmem.services.notes.preload import Preload
 from codexmem.services.notes.reading import Reading
 from codexmem.services.notes.sessions import Keeping
+from codexmem.services.notes.tree import Tree
 from codexmem.services.notes.views import Views
 from codexmem.services.notes.writing import Writing
 
@@ -22,3 +23,4 @@ class Notes:
     preload: Preload
     exchange: Exchange
     sessions: Keeping
+    tree: Tree

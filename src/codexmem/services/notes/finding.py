@@ -4,6 +4,7 @@ A mention is a label of the note that makes it, so both directions are looked up
 in step: a mention becomes a link when something is created at its address, and is a mention again when that is erased.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -13,12 +14,13 @@ from codexmem.domain.errors import InvalidArgument, NotFound
 from codexmem.domain.memory import Memory, Status
 from codexmem.domain.mentions import mention_label
 from codexmem.domain.note import NOTES
-from codexmem.domain.query import Uri
+from codexmem.domain.query import Seq, Uri
 from codexmem.services.history import History
 from codexmem.services.memories import Memories
 from codexmem.store.noted import Noted
 
 MAX_RELATIONS = 50  # in each direction
+_NUMBER = re.compile("#[0-9]{1,18}")
 _LOOKED = 10  # versions that are looked through for one to bring back
 
 
@@ -49,13 +51,14 @@ class Desk:
 
     @staticmethod
     def spelled(uri: str) -> str:
-        """The normal spelling of an address that can name a note."""
-        return address.writable(uri)
+        """The normal spelling of an address that can name a note, or of a number: all addresses may be lost."""
+        return uri.strip() if _NUMBER.fullmatch(uri.strip()) else address.writable(uri)
 
     def find(self, uri: str) -> Memory | None:
         """The note at this address, deleted or not; None where there is none."""
+        name = self.spelled(uri)
         try:
-            return self._memories.get(Uri(self.spelled(uri)), NOTES)
+            return self._memories.get(Seq(int(name[1:])) if name.startswith("#") else Uri(name), NOTES)
         except NotFound:
             return None
 
@@ -84,8 +87,13 @@ class Desk:
 
     def restorable(self, memory: Memory) -> int | None:
         """The newest version in which the note stood."""
-        versions = self._history.versions(Uri(note.primary(memory)), NOTES, limit=_LOOKED) if memory.state.uris else []
+        versions = self._history.versions(Seq(memory.seq), NOTES, limit=_LOOKED)
         return next((each.version for each in versions if each.state.status is not Status.DELETED), None)
+
+    def taken(self, uris: Sequence[str], memory: Memory) -> tuple[str, ...]:
+        """Those of these addresses that belong to another memory."""
+        owners = self._noted.owners(uris)
+        return tuple(uri for uri in uris if owners.get(uri, memory.seq) != memory.seq)
 
     def relations(self, memory: Memory) -> list[Relation]:
         """What the note points to and what points to it."""

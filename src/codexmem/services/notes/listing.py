@@ -12,7 +12,7 @@ from codexmem.domain import ids
 from codexmem.domain.errors import InvalidArgument
 from codexmem.domain.memory import VISIBLE, Memory, Status
 from codexmem.domain.note import CORE, LISTED, NOTES, NoteFigures
-from codexmem.domain.query import Filter, Page
+from codexmem.domain.query import Cursor, Filter, Page
 from codexmem.domain.search import Answer, Found, Mode, Search
 from codexmem.services.memories import Memories
 from codexmem.services.notes.finding import Desk, checked_domain
@@ -67,6 +67,7 @@ class Listed:
 
     memories: tuple[Memory, ...]
     more: bool
+    after: Cursor | None = None  # where the next page begins
 
 
 class Shelf:
@@ -82,20 +83,22 @@ class Shelf:
         self._lock = threading.Lock()
         self._kept: OrderedDict[str, tuple[float, NoteFigures]] = OrderedDict()
 
-    def search(self, query: str, wish: Wish, *, limit: int) -> Results:
+    def search(self, query: str, wish: Wish, *, limit: int, offset: int = 0) -> Results:
         """Notes whose address, content or disclosure fits; an address that is asked for itself comes first."""
         wanted = wish.filter(VISIBLE)
-        answer = self._search(Search(query, wanted, limit=limit, explain=True))
+        answer = self._search(Search(query, wanted, limit=limit, offset=offset, explain=True))
         found = [each for each in answer.results if _fits(each)]
         exact = self._exact(query, wish)
         if exact is not None:
-            found = [Found(exact, 1.0), *(each for each in found if each.memory.seq != exact.seq)][:limit]
+            found = [each for each in found if each.memory.seq != exact.seq]
+            if not offset:
+                found = [Found(exact, 1.0), *found][:limit]
         return Results(tuple(found), answer.mode, answer.more, answer.notes)
 
-    def page(self, wish: Wish, *, limit: int) -> Listed:
+    def page(self, wish: Wish, *, limit: int, after: Cursor | None = None) -> Listed:
         """Notes of every status but deleted, unless one is asked for."""
-        page = self._memories.page(wish.filter(LISTED), Page(limit=limit))
-        return Listed(page.items, page.after is not None)
+        page = self._memories.page(wish.filter(LISTED), Page(limit=limit, after=after))
+        return Listed(page.items, page.after is not None, page.after)
 
     def figures(self) -> NoteFigures:
         """How many notes there are of what, as it was at most ten seconds ago."""

@@ -3,8 +3,9 @@
 from dataclasses import dataclass, replace
 
 from codexmem.domain import note
-from codexmem.domain.history import Version
-from codexmem.domain.memory import Memory
+from codexmem.domain.errors import NotFound
+from codexmem.domain.history import Version, unified_diff
+from codexmem.domain.memory import Memory, Status
 from codexmem.domain.note import NOTES
 from codexmem.domain.query import Seq
 from codexmem.services.history import Diff, History
@@ -40,6 +41,28 @@ class Way:
     changes: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A note, deleted or not, as whoever looks after it wants to see it."""
+
+    memory: Memory
+    first: Version | None  # None where it is kept no longer
+    last: Version | None
+    relations: tuple[Relation, ...]
+    restorable: int | None  # of a deleted one, the version that would stand again
+
+
+@dataclass(frozen=True, slots=True)
+class WayBack:
+    """What bringing one version back would change."""
+
+    memory: Memory
+    now: Version
+    then: Version  # as it would stand: without the addresses that are lost
+    unified: str
+    lost_uris: tuple[str, ...]  # that other notes have taken since
+
+
 class Reading:
     """The verbs that read one note."""
 
@@ -56,10 +79,31 @@ class Reading:
         versions = self._history.versions(Seq(memory.seq), NOTES, limit=_RECENT)
         return Read(replace(memory, counters=used), tuple(versions), tuple(self._desk.relations(memory)))
 
-    def versions(self, uri: str, *, limit: int) -> Past:
+    def look(self, uri: str) -> Seen:
+        """The note at this address, deleted or not; it counts as no use of it."""
+        return self.seen(self._desk.there(uri))
+
+    def anew(self, memory: Memory) -> Seen:
+        """A note that was just written, as it stands now."""
+        return self.seen(self._memories.get(Seq(memory.seq), NOTES))
+
+    def seen(self, memory: Memory) -> Seen:
+        """A note with its company."""
+        deleted = memory.state.status is Status.DELETED
+        last = self._history.versions(Seq(memory.seq), NOTES, limit=1)
+        return Seen(
+            memory, self._first(memory), last[0] if last else None, tuple(self._desk.relations(memory)),
+            self._desk.restorable(memory) if deleted else None,
+        )  # fmt: skip
+
+    def versions(self, uri: str, *, limit: int, below: int | None = None) -> Past:
         """Its history, of a deleted note too."""
         memory = self._desk.there(uri)
-        return Past(memory, tuple(self._history.versions(Seq(memory.seq), NOTES, limit=limit)))
+        return Past(memory, tuple(self._history.versions(Seq(memory.seq), NOTES, limit=limit, below=below)))
+
+    def version(self, uri: str, version: int) -> Version:
+        """One of its versions."""
+        return self._history.version(Seq(self._desk.there(uri).seq), NOTES, version)
 
     def diff(self, uri: str, before: int, after: int) -> Diff:
         """Two of its versions side by side."""
@@ -70,3 +114,19 @@ class Reading:
         memory = self._desk.there(uri)
         versions = self._history.versions(Seq(memory.seq), NOTES, limit=limit, below=memory.version)
         return memory, [Way(each, tuple(note.differences(memory.state, each.state))) for each in versions]
+
+    def way_back(self, uri: str, version: int) -> WayBack:
+        """What bringing this version back would change now."""
+        memory = self._desk.there(uri)
+        now = self._history.version(Seq(memory.seq), NOTES, memory.version)
+        then = self._history.version(Seq(memory.seq), NOTES, version)
+        lost = self._desk.taken(then.state.uris, memory)
+        kept = tuple(each for each in then.state.uris if each not in lost)
+        unified = unified_diff(now.state.content, then.state.content, f"version {now.version}", f"version {version}")
+        return WayBack(memory, now, replace(then, state=replace(then.state, uris=kept)), unified, lost)
+
+    def _first(self, memory: Memory) -> Version | None:
+        try:
+            return self._history.version(Seq(memory.seq), NOTES, 1)
+        except NotFound:
+            return None

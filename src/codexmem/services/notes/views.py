@@ -50,13 +50,13 @@ class Views:
         self._memories = memories
         self._noted = noted
 
-    def read(self, uri: str) -> View:
-        """The view at this address."""
+    def read(self, uri: str, *, told: bool = True) -> View:
+        """The view at this address; unless it is `told` to an agent, nothing is counted as shown."""
         normal = address.normalise(uri)
         name, *rest = normal.partition("://")[2].split("/")
         match name, rest:
             case "boot", []:
-                return self._boot(normal)
+                return self._boot(normal, told=told)
             case "index", [] | [_]:
                 return self._index(normal, rest[0] if rest else None)
             case "recent", [] | [_]:
@@ -69,9 +69,9 @@ class Views:
         ordered = sorted(page.items, key=lambda memory: (memory.state.priority, note.primary(memory)))
         return tuple(ordered), page.after is not None
 
-    def _boot(self, uri: str) -> View:
+    def _boot(self, uri: str, *, told: bool) -> View:
         memories, more = self.core()
-        if memories:
+        if memories and told:
             self._memories.count([memory.seq for memory in memories], shown=1)
         return View(uri, f"Core memories (priority 0 to {CORE})", memories, whole=True, more=more)
 

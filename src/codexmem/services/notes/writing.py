@@ -12,9 +12,9 @@ from codexmem.domain.errors import Conflict, NotFound
 from codexmem.domain.history import By, Op
 from codexmem.domain.memory import Draft, Kind, Memory, Origin, State, Status
 from codexmem.domain.note import NOTES, Edit
-from codexmem.domain.query import Seq, Uri
+from codexmem.domain.query import Seq
 from codexmem.services.history import History
-from codexmem.services.memories import Memories
+from codexmem.services.memories import Memories, changed_since
 from codexmem.services.notes.finding import Desk
 from codexmem.store.database import Database
 
@@ -84,8 +84,8 @@ class Writing:
             state = replace(state, uris=former.state.uris)
             return self._memories.write(former, state, Op.RESTORE, replace(by, note="created again after deletion"))
 
-    def update(self, uri: str, edit: Edit, by: By) -> Memory:
-        """Change the content in one of three ways, or what is said about it."""
+    def update(self, uri: str, edit: Edit, by: By, *, seen: int | None = None) -> Memory:
+        """Change the content in one of three ways, or what is said about it; with `seen`, only that version."""
         seq = self._desk.standing(uri).seq
 
         def change(state: State) -> State:
@@ -93,17 +93,35 @@ class Writing:
                 raise NotFound(f"{uri} was deleted meanwhile")
             return edit.apply(state)
 
-        return self._memories.change(Seq(seq), NOTES, change, replace(by, note=edit.told()))
+        return self._memories.change(Seq(seq), NOTES, change, replace(by, note=edit.told()), seen=seen)
 
-    def delete(self, uri: str, by: By, *, force: bool = False) -> Deleted:
+    def delete(self, uri: str, by: By, *, force: bool = False, seen: int | None = None) -> Deleted:
         """Hide the note; with `force`, erase it with all its versions, even if it is hidden already."""
         if force:
             memory = self._desk.there(uri)
             self._history.forget([memory.seq], by, reason="note")
             return Deleted(memory, erased=True)
         memory = self._desk.standing(uri)
-        self._memories.delete(Seq(memory.seq), NOTES, replace(by, note="deleted"), seen=memory.version)
+        wanted = memory.version if seen is None else seen
+        self._memories.delete(Seq(memory.seq), NOTES, replace(by, note="deleted"), seen=wanted)
         return Deleted(memory, erased=False, restorable=memory.version)
+
+    def restore(self, uri: str, by: By) -> RolledBack:
+        """Let a deleted note stand again as it last stood."""
+        with self._db.transaction():
+            memory = self._desk.there(uri)
+            if memory.state.status is not Status.DELETED:
+                raise Conflict(
+                    f"{self._desk.spelled(uri)} is not deleted", hint="to bring an earlier version back, roll back",
+                    details={"reason": "not_deleted", "uri": self._desk.spelled(uri)},
+                )  # fmt: skip
+            version = self._desk.restorable(memory)
+            if version is None:
+                raise NotFound(
+                    f"no version is left in which {self._desk.spelled(uri)} stood",
+                    hint="its versions can be read, and one of them rolled back to",
+                )
+            return self.rollback(uri, version, replace(by, note=f"restored as in version {version}"))
 
     def alias(self, target_uri: str, alias_uri: str, by: By) -> Memory:
         """Give the note one more address."""
@@ -111,11 +129,19 @@ class Writing:
         name = note.fit_uri(alias_uri)
         return self._memories.alias(Seq(memory.seq), NOTES, name, replace(by, note=f"added the alias {name}"))
 
-    def rollback(self, uri: str, version: int, by: By) -> RolledBack:
+    def unalias(self, target_uri: str, alias_uri: str, by: By) -> Memory:
+        """Take one of the note's further addresses away."""
+        memory = self._desk.standing(target_uri)
+        name = self._desk.spelled(alias_uri)
+        return self._memories.unalias(Seq(memory.seq), NOTES, name, replace(by, note=f"removed the alias {name}"))
+
+    def rollback(self, uri: str, version: int, by: By, *, seen: int | None = None) -> RolledBack:
         """Write an earlier state as the newest version; a deleted note stands again."""
         with self._db.transaction():
             former = self._desk.there(uri)
-            wanted = self._history.version(Uri(self._desk.spelled(uri)), NOTES, version).state
+            if seen is not None and former.version != seen:
+                raise changed_since(former, seen)
+            wanted = self._history.version(Seq(former.seq), NOTES, version).state
             memory = self._history.rollback(Seq(former.seq), NOTES, version, by)
         lost = tuple(each for each in wanted.uris if each not in memory.state.uris)
         return RolledBack(memory, former, tuple(note.differences(former.state, memory.state)), lost)

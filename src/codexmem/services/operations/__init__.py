@@ -2,7 +2,9 @@
 
 from dataclasses import dataclass
 
+from codexmem.services.operations.backups import Backups
 from codexmem.services.operations.reports import Reports
+from codexmem.services.operations.standing import Standing
 from codexmem.services.operations.trends import Trends
 from codexmem.services.operations.upkeep import Upkeep
 from codexmem.services.operations.watching import Watching
@@ -16,3 +18,5 @@ class Operations:
     reports: Reports
     trends: Trends
     upkeep: Upkeep
+    standing: Standing
+    backups: Backups

@@ -8,7 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from codexmem.domain import ranking
 from codexmem.domain.event import Event
+from codexmem.domain.memory import Memory
+from codexmem.domain.ranking import Ranked
 
 _NOT_VECTORS = frozenset({"lexical", "neighbours", "past"})  # sources of candidates that are no vector index
 
@@ -37,6 +40,28 @@ class SearchTrace:
     def vectors(self) -> dict[str, int]:
         """Candidates by the vector index that gave them; empty where search went by words alone."""
         return {name: count for name, count in self.sources.items() if name not in _NOT_VECTORS}
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One of the first results: its score and, in traces that tell it, why it stands there."""
+
+    seq: int
+    score: float
+    why: Ranked | None
+    memory: Memory | None = None  # as it is now; None once it was forgotten, and where none is looked up
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """One search with its first results, the best first."""
+
+    trace: SearchTrace
+    kinds: tuple[str, ...]
+    unit: str
+    offset: int  # results of the pages before
+    as_of_ms: int | None
+    results: tuple[Result, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +104,20 @@ def search_trace(event: Event) -> SearchTrace:
         recipe=_text(said, "recipe"), sources={name: int(count) for name, count in _numbers(said, "sources").items()},
         timings_ms=_numbers(said, "timings_ms"), results=int(_number(said, "results")),
         notes=tuple(str(note) for note in _list(said, "notes")),
+    )  # fmt: skip
+
+
+def explained(event: Event) -> Explained:
+    """A `search.answered` whole."""
+    said = event.payload or {}
+    why = {each.seq: each for each in ranking.read(said.get("ranked"))}
+    pairs = [pair for pair in _list(said, "top") if isinstance(pair, list) and len(pair) == 2]
+    top = [(seq, score) for seq, score in pairs if isinstance(seq, int) and isinstance(score, int | float)]
+    as_of = said.get("as_of_ms")
+    return Explained(
+        search_trace(event), tuple(str(kind) for kind in _list(said, "kinds")), _text(said, "unit"),
+        int(_number(said, "offset")), as_of if isinstance(as_of, int) else None,
+        tuple(Result(seq, score, why.get(seq)) for seq, score in top),
     )  # fmt: skip
 
 

@@ -6,17 +6,21 @@ taken, so that it costs no more memory than a page.
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Generic, TypeVar
 
-from codexmem.domain.errors import InvalidArgument
+from codexmem.domain.errors import InvalidArgument, NotFound
 from codexmem.domain.event import Event, EventType
+from codexmem.domain.memory import Kind
 from codexmem.domain.search import Mode
 from codexmem.events.review import MOST_LOOKED_AT, Review, Sought
+from codexmem.services.memories import Memories
 from codexmem.services.operations.entries import (
+    Explained,
     Failure,
     SearchTrace,
     SessionTiming,
+    explained,
     failure,
     search_trace,
     session_timing,
@@ -25,6 +29,7 @@ from codexmem.store.event_pages import Span
 
 MAX_LISTED = 1_000
 MAX_EXPORTED = 10_000
+_NAMED = frozenset(Kind) - {Kind.CHUNK}
 _END_MS = 2**53  # the last whole millisecond that every reader of JSON can hold
 
 T = TypeVar("T")
@@ -140,13 +145,26 @@ class _Kind(Generic[T]):
 class Reports:
     """Reads the acting tenant's log."""
 
-    def __init__(self, review: Review, message_types: Mapping[str, str]) -> None:
+    def __init__(self, review: Review, message_types: Mapping[str, str], memories: Memories | None = None) -> None:
         self._review = review
+        self._memories = memories  # to tell what results are called now
         self._message_types = message_types  # kind of job → what its work is called outside
 
     def search_traces(self, wanted: TraceFilter, *, limit: int = 100) -> Listed[SearchTrace]:
         """The newest searches."""
         return self._listed(self._traces(wanted), limit)
+
+    def explained_search(self, seq: int) -> Explained:
+        """One search, with why its first results stand where they do."""
+        event = self._review.one(EventType.SEARCH_ANSWERED, seq)
+        if event is None or event.payload is None:
+            raise NotFound(f"there is no trace {seq}", hint="traces are kept for seven days")
+        found = explained(event)
+        if self._memories is None:
+            return found
+        # Pieces of documents are shown by the lab alone.
+        named = self._memories.many([each.seq for each in found.results], _NAMED)
+        return replace(found, results=tuple(replace(each, memory=named.get(each.seq)) for each in found.results))
 
     def session_timings(self, wanted: TimingFilter, *, limit: int = 100) -> Listed[SessionTiming]:
         """The newest extractions."""

@@ -45,12 +45,14 @@ class Trends:
         self._review = review
         self._clock = clock
 
-    def lately(self, *, window_s: int = 3_600, bucket_s: int = 60, most: int = MOST_MEASURED) -> Trend:
-        """The time up to now, cut into buckets."""
+    def lately(self, *, window_s: int = 3_600, bucket_s: int = 60, most: int = MOST_MEASURED,
+               until_ms: int | None = None) -> Trend:  # fmt: skip
+        """The time up to now, or up to and with this millisecond, cut into buckets."""
         for name, value, allowed in (("windowSec", window_s, WINDOW_S), ("bucketSec", bucket_s, BUCKET_S)):
             if value not in allowed:
                 raise InvalidArgument(f"{name} must be between {allowed.start} and {allowed.stop - 1}, not {value}")
-        to_ms = self._clock.now_ms() + 1  # what happened in this very millisecond counts
+        last_ms = until_ms if until_ms is not None else self._clock.now_ms()
+        to_ms = max(last_ms, window_s * 1000) + 1  # what happened in this very millisecond counts
         span, width_ms = Span(to_ms - window_s * 1000, to_ms), bucket_s * 1000
         searched, extracted, failed = (
             self._review.sums(what, span, width_ms=width_ms, most=most)

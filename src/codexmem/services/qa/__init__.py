@@ -3,7 +3,9 @@
 from dataclasses import dataclass
 
 from codexmem.services.qa.candidates import Candidates
+from codexmem.services.qa.editing import Editing
 from codexmem.services.qa.expiry import Expiry
+from codexmem.services.qa.retracting import Retracting
 from codexmem.services.qa.reviewing import Reviewing
 from codexmem.services.qa.searching import Searching
 from codexmem.services.qa.signals import Signals
@@ -18,3 +20,5 @@ class Qa:
     signals: Signals
     expiry: Expiry
     reviewing: Reviewing
+    editing: Editing
+    retracting: Retracting

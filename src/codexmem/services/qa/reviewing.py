@@ -1,13 +1,17 @@
 """People look through items and decide: approve, reject, or merge one into another.
 
 A person's decision is evidence like a trial that succeeded or failed, and settles where the item stands at once. Each
-is a delta of its own and can be taken back.
+is a delta of its own and can be taken back (`retracting`): the log keeps what was known before and after it.
 """
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from codexmem.domain.history import By, Op
 from codexmem.domain.memory import Memory, State, Status
+from codexmem.domain.qa import answers as qa_answers
+from codexmem.domain.qa import words as qa_words
+from codexmem.domain.qa.answers import Agreement
 from codexmem.domain.qa.belief import Signal
 from codexmem.domain.qa.items import (
     CONTRADICTS,
@@ -21,16 +25,22 @@ from codexmem.domain.qa.items import (
     with_phrasings,
 )
 from codexmem.domain.qa.validation import Unfit
+from codexmem.domain.qa.words import Likeness
 from codexmem.domain.query import Cursor, Filter, Page, Seq
 from codexmem.services.history import History
 from codexmem.services.memories import Memories
+from codexmem.services.qa import retracting
 from codexmem.services.qa.lifecycle import Evidence, Lifecycle
-from codexmem.services.qa.searching import Searching
+from codexmem.services.qa.searching import Answers, Searching
 from codexmem.services.qa.views import Item, Views
-from codexmem.store.beliefs import Beliefs
+from codexmem.store.beliefs import MOST, Beliefs
 from codexmem.store.database import Database
 from codexmem.store.memories import Memories as Table
 
+if TYPE_CHECKING:
+    from codexmem.domain.gatekeeper.judging import RuleVerdict
+
+COUNTED = MOST  # up to which items of a status are counted
 _SIMILAR = 5
 _QUESTION = 2_000  # characters of a question that similar ones are looked for by
 
@@ -50,6 +60,16 @@ class Looked:
     item: Item
     similar: tuple[Item, ...]
     contradictions: tuple[Item, ...]
+    rules: "tuple[RuleVerdict, ...]"  # what the gatekeeper's rules say of its text as it stands
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """An item beside another one that asks nearly the same."""
+
+    item: Item
+    likeness: Likeness  # of the questions
+    agreement: Agreement  # of the answers
 
 
 class Reviewing:
@@ -79,7 +99,21 @@ class Reviewing:
         question = attrs_of(memory).question[:_QUESTION] or memory.state.title
         near = self._searching.find(memory.state.project, question, limit=_SIMILAR + 1, min_score=0.0)
         similar = tuple(each for each in near.items if each.memory.seq != memory.seq)[:_SIMILAR]
-        return Looked(item, similar, tuple(self._views.of(item.contradicts)))
+        rules = _judged(attrs_of(memory).question, memory.state.content)
+        return Looked(item, similar, tuple(self._views.of(item.contradicts)), rules)
+
+    def similar(self, qa_id: str, project: str | None, *, limit: int) -> tuple[list[Beside], Answers]:
+        """Items that ask nearly the same, the most alike first and compared with this one; and how they were found."""
+        memory = self._views.named(qa_id, project)
+        question = attrs_of(memory).question[:_QUESTION] or memory.state.title
+        near = self._searching.find(memory.state.project, question, limit=limit + 1, min_score=0.0)
+        others = [each for each in near.items if each.memory.seq != memory.seq]
+        others.sort(key=lambda each: each.relevance or 0.0, reverse=True)
+        return [_beside(memory, each) for each in others[:limit]], near
+
+    def counts(self, project: str | None) -> dict[Status, int]:
+        """How many items there are of each status, counted only so far."""
+        return self._beliefs.counts(sorted(JUDGED), project)
 
     def approve(self, qa_id: str, project: str | None, by: By) -> Item:
         """A person says that it is right: it is validated, whatever it was."""
@@ -106,22 +140,42 @@ class Reviewing:
             links = (*_without(first, second.seq), (MERGED_INTO, second.seq))
             gone = replace(first.state, status=Status.DEPRECATED, links=tuple(dict.fromkeys(links)))
             self._memories.write(first, gone, Op.UPDATE, replace(own, note=f"merged into {second.id}"))
-            self._beliefs.put(first.seq, replace(held[first.seq], due_ms=None))
-            self._lifecycle.tell(first, ["merged"], by, into=second.id)
-        return self._views.one(second)
+            settled = replace(held[first.seq], due_ms=None)
+            self._beliefs.put(first.seq, settled)
+            self._lifecycle.tell(
+                first, ["merged"], by, into=second.id, **retracting.facts("merge", own.delta, held[first.seq], settled)
+            )
+        return replace(self._views.one(second), delta=own.delta)
 
     def _decide(self, qa_id: str, project: str | None, by: By, signal: Signal, status: Status, cause: str) -> Item:
         found = self._views.named(qa_id, project)
         with self._db.transaction():
-            learned = self._beliefs.hold({found.seq: found.created_ms})[found.seq]
+            before = self._beliefs.hold({found.seq: found.created_ms})[found.seq]
             memory = self._memories.get(Seq(found.seq), KINDS)
-            learned = self._lifecycle.learn(learned, [Evidence(signal)])
+            own = replace(by, delta=self._history.open_delta(f"qa:{memory.id}", cause, by).id)
+            learned = self._lifecycle.learn(before, [Evidence(signal)])
             self._memories.count(
                 [memory.seq], valid=int(signal is Signal.CONFIRMED), invalid=int(signal is Signal.REFUTED)
             )
-            self._lifecycle.tell(memory, [signal], by, decided=cause)
-            self._lifecycle.settle(memory, learned, status, by, cause=cause)
-            return self._views.one(self._memories.get(Seq(found.seq), KINDS))
+            after = self._lifecycle.settle(memory, learned, status, own, cause=cause)
+            settled = self._beliefs.of([memory.seq])[memory.seq]
+            self._lifecycle.tell(memory, [signal], by, **retracting.facts(cause, own.delta, before, settled))
+            return replace(self._views.one(self._memories.get(Seq(after.seq), KINDS)), delta=own.delta)
+
+
+def _judged(question: str, answer: str) -> "tuple[RuleVerdict, ...]":
+    from codexmem.domain.gatekeeper import judging  # its rules take a while to load, and few ask for them
+
+    outcome = judging.judge(question, answer, top_score=None, min_score=0.0, mode="hard")
+    return tuple(rule for rule in outcome.rules if rule.name != "missing")  # that is about a search at that time
+
+
+def _beside(memory: Memory, item: Item) -> Beside:
+    other = item.memory
+    asked = qa_words.words(attrs_of(memory).question)
+    found = {qa_words.likeness(asked, qa_words.words(each)) for each in questions_of(attrs_of(other))}
+    likeness = next(each for each in Likeness if each in found)
+    return Beside(item, likeness, qa_answers.compare(other.state.content, memory.state.content))
 
 
 def _with(memory: Memory, other: Memory) -> State:

@@ -45,7 +45,7 @@ class Searching:
         fits = qa_relevance.fits(query, [_read(item.memory) for item in items],
                                  [cosines[item.memory.seq] for item in items])  # fmt: skip
         scored = [
-            replace(item, score=belief.ranked(relevance, item.confidence, item.status))
+            replace(item, score=belief.ranked(relevance, item.confidence, item.status), relevance=relevance)
             for item, relevance in zip(items, fits, strict=True)
         ]
         # The sort is stable: what scores alike stays in the order of the search.

@@ -26,6 +26,8 @@ class Item:
     contradicts: tuple[Memory, ...] = ()  # those that are still offered
     merged_into: Memory | None = None
     score: float | None = None  # in a search: relevance, weighed by belief
+    relevance: float | None = None  # in a search: how well it fits, whatever is believed
+    delta: str | None = None  # after a person's decision: what takes it back
 
     @property
     def status(self) -> Status:

@@ -71,7 +71,8 @@ memory_uris = Table(
     "memory_uris",
     metadata,
     tenant(),
-    Column("uri", Text, primary_key=True),  # one address, one memory
+    # One address, one memory. By bytes on both engines: addresses that begin alike stand together.
+    Column("uri", Text().with_variant(Text(collation="C"), "postgresql"), primary_key=True),
     Column("seq", BigInteger, nullable=False),
     of_memory("seq"),
     Index("memory_uris_seq", "tenant", "seq"),

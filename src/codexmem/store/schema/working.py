@@ -4,7 +4,9 @@ from sqlalchemy import BigInteger, Boolean, Column, FetchedValue, Index, Integer
 
 from codexmem.store.schema.columns import Json, metadata, numbered, tenant, where
 
-OF_A_RUN = "substr(subject, 1, 4) = 'run:'"  # statements must say it in these words to use the indexes below
+# Statements must say it in these words to use the indexes below.
+OF_A_RUN = "substr(subject, 1, 4) = 'run:'"
+LEARNINGS = "kind = 'lab.learn'"
 
 deltas = Table(
     "deltas",
@@ -18,6 +20,8 @@ deltas = Table(
     Column("reverts", Text),
     Column("created_ms", BigInteger, nullable=False),
     Index("deltas_subject", "tenant", "subject", "created_ms", "id"),
+    # Listing what was learned from all runs that reads deltas of everything else.
+    Index("deltas_run", "tenant", "created_ms", "id", **where(OF_A_RUN)),
 )
 
 jobs = Table(
@@ -64,6 +68,9 @@ jobs = Table(
     # Listing failures, or one subject's jobs, newest first.
     Index("jobs_status", "tenant", "status", "id"),
     Index("jobs_subject", "tenant", "subject", "id", **where("subject IS NOT NULL")),
+    # Listing learnings, all or of a status, that reads jobs of other kinds.
+    Index("jobs_learn", "tenant", "id", **where(LEARNINGS)),
+    Index("jobs_learn_status", "tenant", "status", "id", **where(LEARNINGS)),
 )
 
 events = Table(
@@ -79,6 +86,7 @@ events = Table(
     Column("project", Text, nullable=False),
     Column("payload", Json),
     Column("took_us", BigInteger),  # how long it took, where that means something
+    Column("outline", Json),  # of a run's event: what a list shows of it without its payload
     # A live reader that misses or repeats an event.
     Index("events_position", "tenant", "position", "seq"),
     # A trace (one subject), a report (one type) or retention that reads other events.

@@ -60,8 +60,9 @@ class GuardSettings:
     body_seconds: float = 30.0  # a body that takes longer to arrive is refused
     # For probes, which bring no key, and for a page that shows nothing until it is given one; they have no tenant.
     open_paths: frozenset[str] = frozenset(
-        {"/api/health", "/api/readiness", "/api/version", "/viewer", "/healthz", "/api/v1/healthz"}
+        {"/api/health", "/api/readiness", "/api/version", "/healthz", "/api/v1/healthz", "/", "/viewer", "/ui"}
     )
+    open_folder: str = "/ui/"  # the application's own files: below it no route answers anything but them
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,10 +170,13 @@ class Guard:
             raise BodyTooSlow(f"the body did not arrive within {self._settings.body_seconds:g} seconds") from None
         return b"".join(chunks)
 
+    def _open(self, path: str) -> bool:
+        return path in self._settings.open_paths or path.startswith(self._settings.open_folder)
+
     async def _identify(self, scope: Scope, headers: Headers) -> Identity | None:
         if self._settings.authenticate is None:
             return ANYONE
-        if scope["path"] in self._settings.open_paths and scope["method"] in {"GET", "HEAD"}:
+        if self._open(scope["path"]) and scope["method"] in {"GET", "HEAD"}:
             return None
         given = headers.get("authorization", [])
         found = _BEARER.fullmatch(given[0]) if len(given) == 1 else None

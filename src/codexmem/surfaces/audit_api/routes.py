@@ -35,7 +35,7 @@ def routes(services: Services) -> APIRouter:
 
         return services.receipts.once("/v1/audit", key, body.model_dump(mode="json"), effect)
 
-    @door.get("/v1/audit", response_model=wire.AuditPage)
+    @door.get("/v1/audit", response_model=None, responses={200: {"model": wire.AuditPage}})
     def page(asked: Annotated[wire.AuditQuery, Query()]) -> dict[str, Any]:
         """What agents asked for and what was decided, the last to arrive first."""
         return wire.page(services.auditing.page(asked.wanted(), after=asked.cursor, limit=asked.limit))

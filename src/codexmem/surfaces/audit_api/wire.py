@@ -1,12 +1,16 @@
 """How audit rows are spelled: as they stand in a wrapper's log."""
 
 import json
+import re
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
+from codexmem.domain.errors import InvalidArgument
 from codexmem.services.auditing import MAX_PAGE, MAX_ROWS, Page, TakenIn, Wanted
+from codexmem.surfaces._kit.moments import Stretch, stretch
 
+_LOST_PLUS = re.compile(r" (\d\d:?\d\d)$")  # of a time zone, in an address that did not escape it
 _MAX_ARGUMENTS = 16_384  # characters of JSON
 _Name = Annotated[str, Field(max_length=400)]
 _Hash = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
@@ -74,13 +78,20 @@ class AuditQuery(BaseModel):
     run_id: _Name = ""
     kind: _Kind | None = None
     chain: Literal["follows", "broken", "forked", "unknown"] | None = None
+    from_: str | None = Field(
+        default=None, alias="from", max_length=40, description="arrived not before: ISO 8601, or epoch in s or ms"
+    )
+    to: str | None = Field(default=None, max_length=40, description="not after, inclusive; a day means all of it (UTC)")
     cursor: Annotated[str, Field(max_length=40)] | None = None
     limit: Annotated[int, Field(ge=1, le=MAX_PAGE)] = 50
 
     def wanted(self) -> Wanted:
         """As the service is asked."""
+        first, last = _moment("from", self.from_), _moment("to", self.to)
         return Wanted(
-            self.tool, self.decision or "", self.project_id, self.run_id, self.kind or "", self.chain or ""
+            self.tool, self.decision or "", self.project_id, self.run_id, self.kind or "", self.chain or "",
+            **({"from_ms": first.first_ms} if first is not None else {}),
+            **({"to_ms": last.last_ms} if last is not None else {}),
         )  # fmt: skip
 
 
@@ -93,13 +104,63 @@ class AuditTaken(BaseModel):
     forked: list[int] = Field(description="numbers of rows that were here with another hash: the log was rewritten")
 
 
+class AuditItem(BaseModel):
+    """One row as it was sent, with what is known of its arrival; what was not sent is not there."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    id: str
+    received_at_ms: int
+    log: str
+    chain: Literal["follows", "broken", "forked", "unknown"]
+    actor: str = Field(description="who sent it")
+    seq: int
+    prev: str
+    hash: str
+    kind: _Kind
+    timestamp: str | None = None
+    at_ms: int | None = None
+    run_id: str | None = None
+    project_id: str | None = None
+    agent: str | None = None
+    call_id: str | None = None
+    tool: str | None = None
+    server: str | None = None
+    risk: Literal["read", "write", "network", "execute"] | None = None
+    arguments: dict[str, Any] | None = None
+    arguments_hash: str | None = None
+    from_text: bool | None = None
+    decision: _Decision | None = None
+    reason: str | None = None
+    by: str | None = None
+    rule: str | None = None
+    cause: str | None = None
+    result: Literal["success", "failure"] | None = None
+    duration_ms: int | None = None
+    problem: str | None = None
+    torn: dict[str, Any] | None = None
+
+
 class AuditPage(BaseModel):
     """Rows, the last to arrive first."""
 
-    items: list[dict[str, Any]]
+    model_config = ConfigDict(extra="forbid")
+
+    items: list[AuditItem]
     next: str | None = Field(description="the cursor of the next page")
     scanned: int
     truncated: bool = Field(description="older rows were not looked at yet; go on with next")
+
+
+def _moment(name: str, text: str | None) -> Stretch | None:
+    if not text:
+        return None
+    try:
+        return stretch(_LOST_PLUS.sub(r"+\1", text.strip()))
+    except (ValueError, OverflowError):
+        raise InvalidArgument(
+            f"{name}: {text!r} is not a time", hint="send epoch seconds or milliseconds, or an ISO 8601 date"
+        ) from None
 
 
 def taken(outcome: TakenIn) -> dict[str, Any]:

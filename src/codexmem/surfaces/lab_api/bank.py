@@ -58,6 +58,16 @@ def add(door: APIRouter, services: Services) -> None:
     def one(mem_id: str) -> dict[str, Any]:
         return {"memory": wire.memory(services.lab.banking.bank.get(mem_id))}
 
+    @door.get("/api/v1/memories/{mem_id}/versions")
+    def versions(
+        mem_id: str, limit: Limit = DEFAULT_LIMIT, cursor_text: Annotated[CursorText, Query(alias="cursor")] = ""
+    ) -> dict[str, Any]:
+        name = f"versions {mem_id}"
+        seen = place(name, cursor_text, int)
+        found = services.lab.banking.bank.versions(mem_id, below=seen[0] if seen else None, limit=limit + 1)
+        after = cursor(name, found[limit - 1].version) if len(found) > limit else None
+        return page([wire.version(each) for each in found[:limit]], after)
+
     @door.patch("/api/v1/memories/{mem_id}")
     def edit(mem_id: str, body: wire.EditRequest, key: IdempotencyKey) -> dict[str, Any]:
         def effect() -> Answer:

@@ -39,11 +39,14 @@ def add(door: APIRouter, services: Services) -> None:
         found, after = services.lab.runs.batches(
             statuses=status, text=q.strip(), below=Place(*seen) if seen else None, limit=limit
         )
-        return page([wire.batch(batch) for batch in found], cursor(name, after.created_ms, after.id) if after else None)
+        running = services.lab.runs.running(found)
+        items = [wire.batch(batch, running.get(batch.id, 0)) for batch in found]
+        return page(items, cursor(name, after.created_ms, after.id) if after else None)
 
     @door.get("/api/v1/batches/{batch_id}")
     def one(batch_id: str) -> dict[str, Any]:
-        return {"batch": wire.batch(services.lab.runs.batch(batch_id))}
+        found = services.lab.runs.batch(batch_id)
+        return {"batch": wire.batch(found, services.lab.runs.running([found]).get(found.id, 0))}
 
     @door.post("/api/v1/batches/{batch_id}/cancel")
     def cancel(batch_id: str, body: Annotated[wire.CancelRequest | None, Body()] = None) -> dict[str, Any]:

@@ -4,19 +4,21 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Body, Query
 
-from codexmem.domain.history import By, Mode
+from codexmem.domain.history import By, DeltaStatus, Mode
+from codexmem.domain.job import JobStatus
 from codexmem.services.lab.bank import HAND
 from codexmem.services.lab.learning.learning import MAX_JOBS
 from codexmem.services.lab.rollback import MAX_DELTAS
 from codexmem.services.receipts import Answer
 from codexmem.surfaces._kit.params import IdempotencyKey
 from codexmem.surfaces.lab_api import wire_bank as wire
-from codexmem.surfaces.lab_api.pages import CursorText, cursor, page, place
+from codexmem.surfaces.lab_api.pages import DEFAULT_LIMIT, CursorText, Limit, cursor, page, place
 from codexmem.surfaces.lab_api.services import Services
 
 
 def add(door: APIRouter, services: Services) -> None:
     """Add the routes."""
+    _add_all(door, services)
 
     @door.post("/api/v1/runs/{run_id}/reasoningbank/learn")
     def learn(run_id: str, key: IdempotencyKey) -> dict[str, Any]:
@@ -70,3 +72,43 @@ def add(door: APIRouter, services: Services) -> None:
 
         given = {"run_id": run_id, **asked.model_dump(mode="json")}
         return services.receipts.once("POST /api/v1/runs/rollback", key, given, effect)
+
+
+def _add_all(door: APIRouter, services: Services) -> None:
+    """Beyond the contract: the same over all runs."""
+
+    @door.get("/api/v1/reasoningbank/roles")
+    def roles() -> dict[str, Any]:
+        return {"roles": services.lab.banking.bank.roles}
+
+    @door.get("/api/v1/reasoningbank/jobs")
+    def all_jobs(
+        status: Annotated[JobStatus | None, Query(description="all if left out")] = None,
+        limit: Limit = DEFAULT_LIMIT,
+        cursor_text: Annotated[CursorText, Query(alias="cursor")] = "",
+    ) -> dict[str, Any]:
+        name = f"learnings {status or ''}"
+        seen = place(name, cursor_text, int)
+        found, after = services.lab.banking.learnings.jobs(
+            status=status, below=seen[0] if seen else None, limit=limit
+        )  # fmt: skip
+        items = [wire.job(each, str(each.payload.get("run_id", ""))) for each in found]
+        return page(items, cursor(name, after) if after is not None else None)
+
+    @door.get("/api/v1/reasoningbank/deltas")
+    def all_deltas(
+        run_id: Annotated[str, Query(max_length=200, description="of all runs if left out")] = "",
+        status: Annotated[DeltaStatus | None, Query(description="all if left out")] = None,
+        limit: Limit = DEFAULT_LIMIT,
+        cursor_text: Annotated[CursorText, Query(alias="cursor")] = "",
+    ) -> dict[str, Any]:
+        name = f"all deltas {run_id} {status or ''}"
+        seen = place(name, cursor_text, int, str)
+        found, after = services.lab.banking.learnings.deltas(
+            run_id=run_id or None, status=status, below=(seen[0], seen[1]) if seen else None, limit=limit
+        )
+        return page([wire.outline(each) for each in found], cursor(name, *after) if after else None)
+
+    @door.get("/api/v1/reasoningbank/deltas/{delta_id}")
+    def one_delta(delta_id: str) -> dict[str, Any]:
+        return {"delta": wire.whole(services.lab.banking.learnings.delta(delta_id))}

@@ -7,6 +7,7 @@ from codexmem.services.lab.catalog import Catalog
 from codexmem.services.lab.evidence import Evidences
 from codexmem.services.lab.feedback import Judging
 from codexmem.services.lab.learning import Learning
+from codexmem.services.lab.learnings import Learnings
 from codexmem.services.lab.library import Library
 from codexmem.services.lab.rollback import Rollbacks
 from codexmem.services.lab.runs import Runs
@@ -25,6 +26,8 @@ class Banking(Protocol):
     def learning(self) -> Learning: ...
     @property
     def rollbacks(self) -> Rollbacks: ...
+    @property
+    def learnings(self) -> Learnings: ...
 
 
 class Shelving(Protocol):

@@ -4,13 +4,14 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from codexmem.domain.history import Mode, Op
+from codexmem.domain.history import Mode, Op, Version
 from codexmem.domain.job import Job
 from codexmem.domain.lab import MAX_REASON, SCHEMA_VERSION
 from codexmem.domain.lesson import GLOBAL, MAX_CONTENT, MAX_ROLE, LessonType, attrs_of
 from codexmem.domain.memory import Memory, State, Status
 from codexmem.services.lab.bank import Edit, NewNote, extra_of
 from codexmem.services.lab.learning import Queued, spelled_job
+from codexmem.services.lab.learnings import Outline, Whole, Written
 from codexmem.services.lab.rollback import LessonChange, Preview, Prospect, Recorded, TakenBack
 from codexmem.surfaces.lab_api.wire import Extra, SchemaVersion, seconds
 
@@ -122,6 +123,44 @@ def delta(given: Recorded, run_id: str) -> dict[str, Any]:
     }
 
 
+def outline(given: Outline) -> dict[str, Any]:
+    """One delta of any run, by how much it did."""
+    counts = {name: given.ops.get(op, 0) for op, name in _OPS.items()}
+    return {
+        "delta_id": given.delta.id,
+        "run_id": given.run_id,
+        "created_at": seconds(given.delta.created_ms),
+        "cause": given.delta.cause,
+        "status": given.delta.status.value,
+        "reverts": given.delta.reverts,
+        "actor": given.delta.actor,
+        "n_ops": sum(counts.values()),
+        "counts": counts,
+        "schema_version": SCHEMA_VERSION,
+        "extra": {},
+    }
+
+
+def whole(given: Whole) -> dict[str, Any]:
+    """The same with every write: before, after, and who has written there since."""
+    return {**outline(given.outline), "ops": [_written(each) for each in given.written]}
+
+
+def version(given: Version) -> dict[str, Any]:
+    """What a lesson said at one time."""
+    source = given.source or ""
+    return {
+        "version": given.version,
+        "op": _OPS[given.op],
+        "actor": given.actor,
+        "created_at": seconds(given.created_ms),
+        "delta_id": given.delta,
+        "source_run_id": source.removeprefix("run:") if source.startswith("run:") else None,
+        "note": given.note,
+        **_state(given.state),
+    }
+
+
 def preview(given: Preview, run_id: str) -> dict[str, Any]:
     """What a rollback would change."""
     return {
@@ -169,6 +208,28 @@ def _change(given: LessonChange) -> dict[str, Any]:
         "mem_id": given.mem_id,
         "before": given.before.to_json() if given.before is not None else None,
         "after": given.after.to_json(),
+    }
+
+
+def _written(given: Written) -> dict[str, Any]:
+    return {
+        "op": _OPS[given.op],
+        "mem_id": given.mem_id,
+        "version": given.version,
+        "before": given.before.to_json() if given.before is not None else None,
+        "after": given.after.to_json(),
+        "edited_since": [
+            {
+                "version": each.version,
+                "op": _OPS[each.op],
+                "actor": each.actor,
+                "created_at": seconds(each.created_ms),
+                "delta_id": each.delta,
+                "by_hand": each.delta is None,
+            }
+            for each in given.since
+        ],
+        "more_since": given.more,
     }
 
 

@@ -16,7 +16,7 @@ from codexmem.domain.lab import (
     Overrides,
     Run,
 )
-from codexmem.services.lab.runs import DEFAULT_REASON
+from codexmem.services.lab.runs import DEFAULT_REASON, Verdict
 from codexmem.surfaces.lab_api.wire import Extra, SchemaVersion, seconds
 
 _Text = Annotated[str, Field(max_length=1000)]
@@ -69,8 +69,8 @@ class CancelRequest(BaseModel):
     reason: Annotated[str, Field(max_length=MAX_REASON)] = DEFAULT_REASON
 
 
-def batch(given: Batch) -> dict[str, Any]:
-    """One batch."""
+def batch(given: Batch, running: int = 0) -> dict[str, Any]:
+    """One batch, of which so many runs are being executed."""
     return {
         "batch_id": given.id,
         "created_at": seconds(given.created_ms),
@@ -91,13 +91,21 @@ def batch(given: Batch) -> dict[str, Any]:
             "failed": given.failed_runs,
             "canceled": given.canceled_runs,
         },
+        # Beyond the contract: where all its runs stand.
+        "runs_by_status": {
+            "queued": max(0, given.n_runs - given.ended_runs - running),
+            "running": running,
+            "completed": given.completed_runs,
+            "failed": given.failed_runs,
+            "canceled": given.canceled_runs,
+        },
         "schema_version": given.schema_version,
         "extra": given.extra,
     }
 
 
-def run(given: Run) -> dict[str, Any]:
-    """One run."""
+def run(given: Run, verdict: Verdict | None = None) -> dict[str, Any]:
+    """One run; `feedback` is null until somebody judges it."""
     return {
         "run_id": given.id,
         "batch_id": given.batch_id,
@@ -110,6 +118,7 @@ def run(given: Run) -> dict[str, Any]:
         "final_output_event_id": given.final_event_id,
         "cancel_id": given.cancel_id,
         "cancel_reason": given.cancel_reason,
+        "feedback": {"score": verdict.score, "updated_at": seconds(verdict.updated_ms)} if verdict else None,
         "schema_version": given.schema_version,
         "extra": given.extra,
     }
@@ -123,4 +132,22 @@ def event(given: Event, run_id: str) -> dict[str, Any]:
         "created_at": seconds(given.at_ms),
         "event_type": given.type,
         "payload": given.payload,
+        **_placed(given),
+    }
+
+
+def _placed(given: Event) -> dict[str, Any]:
+    """Where an event stands in its run, and how long it took; null where that means nothing or is not known."""
+    told, took_us = given.outline or {}, given.took_us
+    task = told.get("task")
+    return {
+        "started_at": seconds(given.at_ms - (took_us or 0) // 1_000),
+        "duration_ms": took_us / 1_000 if took_us is not None else None,
+        "depth": told.get("depth"),
+        "task": task,
+        # A task is named by the call that asked for it: task, reply, call.
+        "parent_task": task.rsplit(".", 2)[0] if task is not None and task.count(".") >= 2 else None,
+        "agent": told.get("agent"),
+        "label": told.get("label"),
+        "failed": told.get("failed", False),
     }

@@ -6,7 +6,10 @@ from codexmem.surfaces.memory_api.routes import Services, routes
 
 SURFACE: Surface[Services] = Surface(
     name="memory_api",
-    prefixes=("/api/context", "/api/forget", "/api/import", "/api/provenance", "/api/search/all", "/api/undo"),
+    prefixes=(
+        "/api/context", "/api/forget", "/api/import", "/api/memories", "/api/provenance", "/api/search/all",
+        "/api/sessions", "/api/undo",
+    ),
     kinds=frozenset(Kind),
     routes=routes,
-)
+)  # fmt: skip

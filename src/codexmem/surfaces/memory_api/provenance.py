@@ -5,7 +5,9 @@ from typing import Annotated, Any, Protocol
 
 from fastapi import APIRouter, Query
 
+from codexmem.domain.provenance import Provenance
 from codexmem.services.provenance import EVENTS, MAX_EVENTS, MAX_VERSIONS, VERSIONS, Explaining
+from codexmem.surfaces._kit.recall.described import answers
 
 
 class Services(Protocol):
@@ -18,7 +20,7 @@ class Services(Protocol):
 def add(door: APIRouter, services: Services) -> None:
     """Add the routes."""
 
-    @door.get("/api/provenance/{ref:path}")
+    @door.get("/api/provenance/{ref:path}", responses=answers(Provenance))
     def provenance(
         ref: str, versions: Annotated[int, Query(ge=1, le=MAX_VERSIONS)] = VERSIONS,
         events: Annotated[int, Query(ge=1, le=MAX_EVENTS)] = EVENTS,

@@ -11,11 +11,16 @@ from codexmem.services.context import MAX_TOKENS, Context, Wish
 from codexmem.services.forgetting import MAX_IDS, Forgetting
 from codexmem.surfaces._kit.guard import actor_of
 from codexmem.surfaces._kit.params import Int64
+from codexmem.surfaces._kit.recall.described import answers
 from codexmem.surfaces._kit.surface import router
-from codexmem.surfaces.memory_api import importing, provenance, search_all, undoing
+from codexmem.surfaces.memory_api import importing, provenance, search_all, sessions, timeline, undoing
+from codexmem.surfaces.memory_api.rows import Short, short
 
 
-class Services(importing.Services, provenance.Services, search_all.Services, undoing.Services, Protocol):
+class Services(
+    importing.Services, provenance.Services, search_all.Services, undoing.Services, sessions.Services,
+    timeline.Services, Protocol,
+):  # fmt: skip
     """What these routes need."""
 
     @property
@@ -37,6 +42,22 @@ class ForgetRequest(BaseModel):
     preview: bool = False
 
 
+class Forgotten(Short):
+    """A memory that would go."""
+
+    project: str
+
+
+class ForgetAnswer(BaseModel):
+    """What was erased, or with `preview` what would be."""
+
+    success: bool
+    erased: int
+    found: int | None = Field(None, description="only with preview: how many memories would go")
+    more: bool | None = Field(None, description="only with preview: so many that only these were counted")
+    first: list[Forgotten] | None = Field(None, description="only with preview: some of them")
+
+
 def routes(services: Services) -> APIRouter:
     """The door's routes on these services."""
     door = router()
@@ -49,17 +70,19 @@ def routes(services: Services) -> APIRouter:
         given = services.context.give(Wish(project, prompt, session, cwd, tokens))
         return Response(given.text, media_type="text/plain; charset=utf-8")
 
-    @door.post("/api/forget")
+    @door.post("/api/forget", responses=answers(ForgetAnswer))
     def forget(request: Request, body: ForgetRequest) -> dict[str, Any]:
         _require_one(body)
         if body.preview:
-            return {"success": True, "erased": 0, "found": _found(services.forgetting, body)}
+            return {"success": True, "erased": 0, **_outlined(services.forgetting, body)}
         return {"success": True, "erased": _forget(services.forgetting, body, By(actor_of(request.scope)))}
 
     importing.add(door, services)
     undoing.add(door, services)
     search_all.add(door, services)
     provenance.add(door, services)
+    sessions.add(door, services)
+    timeline.add(door, services)
     return door
 
 
@@ -72,9 +95,11 @@ def _require_one(body: ForgetRequest) -> None:
         )
 
 
-def _found(forgetting: Forgetting, body: ForgetRequest) -> int:
+def _outlined(forgetting: Forgetting, body: ForgetRequest) -> dict[str, Any]:
     session = body.session if body.session is not None else body.sessionDbId
-    return forgetting.found(ids=body.ids, session=session, project=body.project, source=body.source)
+    outline = forgetting.outline(ids=body.ids, session=session, project=body.project, source=body.source)
+    first = [{**short(each), "project": each.state.project} for each in outline.first]
+    return {"found": outline.found, "more": outline.more, "first": first}
 
 
 def _forget(forgetting: Forgetting, body: ForgetRequest, by: By) -> int:

@@ -1,7 +1,8 @@
 """What this door answers: the bodies that contract 001 leaves open, defined here and shown in `/openapi.json`."""
 
 import json
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
@@ -10,7 +11,8 @@ from codexmem.domain.qa.items import anchor, attrs_of
 from codexmem.domain.query import Cursor
 from codexmem.services.qa.candidates import Stored
 from codexmem.services.qa.expiry import Expired
-from codexmem.services.qa.reviewing import Looked, Shelf
+from codexmem.services.qa.retracting import Retracted
+from codexmem.services.qa.reviewing import COUNTED, Beside, Looked, Shelf
 from codexmem.services.qa.searching import Answers
 from codexmem.services.qa.signals import Hits, Validated
 from codexmem.services.qa.views import Item
@@ -54,6 +56,70 @@ class QAItem(BaseModel):
     author: str | None
     created_at_ms: int
     updated_at_ms: int
+    version: int = Field(description="send it with a correction, which is then refused if somebody was faster")
+
+
+class QADecision(QAItem):
+    """An item after a person's decision."""
+
+    delta: str | None = Field(description="what takes the decision back; null: nothing was changed")
+
+
+class QARetracted(QAItem):
+    """An item after a decision about it was taken back."""
+
+    delta: str | None = Field(description="the delta that took it back")
+    undone: bool = Field(description="false: it had been taken back before")
+
+
+class QABeside(QAItem):
+    """An item beside another one."""
+
+    similarity: float = Field(description="how well it fits the other one's question, 0 to 1, whatever is believed")
+    likeness: Literal["same", "narrower", "alike", "other"] = Field(description="of the questions")
+    agreement: Literal["agrees", "differs", "contradicts"] = Field(description="of the answers")
+
+
+class QASimilarAnswer(BaseModel):
+    """Items that ask nearly the same, the most alike first."""
+
+    items: list[QABeside]
+    count: int
+    mode: str
+    degraded: list[str] | None = None
+
+
+class QAStatusCounts(BaseModel):
+    """How many items there are of each status."""
+
+    candidate: int
+    active: int
+    validated: int
+    deprecated: int
+    expired: int
+
+
+class QACountsAnswer(BaseModel):
+    """Items by status, each counted up to a limit."""
+
+    counts: QAStatusCounts
+    counted_up_to: int
+
+
+class QARule(BaseModel):
+    """What one of the gatekeeper's rules says of an item's text as it stands."""
+
+    name: Literal["reusable", "form", "safe"]
+    passed: bool
+    why: str
+    why_zh: str
+
+
+class QAGatekeeper(BaseModel):
+    """The gatekeeper's word."""
+
+    mode: str | None = Field(description="in which mode a wrapper's gatekeeper let it through, if one did")
+    rules: list[QARule]
 
 
 class QASearchAnswer(BaseModel):
@@ -120,6 +186,7 @@ class QAItemDetail(QAItem):
     merged_into: str | None
     similar: list[QAItem]
     contradictions: list[QAItem]
+    gatekeeper: QAGatekeeper
 
 
 def item(found: Item) -> dict[str, Any]:
@@ -145,7 +212,38 @@ def item(found: Item) -> dict[str, Any]:
         "author": attrs.author or None,
         "created_at_ms": memory.created_ms,
         "updated_at_ms": memory.updated_ms,
+        "version": memory.version,
     }
+
+
+def decided(found: Item) -> dict[str, Any]:
+    """The answer to a decision."""
+    return {**item(found), "delta": found.delta}
+
+
+def retracted(outcome: Retracted) -> dict[str, Any]:
+    """The answer to an undo."""
+    return {**decided(outcome.item), "undone": outcome.undone}
+
+
+def similar(near: Sequence[Beside], how: Answers) -> dict[str, Any]:
+    """The answer to what is similar."""
+    items = [
+        {
+            **item(each.item),
+            "similarity": round(each.item.relevance or 0.0, _DIGITS),
+            "likeness": each.likeness.value,
+            "agreement": each.agreement.value,
+        }
+        for each in near
+    ]
+    degraded = {"degraded": list(how.degraded)} if how.degraded else {}
+    return {"items": items, "count": len(items), "mode": how.mode.value, **degraded}
+
+
+def counts(found: Mapping[Status, int]) -> dict[str, Any]:
+    """The answer to how many there are."""
+    return {"counts": {status.value: found[status] for status in found}, "counted_up_to": COUNTED}
 
 
 def found(answers: Answers) -> dict[str, Any]:
@@ -207,13 +305,22 @@ def cursor(text: str) -> Cursor:
 def detail(looked: Looked) -> dict[str, Any]:
     """An item with its company."""
     attrs, into = attrs_of(looked.item.memory), looked.item.merged_into
+    metadata = json.loads(attrs.metadata) if attrs.metadata else {}
+    mode = metadata.get("gatekeeper")
     return {
         **item(looked.item),
-        "metadata": json.loads(attrs.metadata) if attrs.metadata else {},
+        "metadata": metadata,
         "alternatives": list(attrs.alternatives),
         "merged_into": into.id if into is not None else None,
         "similar": [item(each) for each in looked.similar],
         "contradictions": [item(each) for each in looked.contradictions],
+        "gatekeeper": {
+            "mode": mode if isinstance(mode, str) else None,
+            "rules": [
+                {"name": rule.name, "passed": rule.passed, "why": rule.why, "why_zh": rule.explained("zh")[1]}
+                for rule in looked.rules
+            ],
+        },
     }
 
 

@@ -17,6 +17,7 @@ from codexmem.surfaces.qa_api import answers, wire
 from codexmem.surfaces.qa_api.problems import refusals
 
 MAX_PAGE = 100
+MAX_SIMILAR = 20
 _Project = Annotated[str | None, Query(max_length=MAX_PROJECT)]
 
 
@@ -45,6 +46,11 @@ def add(door: APIRouter, services: Services) -> None:
             after=answers.cursor(cursor) if cursor is not None else None,
         ))  # fmt: skip
 
+    @door.get("/v1/qa/counts", response_model=answers.QACountsAnswer, responses=refusals(keyed=False))
+    def counts(project_id: _Project = None) -> dict[str, Any]:
+        """How many items there are of each status."""
+        return answers.counts(services.qa.reviewing.counts(project_id))
+
     @door.get(
         "/v1/qa/items/{qa_id}", response_model=answers.QAItemDetail, responses=refusals(missing=True, keyed=False)
     )
@@ -52,7 +58,7 @@ def add(door: APIRouter, services: Services) -> None:
         """One item with what asks nearly the same and what contradicts it."""
         return answers.detail(services.qa.reviewing.look(qa_id, project_id))
 
-    @door.post("/v1/qa/items/{qa_id}/approve", response_model=answers.QAItem, responses=refusals(missing=True))
+    @door.post("/v1/qa/items/{qa_id}/approve", response_model=answers.QADecision, responses=refusals(missing=True))
     def approve(
         request: Request, qa_id: str, key: IdempotencyKey, body: wire.QAProjectPayload | None = None
     ) -> dict[str, Any]:
@@ -61,7 +67,7 @@ def add(door: APIRouter, services: Services) -> None:
         decide = services.qa.reviewing.approve
         return _once(services, request, key, body, lambda by: decide(qa_id, project, by))
 
-    @door.post("/v1/qa/items/{qa_id}/reject", response_model=answers.QAItem, responses=refusals(missing=True))
+    @door.post("/v1/qa/items/{qa_id}/reject", response_model=answers.QADecision, responses=refusals(missing=True))
     def reject(
         request: Request, qa_id: str, key: IdempotencyKey, body: wire.QAProjectPayload | None = None
     ) -> dict[str, Any]:
@@ -70,24 +76,58 @@ def add(door: APIRouter, services: Services) -> None:
         decide = services.qa.reviewing.reject
         return _once(services, request, key, body, lambda by: decide(qa_id, project, by))
 
-    @door.post("/v1/qa/items/{qa_id}/merge", response_model=answers.QAItem, responses=refusals(missing=True))
+    @door.post("/v1/qa/items/{qa_id}/merge", response_model=answers.QADecision, responses=refusals(missing=True))
     def merge(request: Request, qa_id: str, body: wire.QAMergePayload, key: IdempotencyKey) -> dict[str, Any]:
         """Give an item's questions to another one, which is answered; the first is no longer offered."""
         decide = services.qa.reviewing.merge
         return _once(services, request, key, body, lambda by: decide(qa_id, body.into, body.project_id, by))
 
+    @door.get(
+        "/v1/qa/items/{qa_id}/similar", response_model=answers.QASimilarAnswer, response_model_exclude_unset=True,
+        responses=refusals(missing=True, keyed=False),
+    )  # fmt: skip
+    def similar(
+        qa_id: str, project_id: _Project = None, limit: Annotated[int, Query(ge=1, le=MAX_SIMILAR)] = 5
+    ) -> dict[str, Any]:
+        """Items that ask nearly the same, compared with this one."""
+        return answers.similar(*services.qa.reviewing.similar(qa_id, project_id, limit=limit))
+
+    @door.patch("/v1/qa/items/{qa_id}", response_model=answers.QADecision, responses=refusals(missing=True))
+    def edit(request: Request, qa_id: str, body: wire.QACorrectionPayload, key: IdempotencyKey) -> dict[str, Any]:
+        """Correct an item's question, answer, summary or tags."""
+        change, correct = body.correction(), services.qa.editing.edit
+        return _once(
+            services, request, key, body, lambda by: correct(qa_id, change, body.project_id, by, seen=body.version)
+        )
+
+    @door.post("/v1/qa/items/{qa_id}/undo", response_model=answers.QARetracted, responses=refusals(missing=True))
+    def undo(request: Request, qa_id: str, body: wire.QAUndoPayload, key: IdempotencyKey) -> dict[str, Any]:
+        """Take a decision back: what it wrote, and what was learned from it."""
+
+        def effect() -> Answer:
+            by = By(actor_of(request.scope))
+            outcome = services.qa.retracting.undo(qa_id, body.delta, body.project_id, by)
+            return Answer(answers.retracted(outcome), f"memory:{outcome.item.memory.seq}")
+
+        return services.receipts.once(_route(request), key, body.model_dump(mode="json"), effect)
+
 
 def _once(services: Services, request: Request, key: str | None,
-          body: wire.QAProjectPayload | wire.QAMergePayload | None,
+          body: wire.QAProjectPayload | wire.QAMergePayload | wire.QACorrectionPayload | None,
           decide: Callable[[By], Item]) -> dict[str, Any]:  # fmt: skip
     def effect() -> Answer:
         decided = decide(By(actor_of(request.scope)))
-        return Answer(answers.item(decided), f"memory:{decided.memory.seq}")
+        return Answer(answers.decided(decided), f"memory:{decided.memory.seq}")
 
-    path = request.scope["path"]
+    given = body.model_dump(mode="json") if body is not None else {}
+    return services.receipts.once(_route(request), key, given, effect)
+
+
+def _route(request: Request) -> str:
+    path: str = request.scope["path"]
     if len(path) > _MAX_PATH:
         raise Unfit("no item has so long an id")
-    return services.receipts.once(path, key, body.model_dump(mode="json") if body is not None else {}, effect)
+    return path
 
 
 _MAX_PATH = 500

@@ -27,6 +27,7 @@ from codexmem.domain.qa.items import (
     NewQa,
 )
 from codexmem.domain.qa.validation import trial
+from codexmem.services.qa.editing import Correction
 from codexmem.services.qa.signals import Reference, Report
 from codexmem.surfaces._kit.moments import stretch
 
@@ -184,4 +185,30 @@ class QAMergePayload(_Payload):
     """`POST /v1/qa/items/{qa_id}/merge`."""
 
     into: QaId
+    project_id: Project | None = None
+
+
+class QACorrectionPayload(_Payload):
+    """`PATCH /v1/qa/items/{qa_id}`: only what is given changes; an empty summary or list of tags removes them."""
+
+    project_id: Project | None = None
+    question: Annotated[str, Field(min_length=1, max_length=MAX_QUESTION)] | None = None
+    answer: Annotated[str, Field(min_length=1, max_length=MAX_ANSWER)] | None = None
+    summary: Annotated[str, Field(max_length=MAX_SUMMARY)] | None = None
+    tags: Annotated[list[_Label], Field(max_length=MAX_TAGS)] | None = None
+    version: Annotated[int, Field(ge=1, le=2**31 - 1, description="only if it is still this version")] | None = None
+
+    def correction(self) -> Correction:
+        """The correction as the service takes it."""
+        return Correction(
+            self.question, self.answer, self.summary, tuple(self.tags) if self.tags is not None else None
+        )  # fmt: skip
+
+
+class QAUndoPayload(_Payload):
+    """`POST /v1/qa/items/{qa_id}/undo`."""
+
+    delta: Annotated[str, StringConstraints(min_length=1, max_length=_MAX_ID), Field(
+        description="what approve, reject, merge or a correction answered with"
+    )]  # fmt: skip
     project_id: Project | None = None

@@ -6,7 +6,8 @@ from codexmem.surfaces.worker_api.routes import Services, routes
 
 SURFACE: Surface[Services] = Surface(
     name="worker_api",
-    prefixes=("/api", "/stream", "/viewer"),
-    kinds=frozenset({Kind.OBSERVATION, Kind.SUMMARY, Kind.PROMPT}),
+    prefixes=("/api", "/stream"),
+    # Traces name what any search found; pieces of documents are shown by the lab alone.
+    kinds=frozenset(Kind) - {Kind.CHUNK},
     routes=routes,
 )

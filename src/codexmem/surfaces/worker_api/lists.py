@@ -10,6 +10,7 @@ from codexmem.domain.query import Filter, Page, Seq
 from codexmem.services.memories import Memories
 from codexmem.surfaces._kit.params import Int64, asked, described
 from codexmem.surfaces._kit.recall import rows
+from codexmem.surfaces._kit.recall.described import ObservationPage, PromptPage, SummaryPage, answers
 from codexmem.surfaces.worker_api import wire
 
 _NAMES = {Kind.OBSERVATION: "Observation", Kind.SUMMARY: "Session", Kind.PROMPT: "Prompt"}
@@ -38,15 +39,15 @@ def add(door: APIRouter, services: Services) -> None:
     def prompt(number: Int64) -> dict[str, Any]:
         return _one(services, Kind.PROMPT, number)
 
-    @door.get("/api/observations", openapi_extra=listed)
+    @door.get("/api/observations", openapi_extra=listed, responses=answers(ObservationPage))
     def observations(request: Request) -> dict[str, Any]:
         return _page(services, Kind.OBSERVATION, asked(wire.ListRequest, request))
 
-    @door.get("/api/summaries", openapi_extra=listed)
+    @door.get("/api/summaries", openapi_extra=listed, responses=answers(SummaryPage))
     def summaries(request: Request) -> dict[str, Any]:
         return _page(services, Kind.SUMMARY, asked(wire.ListRequest, request))
 
-    @door.get("/api/prompts", openapi_extra=listed)
+    @door.get("/api/prompts", openapi_extra=listed, responses=answers(PromptPage))
     def prompts(request: Request) -> dict[str, Any]:
         return _page(services, Kind.PROMPT, asked(wire.ListRequest, request))
 

@@ -9,7 +9,9 @@ from fastapi.responses import StreamingResponse
 
 from codexmem.domain.memory import Kind
 from codexmem.services.operations import Operations
+from codexmem.surfaces.worker_api import answers_ops as answers
 from codexmem.surfaces.worker_api import exports, wire_ops
+from codexmem.surfaces.worker_api.answers_ops import described
 
 _KINDS = frozenset({Kind.OBSERVATION, Kind.SUMMARY, Kind.PROMPT})
 _FILE: dict[int | str, dict[str, Any]] = {200: {"content": {"text/csv": {}, "application/x-ndjson": {}}}}
@@ -30,25 +32,25 @@ def add(door: APIRouter, services: Services) -> None:
 
 
 def _add_upkeep(door: APIRouter, services: Services) -> None:
-    @door.get("/api/ops/index-status")
+    @door.get("/api/ops/index-status", response_model=None, responses=described(answers.IndexStatus))
     def index_status() -> dict[str, Any]:
         return wire_ops.index_status(services.operations.upkeep.index_state())
 
-    @door.get("/api/ops/agent-metrics")
+    @door.get("/api/ops/agent-metrics", response_model=None, responses=described(answers.AgentMetrics))
     def agent_metrics() -> dict[str, dict[str, int]]:
         return services.operations.upkeep.agent_metrics()
 
-    @door.post("/api/ops/agent-metrics/reset")
+    @door.post("/api/ops/agent-metrics/reset", response_model=None, responses=described(answers.AgentMetricsReset))
     def reset_agent_metrics() -> dict[str, Any]:
         services.operations.upkeep.reset_agent_metrics()
         return {"success": True, **services.operations.upkeep.agent_metrics()}
 
-    @door.post("/api/ops/retry-failed")
+    @door.post("/api/ops/retry-failed", response_model=None, responses=described(answers.RetriedAnswer))
     def retry_failed(body: wire_ops.RetryRequest | None = None) -> dict[str, Any]:
         asked = body or wire_ops.RetryRequest()
         return wire_ops.retried(services.operations.upkeep.retry_failed(asked.sessionDbId))
 
-    @door.post("/api/ops/backfill/chroma")
+    @door.post("/api/ops/backfill/chroma", response_model=None, responses=described(answers.BackfilledAnswer))
     def backfill(body: wire_ops.BackfillRequest | None = None) -> dict[str, Any]:
         asked = body or wire_ops.BackfillRequest()
         outcome = services.operations.upkeep.send_again(
@@ -58,21 +60,23 @@ def _add_upkeep(door: APIRouter, services: Services) -> None:
 
 
 def _add_reports(door: APIRouter, services: Services) -> None:
-    @door.get("/api/ops/search-traces")
+    @door.get("/api/ops/search-traces", response_model=None, responses=described(answers.TracesAnswer))
     def search_traces(asked: Annotated[wire_ops.TracesRequest, Query()]) -> dict[str, Any]:
         return wire_ops.traces(services.operations.reports.search_traces(asked.to_filter(), limit=asked.limit))
 
-    @door.get("/api/ops/session-timings")
+    @door.get("/api/ops/session-timings", response_model=None, responses=described(answers.TimingsAnswer))
     def session_timings(asked: Annotated[wire_ops.TimingsRequest, Query()]) -> dict[str, Any]:
         return wire_ops.timings(services.operations.reports.session_timings(asked.to_filter(), limit=asked.limit))
 
-    @door.get("/api/ops/failure-summary")
+    @door.get("/api/ops/failure-summary", response_model=None, responses=described(answers.FailuresAnswer))
     def failure_summary(asked: Annotated[wire_ops.FailuresRequest, Query()]) -> dict[str, Any]:
         return wire_ops.failures(services.operations.reports.failures(asked.to_filter(), limit=asked.limit))
 
-    @door.get("/api/ops/trends")
+    @door.get("/api/ops/trends", response_model=None, responses=described(answers.TrendsAnswer))
     def trends(asked: Annotated[wire_ops.TrendsRequest, Query()]) -> dict[str, Any]:
-        found = services.operations.trends.lately(window_s=asked.windowSec, bucket_s=asked.bucketSec)
+        found = services.operations.trends.lately(
+            window_s=asked.windowSec, bucket_s=asked.bucketSec, until_ms=asked.until_ms()
+        )
         return wire_ops.trends(asked, found)
 
 

@@ -6,6 +6,7 @@ from fastapi import APIRouter, Request
 
 from codexmem.services.overview import Overview
 from codexmem.services.status import Status
+from codexmem.surfaces._kit.recall.described import answers
 from codexmem.surfaces.worker_api import wire
 
 
@@ -21,11 +22,11 @@ class Services(Protocol):
 def add(door: APIRouter, services: Services) -> None:
     """Add the routes."""
 
-    @door.get("/api/projects")
+    @door.get("/api/projects", responses=answers(wire.Projects))
     def projects() -> dict[str, Any]:
         return {"projects": services.overview.projects()}
 
-    @door.get("/api/stats")
+    @door.get("/api/stats", responses=answers(wire.Stats))
     def stats(request: Request) -> dict[str, Any]:
         look = services.overview
         server = request.scope.get("server") or (None, None)
@@ -33,7 +34,7 @@ def add(door: APIRouter, services: Services) -> None:
             services.status.health(), look.counted(), followers=look.followers(), port=server[1], path=look.path
         )
 
-    @door.get("/api/processing-status")
+    @door.get("/api/processing-status", responses=answers(wire.Processing))
     def processing() -> dict[str, Any]:
         waiting = services.overview.waiting()
         return {"isProcessing": waiting > 0, "queueDepth": waiting}

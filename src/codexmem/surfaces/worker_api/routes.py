@@ -5,12 +5,22 @@ from typing import Protocol
 from fastapi import APIRouter
 
 from codexmem.surfaces._kit.surface import router
-from codexmem.surfaces.worker_api import lists, memory, ops, overview, recall, sessions, stream, system, viewer
+from codexmem.surfaces.worker_api import (
+    lists,
+    memory,
+    ops,
+    overview,
+    recall,
+    sessions,
+    standing,
+    stream,
+    system,
+)
 
 
 class Services(
     system.Services, sessions.Services, memory.Services, lists.Services, overview.Services, stream.Services,
-    ops.Services, Protocol,
+    ops.Services, standing.Services, Protocol,
 ):  # fmt: skip
     """What this door needs: what its groups need."""
 
@@ -26,5 +36,5 @@ def routes(services: Services) -> APIRouter:
     overview.add(door, services)
     stream.add(door, services)
     ops.add(door, services)
-    viewer.add(door)
+    standing.add(door, services)
     return door

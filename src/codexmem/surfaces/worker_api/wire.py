@@ -35,6 +35,47 @@ class Saved(BaseModel):
     duplicate: bool | None = None  # only where the same was saved before
 
 
+class Projects(BaseModel):
+    """Projects that have captured memories, those written to last first."""
+
+    projects: list[str]
+
+
+class Processing(BaseModel):
+    """Whether captured work waits."""
+
+    isProcessing: bool  # noqa: N815  the contract's spelling
+    queueDepth: int  # noqa: N815  the contract's spelling
+
+
+class WorkerStats(BaseModel):
+    """The server."""
+
+    version: str
+    uptime: int = Field(description="seconds")
+    activeSessions: int  # noqa: N815  the contract's spelling
+    sseClients: int  # noqa: N815  the contract's spelling
+    port: int | None
+
+
+class DatabaseStats(BaseModel):
+    """The store."""
+
+    path: str | None = Field(None, description="only where telling it gives nothing away")
+    size: int | None = Field(description="bytes; null where tenants share a database")
+    observations: int
+    sessions: int
+    summaries: int
+    prompts: int
+
+
+class Stats(BaseModel):
+    """Figures, as they were at most ten seconds ago."""
+
+    worker: WorkerStats
+    database: DatabaseStats
+
+
 def health(facts: Health, *, mcp_ready: bool) -> dict[str, Any]:
     """The answer to `GET /api/health`; uptime in milliseconds, as the clients of this contract expect."""
     return {

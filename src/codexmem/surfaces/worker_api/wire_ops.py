@@ -136,6 +136,12 @@ class TrendsRequest(_Asked):
 
     windowSec: Annotated[int, Field(ge=WINDOW_S.start, lt=WINDOW_S.stop)] = 3_600  # noqa: N815
     bucketSec: Annotated[int, Field(ge=BUCKET_S.start, lt=BUCKET_S.stop)] = 60  # noqa: N815
+    to: str | None = Field(default=None, description="The window's end, inclusive; now unless given.")
+
+    def until_ms(self) -> int | None:
+        """Where the window ends."""
+        last = _moment("to", self.to)
+        return last.last_ms if last is not None else None
 
 
 class RetryRequest(_Asked):

@@ -102,7 +102,8 @@ def test_a_run_with_tools_and_delegation(make: Make) -> None:
     (searched,) = bench.payloads(run, EventType.MEM_SEARCH)
     assert (searched["query"], searched["top_k"], searched["results"]) == ("铜钼 失活", 5, [lesson])
     (read,) = bench.payloads(run, EventType.MEM_GET)
-    assert read == lesson | {"agent": "orchestrator"}
+    assert isinstance(read.pop("took_ms"), int)
+    assert read == lesson | {"agent": "orchestrator", "depth": 0, "task_path": "0"}
     (lessons,) = bench.payloads(run, EventType.MEM_LIST)
     assert (lessons["total"], lessons["limit"], lessons["shown_mem_ids"]) == (1, 20, [LESSON])
     (resolved,) = bench.payloads(run, EventType.CITATIONS_RESOLVED)

@@ -33,6 +33,7 @@ MAX_REPLY = 600_000  # characters of one reply that are kept; encoded, they may 
 MAX_REPORT = 12_000  # characters of a subtask's result
 _MAX_TOLD = 2_000  # of a result in the trace, where the step before holds it whole
 ROOT = "0"
+_NOTHING_SAID: dict[str, Any] = {"content": "", "tool_calls": [], "raw": None}  # of a model that did not answer
 
 Kept = dict[str, Any]
 
@@ -60,6 +61,11 @@ class Errand:
     def depth(self) -> int:
         """How many tasks are above it."""
         return len(self.above)
+
+    @property
+    def within(self) -> Kept:
+        """Where in the run its events stand."""
+        return {"depth": self.depth, "task_path": self.path}
 
 
 class Recap:
@@ -175,7 +181,7 @@ class Recap:
         tools = self._offered(errand, why)
         about = {
             "model": self._model.name, "agent": errand.role.name, "task_name": errand.name,
-            "recap_state": errand.state, "depth": errand.depth, "turn": errand.turn + 1,
+            "recap_state": errand.state, **errand.within, "turn": errand.turn + 1,
             "steps": self._budget.steps + 1, "attempt": errand.refusals + 1,
         }  # fmt: skip
         asked = {"temperature": self._task.temperature, "messages": _told(messages), "tools": [t.name for t in tools]}
@@ -187,9 +193,9 @@ class Recap:
                 check=self._journal.check, deadline_s=self._budget.call_s(),
             )  # fmt: skip
         except Unanswered as error:
-            nothing: dict[str, Any] = {"content": "", "tool_calls": [], "raw": None}
-            trouble = {"error": str(error), "trouble": error.trouble.value}
-            self._journal.note(EventType.LLM_RESPONSE, about | nothing | trouble)
+            took_ms = int((ids.monotonic() - began) * 1_000)
+            told = {"error": str(error), "trouble": error.trouble.value, "took_ms": took_ms}
+            self._journal.note(EventType.LLM_RESPONSE, about | _NOTHING_SAID | told)
             raise
         content, calls = _bounded(reply)
         kept = {
@@ -206,7 +212,7 @@ class Recap:
         return EventType.RECAP_INFO, {
             "agent": errand.role.name, "recap_state": errand.state, "task_name": errand.name,
             "think": clip(kept["content"].strip() or plan.think, wording.MAX_THINK), "subtasks": list(plan.subtasks),
-            "result": clip(errand.came, _MAX_TOLD), "depth": errand.depth, "steps": self._budget.steps + 1,
+            "result": clip(errand.came, _MAX_TOLD), **errand.within, "steps": self._budget.steps + 1,
         }  # fmt: skip
 
     def _step(self, errand: Errand, reply: Kept) -> Step:
@@ -218,7 +224,7 @@ class Recap:
         """The result of one call of a tool."""
         path = f"{errand.path}.{errand.turn}.{place}"
         if call.name in errand.role.tools:
-            return self._tools.call(f"tool:{path}", errand.role, call)
+            return self._tools.call(f"tool:{path}", errand.role, call, errand.within)
         try:
             if call.name == "plan":
                 Arguments(call.arguments).texts("subtasks", wording.MAX_SUBTASKS, wording.MAX_SUBTASK)

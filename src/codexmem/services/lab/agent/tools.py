@@ -62,8 +62,8 @@ class Toolbox:
         told = descriptions(self._profile, role)
         return [told[name] for name in role.tools]
 
-    def call(self, key: str, role: Role, call: ToolCall) -> Result:
-        """Execute one call, or give back what it returned before a crash."""
+    def call(self, key: str, role: Role, call: ToolCall, within: Value) -> Result:
+        """Execute one call, or give back what it returned before a crash; `within` says which task it is part of."""
         kept = self._journal.done(key)
         if kept is None:
             self._journal.check()
@@ -77,6 +77,7 @@ class Toolbox:
                 told = {"error": why, "arguments": call.arguments[:MAX_QUERY], "agent": role.name}
                 value, event = {"error": why}, (EventType(call.name), told)
             took_ms = int((ids.monotonic() - began) * 1_000)
+            event = (event[0], event[1] | within | {"took_ms": took_ms})
             kept = self._journal.record(key, {"value": value, "took_ms": took_ms}, event)
         self._budget.spend(kept)
         return self._shown(call, kept["value"])

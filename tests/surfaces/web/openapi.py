@@ -1,0 +1,34 @@
+"""The interface description of every door, written to `docs/openapi/codexmem.json` by `just openapi`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any, cast
+
+from codexmem.app import SURFACES, Services
+from codexmem.store.database import acting_as
+from codexmem.surfaces._kit.assemble import build_asgi
+from codexmem.surfaces._kit.guard import GuardSettings
+from tests.surfaces._kit import asgi
+
+PATH = Path(__file__).parents[3] / "docs" / "openapi" / "codexmem.json"
+
+
+def description() -> dict[str, Any]:
+    """As the application itself tells it; nothing is called, so no services are needed."""
+    app = build_asgi(SURFACES, cast(Services, None), GuardSettings(None, acting_as), version="1")
+    told: dict[str, Any] = asgi.call(app, "GET", "/openapi.json").json
+    return told
+
+
+def text() -> str:
+    """As it is published."""
+    return json.dumps(description(), ensure_ascii=False, indent=1, sort_keys=True) + "\n"
+
+
+if __name__ == "__main__":
+    PATH.parent.mkdir(exist_ok=True)
+    PATH.write_text(text(), encoding="utf-8")
+    sys.stdout.write(f"{PATH.name}: {len(description()['paths'])} paths\n")

@@ -1,0 +1,494 @@
+"""Memories by address: the tree, the list, a note's page, and where any memory comes from."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests._support.model_server import ModelServer
+from tests._support.rpc_calls import Rpc
+from tests._support.server import Server
+from tests.web import axe
+from tests.web.seeds import notes, qa, timeline
+from tests.web.seeds.notes import Notebook
+from tests.web.visiting import Language, Theme, Visitor
+
+WORDS = {
+    "en": {
+        "title": "Memories", "new": "New note", "address": "Address", "content": "Content", "create": "Create note",
+        "one_new": "1 new", "edit": "Edit", "save": "Save", "saved": "Saved as version {}.", "versions": "Versions",
+        "to": "To", "unified": "One below the other",
+        "back": "Roll back to v{}…", "confirm": "Roll back to v{}", "rolled": "Version {} stands again, as version {}.",
+        "dialog": "Roll back to version {}", "keeps": "makes v{}, keeps history", "undo": "Undo", "undone": "Undone",
+        "conflict": "Somebody else changed this note meanwhile", "mine": "Save mine as v{}",
+        "theirs": "Take theirs, drop mine", "aliases": "Aliases", "another": "Another address", "add": "Add alias",
+        "added": "{} was added.", "remove": "Remove {}", "removed": "{} was removed.", "more": "More actions",
+        "delete": "Delete…", "delete_confirm": "Delete", "restore": "Restore", "forget": "Forget for good…",
+        "forget_confirm": "Forget for good", "why": "Where does this come from?", "drawer": "Where this comes from",
+        "relations": "Relations", "tree": "Addresses of all notes", "search": "Search", "list": "Notes",
+        "empty": "No note fits: domain {}://, P9–P10", "clear": "Clear filters", "source": "Source",
+        "nothing": "Nothing stands at this address", "write": "not written yet: write it",
+        "take_back": "Take back…", "take": "Take back", "cancel": "Cancel",
+        "leaving": "Leave without saving?", "read": "You are reading version {}.", "whole": "What agents are told",
+        "status": "Status", "deleted": "deleted",
+    },
+    "zh": {
+        "title": "记忆", "new": "新建笔记", "address": "地址", "content": "内容", "create": "创建笔记",
+        "one_new": "1 条新内容", "edit": "编辑", "save": "保存", "saved": "已保存为版本 {}。", "versions": "版本",
+        "to": "到", "unified": "合并",
+        "back": "回滚到 v{}…", "confirm": "回滚到 v{}", "rolled": "版本 {} 重新生效，成为版本 {}。",
+        "dialog": "回滚到版本 {}", "keeps": "生成 v{}，保留历史", "undo": "撤销", "undone": "已撤销",
+        "conflict": "在此期间有人修改了这条笔记", "mine": "将我的保存为 v{}",
+        "theirs": "采用对方的，放弃我的", "aliases": "别名", "another": "另一个地址", "add": "添加别名",
+        "added": "已添加 {}。", "remove": "移除 {}", "removed": "已移除 {}。", "more": "更多操作",
+        "delete": "删除…", "delete_confirm": "删除", "restore": "恢复", "forget": "永久遗忘…",
+        "forget_confirm": "永久遗忘", "why": "它从何而来？", "drawer": "来源",
+        "relations": "关联", "tree": "全部笔记的地址", "search": "搜索", "list": "笔记",
+        "empty": "没有符合条件的笔记：域 {}://、P9–P10", "clear": "清除筛选", "nothing": "此地址没有内容",
+        "write": "尚未写：去写", "source": "源文本",
+        "take_back": "收回…", "take": "收回", "cancel": "取消",
+        "leaving": "不保存就离开吗？", "read": "你正在阅读版本 {}。", "whole": "智能体得知的内容",
+        "status": "状态", "deleted": "已删除",
+    },
+}  # fmt: skip
+BOTH: list[Language] = ["en", "zh"]
+
+
+@pytest.fixture(scope="module")
+def books(served: Server) -> dict[str, Notebook]:
+    """A small memory for each language, written by an agent."""
+    return {language: notes.kept(served, f"notes-{language}") for language in BOTH}
+
+
+def button(scope: Page | Locator, name: str) -> Locator:
+    return scope.get_by_role("button", name=name, exact=True)
+
+
+def tab(page: Page, name: str) -> Locator:
+    return page.get_by_role("tab", name=re.compile(f"^{name}"))
+
+
+def heading(page: Page, text: str) -> None:
+    expect(page.get_by_role("heading", level=1, name=text, exact=True)).to_be_visible()
+
+
+@pytest.mark.parametrize("language", BOTH)
+def test_what_an_agent_writes_appears_and_what_is_edited_here_the_agent_reads(
+    visit: Visitor, books: dict[str, Notebook], language: Language
+) -> None:
+    words, book = WORDS[language], books[language]
+    page = visit(f"/ui/memories?domain={book.domain}", language)
+    rows = page.get_by_role("grid", name=words["list"])
+    expect(rows.get_by_role("row").filter(has_text=book.uri("配置/语言"))).to_be_visible()
+    # An agent writes while the page is open: it is told, and the list does not jump.
+    book.create("故事", "第一行\nThe port is 8080.\n", priority=3)
+    button(page, words["one_new"]).click()
+    row = rows.get_by_role("row").filter(has_text=book.uri("故事"))
+    expect(row).to_contain_text("第一行")
+    row.click()
+    heading(page, book.uri("故事"))
+
+    button(page, words["edit"]).click()
+    page.get_by_role("textbox", name=words["content"]).fill("第一行\nThe port is 37877.\n")
+    button(page, words["save"]).click()
+    expect(page.get_by_text(words["saved"].format(2))).to_be_visible()
+    expect(page.get_by_role("tabpanel")).to_contain_text("37877")
+    assert book.says("故事") == "第一行\nThe port is 37877.\n"
+
+
+@pytest.mark.parametrize("language", BOTH)
+def test_any_two_versions_are_compared_and_an_earlier_one_is_rolled_back_to(
+    visit: Visitor, books: dict[str, Notebook], language: Language
+) -> None:
+    words, book = WORDS[language], books[language]
+    book.create("版本", "第一行\nThe port is 8080.\n")
+    book.writes("版本", "第一行\nThe port is 37877.\n")
+    book.writes("版本", "第一行\nThe port is 37877.\nThird.")
+    page = visit(f"/ui/m/{book.domain}/版本", language)
+    tab(page, words["versions"]).click()
+    versions = page.get_by_role("grid", name=words["versions"])
+    expect(versions.get_by_role("row")).to_have_count(3)
+    versions.get_by_role("row").nth(1).click()
+    expect(page).to_have_url(re.compile(r"diff=1\.\.2"))
+    shown = page.locator(".cm-diff")
+    expect(shown).to_contain_text("8080")
+    expect(shown).not_to_contain_text("Third.")
+    page.get_by_text(words["unified"], exact=True).click()
+    expect(page).to_have_url(re.compile("mode=unified"))
+    # Any pair: from the first to what stands now; a reload shows the same.
+    page.get_by_role("combobox", name=words["to"], exact=True).click()
+    page.get_by_role("option", name="v3", exact=True).click()
+    expect(page).to_have_url(re.compile(r"diff=1\.\.3"))
+    page.reload()
+    expect(shown).to_contain_text("Third.")
+    expect(page.get_by_text(words["keeps"].format(4))).to_be_visible()
+
+    button(page, words["back"].format(1)).last.click()
+    dialog = page.get_by_role("dialog", name=words["dialog"].format(1))
+    expect(dialog.locator(".cm-diff")).to_contain_text("Third.")
+    assert book.stands("版本").endswith("Third.")
+    button(dialog, words["confirm"].format(1)).click()
+    expect(page.get_by_text(words["rolled"].format(1, 4))).to_be_visible()
+    assert book.says("版本") == "第一行\nThe port is 8080.\n"
+    told = book.command("memory", "versions", book.uri("版本"))
+    assert [each["version"] for each in told["versions"]] == [4, 3, 2, 1]
+
+
+@pytest.mark.parametrize("language", BOTH)
+def test_two_who_write_at_once_see_both_texts_and_choose(
+    visit: Visitor, books: dict[str, Notebook], language: Language
+) -> None:
+    words, book = WORDS[language], books[language]
+    book.adds("冲突", "base\n")
+    page = visit(f"/ui/m/{book.domain}/冲突?edit=1", language)
+    field = page.get_by_role("textbox", name=words["content"])
+    field.fill("mine\n")
+    book.writes("冲突", "theirs\n")
+    button(page, words["save"]).click()
+    expect(page.get_by_role("heading", name=words["conflict"])).to_be_visible()
+    both = page.locator(".cm-diff")
+    expect(both).to_contain_text("theirs")
+    expect(both).to_contain_text("mine")
+    assert book.stands("冲突") == "theirs\n"
+    button(page, words["mine"].format(3)).click()
+    expect(page.get_by_text(words["saved"].format(3))).to_be_visible()
+    assert book.stands("冲突") == "mine\n"
+
+    button(page, words["edit"]).click()
+    field.fill("mine again\n")
+    book.writes("冲突", "theirs again\n")
+    button(page, words["save"]).click()
+    button(page, words["theirs"]).click()
+    expect(page.get_by_role("tabpanel")).to_contain_text("theirs again")
+    assert book.stands("冲突") == "theirs again\n"
+
+
+@pytest.mark.parametrize("language", BOTH)
+def test_an_alias_is_added_taken_back_and_removed(
+    visit: Visitor, books: dict[str, Notebook], language: Language
+) -> None:
+    words, book = WORDS[language], books[language]
+    page = visit(f"/ui/m/{book.domain}/配置/语言?tab=aliases", language)
+    alias = book.uri("界面")
+    for act in ("undo", "remove"):
+        page.get_by_role("textbox", name=words["another"]).fill(alias)
+        button(page, words["add"]).click()
+        expect(page.get_by_text(words["added"].format(alias))).to_be_visible()
+        assert book.stands("界面").startswith("界面语言")
+        if act == "undo":
+            button(page, words["undo"]).click()
+            expect(page.get_by_text(words["undone"])).to_be_visible()
+        else:
+            button(page, words["remove"].format(alias)).click()
+            expect(page.get_by_text(words["removed"].format(alias))).to_be_visible()
+        expect(button(page, words["remove"].format(alias))).to_have_count(0)
+    # What stands elsewhere cannot be taken.
+    page.get_by_role("textbox", name=words["another"]).fill(book.uri("config"))
+    button(page, words["add"]).click()
+    expect(page.get_by_role("tabpanel").get_by_role("alert")).to_contain_text(book.uri("config"))
+    # An alias leads to the note, and says whose it is.
+    page.goto(f"/ui/m/{book.domain}/port")
+    expect(page.get_by_role("tabpanel")).to_contain_text("37877")
+    expect(page.get_by_role("link", name=book.uri("config")).first).to_be_visible()
+
+
+@pytest.mark.parametrize("language", BOTH)
+def test_relations_lead_both_ways_and_to_what_is_not_written_yet(
+    visit: Visitor, books: dict[str, Notebook], language: Language
+) -> None:
+    words, book = WORDS[language], books[language]
+    page = visit(f"/ui/m/{book.domain}/deploy/steps?tab=relations", language)
+    panel = page.get_by_role("tabpanel")
+    panel.get_by_role("link", name=words["write"]).click()
+    dialog = page.get_by_role("dialog", name=words["new"])
+    expect(dialog.get_by_role("textbox", name=words["address"])).to_have_value(book.uri("deploy/rollback"))
+    page.go_back()
+    panel.get_by_role("link", name=book.uri("config")).first.click()
+    heading(page, book.uri("config"))
+    tab(page, words["relations"]).click()
+    panel.get_by_role("link", name=book.uri("配置/数据库/连接")).click()
+    heading(page, book.uri("配置/数据库/连接"))
+    expect(panel).to_contain_text("连接池大小为 20")
+    # An address at which nothing stands says so, and offers to write it.
+    page.goto(f"/ui/m/{book.domain}/没有?tab=content")
+    expect(page.get_by_text(words["nothing"])).to_be_visible()
+
+
+@pytest.mark.parametrize("language", BOTH)
+def test_a_note_is_deleted_restored_and_forgotten(
+    visit: Visitor, served: Server, books: dict[str, Notebook], language: Language
+) -> None:
+    words, book = WORDS[language], books[language]
+    made = book.adds("临时/一", "gone soon")
+    page = visit(f"/ui/m/{book.domain}/临时/一", language)
+
+    def ask(what: str) -> Locator:
+        button(page, words["more"]).click()
+        page.get_by_role("menuitem", name=words[what]).click()
+        return page.get_by_role("dialog").filter(has_text=book.uri("临时/一"))
+
+    button(ask("delete"), words["delete_confirm"]).click()
+    expect(button(page, words["restore"])).to_be_visible()
+    (gone,) = served.request("GET", f"/api/notes?domain={book.domain}&status=deleted").json["items"]
+    assert gone["seq"] == made["seq"]
+    button(page, words["restore"]).click()
+    expect(button(page, words["restore"])).to_have_count(0)
+    assert book.stands("临时/一") == "gone soon"
+
+    button(ask("delete"), words["delete_confirm"]).click()
+    button(page, words["undo"]).click()
+    expect(page.get_by_text(words["undone"])).to_be_visible()
+    assert book.stands("临时/一") == "gone soon"
+
+    dialog = ask("forget")
+    expect(button(dialog, words["forget_confirm"])).to_be_disabled()
+    dialog.get_by_role("textbox").fill("一")
+    button(dialog, words["forget_confirm"]).click()
+    heading(page, words["title"])
+    assert served.request("GET", f"/api/provenance/%23{made['seq']}").status == 404
+
+
+@pytest.fixture(scope="module")
+def traced(served: Server, model: ModelServer, books: dict[str, Notebook]) -> Iterator[dict[str, str]]:
+    """A name of one memory of each kind, and the session that two of them come from."""
+    former, model.script = model.script, timeline.says
+    agent = timeline.Agent(served, "notes-trace", "notes-trace")
+    agent.asks("登录为什么超时？")
+    agent.uses("Read", {"file_path": "src/登录.py"}, "pool = Pool(5)  # mark-login")
+    (observation,) = timeline.until_there(served, "notes-trace", 1, "observation")
+    agent.ends_turn("Done. mark-done")
+    (summary,) = timeline.until_there(served, "notes-trace", 1, "summary")
+    (prompt,) = timeline.rows_of(served, "notes-trace", "prompt")
+    entry = Rpc(served).result("memory_add", {"content": "The pool holds 20 connections 连接池", "summary": "连接池"})
+    lesson = served.post("/api/v1/memories", {"role": "global", "content": "Prefer the larger pool 较大的池"})
+    yield {
+        "session": str(agent.number), "observation": observation["ref"], "summary": summary["ref"],
+        "prompt": prompt["ref"], "qa": qa.hand_in(served, "notes-trace", qa.TESTS["en"]), "knowledge": entry["id"],
+        "lesson": f"mem:{lesson.json['memory']['mem_id']}", "note": books["en"].uri("config"),
+    }  # fmt: skip
+    model.script = former
+
+
+KINDS = {
+    "en": {"observation": "observation", "summary": "summary", "prompt": "prompt", "note": "note",
+           "qa": "question and answer", "knowledge": "knowledge", "lesson": "lesson"},
+    "zh": {"observation": "观察", "qa": "问答", "lesson": "经验"},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("language", BOTH)
+def test_every_kind_of_memory_tells_where_it_comes_from(
+    visit: Visitor, traced: dict[str, str], language: Language
+) -> None:
+    words = WORDS[language]
+    page = visit("/ui/memories", language)
+    drawer = page.get_by_role("dialog", name=words["drawer"])
+    for kind, word in KINDS[language].items():
+        name = traced[kind].removeprefix("#")
+        page.goto(f"/ui/memories?why={name}")
+        expect(drawer.get_by_text(word, exact=True).first).to_be_visible()
+        expect(drawer.locator("code").filter(has_text="codexmem why")).to_contain_text(name)
+    page.goto(f"/ui/memories?why={traced['observation'].removeprefix('#')}")
+    # What was asked, explained in its place, leads on to what came of it, and back.
+    drawer.get_by_role("button", name=traced["prompt"]).click()
+    expect(drawer.locator("code")).to_contain_text(traced["prompt"])
+    expect(drawer.get_by_role("link", name=traced["observation"], exact=True)).to_be_visible()
+    expect(drawer.get_by_role("link", name=traced["summary"], exact=True)).to_be_visible()
+    drawer.get_by_role("button", name=traced["observation"]).first.click()
+    expect(drawer).to_contain_text("Read")
+    drawer.get_by_role("link", name="notes-trace").click()
+    page.wait_for_url(f"**/ui/sessions/{traced['session']}")
+    expect(drawer).to_have_count(0)
+
+
+@pytest.mark.parametrize("language", BOTH)
+def test_what_was_written_together_is_taken_back_together(
+    visit: Visitor, served: Server, books: dict[str, Notebook], language: Language
+) -> None:
+    words, book = WORDS[language], books[language]
+    entries = [{"uri": book.uri(f"导入/{name}"), "content": f"imported {name}"} for name in ("甲", "乙")]
+    book.call("import_memories", data={"memories": entries})
+    page = visit(f"/ui/m/{book.domain}/导入/甲", language)
+    button(page, words["why"]).click()
+    drawer = page.get_by_role("dialog", name=words["drawer"])
+    button(drawer, words["take_back"]).click()
+    dialog = page.get_by_role("dialog").filter(has_text="imported 乙")
+    expect(dialog).to_contain_text("imported 甲")
+    assert book.stands("导入/乙") == "imported 乙"
+    button(dialog, words["take"]).click()
+    expect(dialog).to_have_count(0)
+
+    def standing() -> int:
+        found = served.request("GET", f"/api/notes?domain={book.domain}&limit=200").json["items"]
+        return sum("/导入/" in row["uri"].replace("://", "/") for row in found)
+
+    assert standing() == 0
+    button(page, words["undo"]).click()
+    expect(page.get_by_text(words["undone"])).to_be_visible()
+    assert standing() == 2
+
+
+@pytest.mark.parametrize("language", BOTH)
+def test_the_keyboard_alone_writes_finds_and_changes_a_note(
+    visit: Visitor, books: dict[str, Notebook], language: Language
+) -> None:
+    words, book = WORDS[language], books[language]
+    page = visit(f"/ui/memories?domain={book.domain}", language)
+    keys = page.keyboard
+    tree = page.get_by_role("tree", name=words["tree"])
+    expect(tree.get_by_role("treeitem", name="配置").first).to_be_visible()
+    keys.press("n")
+    expect(page.get_by_role("textbox", name=words["address"])).to_be_focused()
+    keys.press("Control+a")
+    keys.insert_text(book.uri("键盘/笔记"))
+    keys.press("Tab")
+    keys.insert_text("by keys")
+    for _ in range(4):
+        keys.press("Tab")
+    expect(button(page, words["create"])).to_be_focused()
+    keys.press("Enter")
+    heading(page, book.uri("键盘/笔记"))
+    keys.press("e")
+    expect(page.get_by_role("textbox", name=words["content"])).to_be_focused()
+    keys.press("Control+End")
+    keys.insert_text(" alone")
+    keys.press("Control+Enter")
+    expect(page.get_by_text(words["saved"].format(2))).to_be_visible()
+    assert book.stands("键盘/笔记") == "by keys alone"
+
+    # The tree, as any tree is walked: letters seek, arrows open, close and move.
+    tree.locator("[aria-selected='true']").focus()
+    focused = page.locator("[role=treeitem]:focus")
+    keys.press("End")
+    expect(focused).to_contain_text("system://")
+    keys.press("ArrowRight")
+    keys.press("ArrowRight")
+    expect(focused).to_contain_text("boot")
+    keys.press("ArrowLeft")
+    keys.press("ArrowLeft")
+    expect(tree.get_by_role("treeitem", name="boot")).to_have_count(0)
+    tree.locator("[aria-selected='true']").focus()
+    for _ in range(3):
+        keys.press("ArrowLeft")
+    expect(focused).to_contain_text(f"{book.domain}://")
+    for letter in "config":
+        keys.press(letter)
+    expect(focused).to_contain_text("config")
+    keys.press("ArrowDown")
+    expect(focused).to_contain_text("deploy")
+    keys.press("ArrowRight")
+    expect(focused).to_have_attribute("aria-expanded", "true")
+    keys.press("ArrowDown")
+    expect(focused).to_contain_text("steps")
+    keys.press("Enter")
+    heading(page, book.uri("deploy/steps"))
+    # Unsaved words are not lost to a key.
+    keys.press("e")
+    expect(page.get_by_role("textbox", name=words["content"])).to_be_focused()
+    keys.insert_text("unsaved ")
+    page.get_by_role("link", name=words["title"], exact=True).focus()
+    keys.press("Enter")
+    leaving = page.get_by_role("dialog", name=words["leaving"])
+    expect(leaving).to_be_visible()
+    expect(button(leaving, words["cancel"])).to_be_focused()
+    keys.press("Enter")
+    expect(page.get_by_role("textbox", name=words["content"])).to_have_value(re.compile("^unsaved"))
+
+
+def test_the_list_is_narrowed_by_words_and_filters_that_stand_in_the_address(
+    visit: Visitor, books: dict[str, Notebook]
+) -> None:
+    words, book = WORDS["en"], books["en"]
+    page = visit(f"/ui/memories?domain={book.domain}&prio=3-5")
+    rows = page.get_by_role("grid", name=words["list"]).get_by_role("row")
+    expect(rows.filter(has_text="连接")).to_have_count(1)
+    expect(rows.filter(has_text="语言")).to_have_count(0)
+    page.get_by_role("searchbox", name=words["search"]).fill("连接池")
+    expect(rows).to_have_count(1)
+    expect(page).to_have_url(re.compile("q=%E8%BF%9E"))
+    page.get_by_role("combobox", name=words["status"], exact=True).click()
+    page.get_by_role("option", name=words["deleted"], exact=True).click()
+    expect(page).to_have_url(re.compile("status=deleted"))
+    page.go_back()
+    expect(rows).to_have_count(1)
+    page.get_by_role("searchbox", name=words["search"]).fill("")
+    page.goto(f"/ui/memories?domain={book.domain}&prio=9-10")
+    expect(page.get_by_text(words["empty"].format(book.domain))).to_be_visible()
+    button(page, words["clear"]).click()
+    expect(rows.first).to_be_visible()
+    assert page.url.endswith("/ui/memories")
+    # A view is shown as agents are told it.
+    page.goto("/ui/m/system/boot")
+    panel = page.get_by_role("region", name=words["whole"])
+    expect(panel).to_contain_text("37877")
+    expect(panel.get_by_role("link", name=book.uri("config"))).to_be_visible()
+
+
+def test_an_earlier_version_is_read_in_place_and_odd_addresses_work(visit: Visitor, books: dict[str, Notebook]) -> None:
+    words, book = WORDS["en"], books["en"]
+    page = visit(f"/ui/m/{book.domain}/config?v=1")
+    expect(page.get_by_text(words["read"].format(1))).to_be_visible()
+    expect(page.get_by_role("tabpanel")).to_contain_text("8080")
+    page.get_by_text(words["source"], exact=True).click()
+    expect(page.get_by_role("tabpanel")).to_contain_text("**8080**")
+    # Going back is itself taken back.
+    button(page, words["back"].format(1)).click()
+    button(page.get_by_role("dialog"), words["confirm"].format(1)).click()
+    button(page, words["undo"]).click()
+    expect(page.get_by_text(words["undone"])).to_be_visible()
+    assert "37877" in book.stands("config")
+    odd = "100% <b>&?#+ 空 格"
+    book.adds(odd, "odd but fine")
+    page.goto(f"/ui/memories?domain={book.domain}")
+    page.get_by_role("grid", name=words["list"]).get_by_role("row").filter(has_text="100%").click()
+    heading(page, book.uri(odd))
+    expect(page.get_by_role("tabpanel")).to_contain_text("odd but fine")
+    page.reload()
+    heading(page, book.uri(odd))
+    expect(page.get_by_role("tabpanel")).to_contain_text("odd but fine")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("language", BOTH)
+def test_axe_finds_nothing(
+    visit: Visitor, books: dict[str, Notebook], traced: dict[str, str], language: Language, theme: Theme
+) -> None:
+    words, book = WORDS[language], books[language]
+    page = visit(f"/ui/memories?domain={book.domain}", language, theme)
+    expect(page.get_by_role("grid", name=words["list"]).get_by_role("row").first).to_be_visible()
+    expect(page.get_by_role("treeitem", name="配置").first).to_be_visible()
+    assert axe.violations(page) == []
+    page.goto(f"/ui/memories?why={traced['observation'].removeprefix('#')}")
+    expect(page.get_by_role("link", name="notes-trace")).to_be_visible()
+    assert axe.violations(page) == []
+    page.goto(f"/ui/m/{book.domain}/config")
+    expect(page.get_by_role("tabpanel")).to_contain_text("37877")
+    assert axe.violations(page) == []
+    button(page, words["edit"]).click()
+    assert axe.violations(page) == []
+    for name in ("aliases", "relations", "versions"):
+        tab(page, words[name]).click()
+        expect(page.get_by_role("tabpanel")).to_contain_text(book.uri("config") if name == "aliases" else "")
+        if name == "versions":
+            page.get_by_role("grid", name=words["versions"]).get_by_role("row", name="v2").click()
+            expect(page.locator(".cm-diff")).to_be_visible()
+        assert axe.violations(page) == []
+    button(page, words["back"].format(1)).last.click()
+    expect(page.get_by_role("dialog").locator(".cm-diff")).to_be_visible()
+    assert axe.violations(page) == []
+
+
+@pytest.mark.parametrize("language", BOTH)
+def test_a_narrow_screen_shows_everything(visit: Visitor, books: dict[str, Notebook], language: Language) -> None:
+    book = books[language]
+    narrow = visit.context(language, viewport={"width": 360, "height": 740})
+    page = visit(f"/ui/memories?domain={book.domain}", context=narrow)
+    expect(page.get_by_role("row").first).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") == 360
+    for state in ("", "?tab=versions&diff=1..3", "?edit=1"):
+        page.goto(f"/ui/m/{book.domain}/config{state}")
+        expect(page.get_by_role("tabpanel")).to_be_visible()
+        assert page.evaluate("document.documentElement.scrollWidth") == 360, state

@@ -1,0 +1,56 @@
+"""The shape of the application's sources: what no compiler checks."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from tests.web.building import SCHEMA, WEB
+
+MAX_LINES = 400
+MAX_WIDTH = 120
+SOURCES = sorted(path for path in (WEB / "src").rglob("*.ts*") if path != SCHEMA)
+STYLES = sorted((WEB / "src").rglob("*.css"))
+_LOOSE = re.compile(r"(?::|\bas|<)\s*any\b|@ts-ignore|@ts-nocheck|dangerouslySetInnerHTML")
+
+
+def named(path: Path) -> str:
+    return str(path.relative_to(WEB))
+
+
+def test_files_are_short_and_lines_fit() -> None:
+    wrong = []
+    for path in (*SOURCES, *STYLES):
+        lines = path.read_text(encoding="utf-8").splitlines()
+        if len(lines) >= MAX_LINES:
+            wrong.append(f"{named(path)}: {len(lines)} lines")
+        # A sentence that people read stays whole.
+        text = path.is_relative_to(WEB / "src" / "i18n")
+        wrong += [f"{named(path)}:{at}" for at, line in enumerate(lines, 1) if len(line) > MAX_WIDTH and not text]
+    assert wrong == []
+
+
+def test_every_source_says_first_what_it_is_for() -> None:
+    assert [named(path) for path in SOURCES if not path.read_text(encoding="utf-8").startswith("// ")] == []
+
+
+def test_nothing_is_loose() -> None:
+    assert [named(path) for path in SOURCES if _LOOSE.search(path.read_text(encoding="utf-8"))] == []
+
+
+def test_colours_come_from_the_tokens() -> None:
+    """Only what was measured for contrast may colour text and grounds."""
+    homes = {"src/app/theme.ts", "src/app/tokens.css", "src/parts/DiffDrawing.css"}
+    colour = re.compile(r"#[0-9a-fA-F]{6}\b|#[0-9a-fA-F]{3}\b(?=['\";])|\brgba?\(")
+    found = [named(path) for path in (*SOURCES, *STYLES) if colour.search(path.read_text(encoding="utf-8"))]
+    assert [name for name in found if name not in homes and not name.endswith(".test.ts")] == []
+
+
+def test_every_component_in_use_has_its_styles() -> None:
+    """One that lacks them looks right nowhere, and no compiler says so."""
+    imported = re.compile(r"import \{([^}]*)\} from '@mantine/core'")
+    texts = [path.read_text(encoding="utf-8") for path in SOURCES]
+    used = {name.strip() for text in texts for names in imported.findall(text) for name in names.split(",")}
+    known = {path.stem for path in (WEB / "node_modules" / "@mantine" / "core" / "styles").glob("[A-Z]*.css")}
+    loaded = (WEB / "src" / "app" / "styles.ts").read_text(encoding="utf-8")
+    assert [name for name in sorted(used & known) if f"/{name}.css'" not in loaded] == []

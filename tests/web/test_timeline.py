@@ -1,0 +1,395 @@
+"""Timeline, observation and session pages: see what was captured as it comes, read it, forget it, take it back."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from tests._support.model_server import ModelServer
+from tests._support.server import Server
+from tests.web import axe
+from tests.web.seeds import timeline as seed
+from tests.web.visiting import Language, Theme, Visitor
+
+WORDS = {
+    "en": {
+        "list": "Memories, newest first", "found": "Found memories, best first", "new": "1 new",
+        "nothing": "Nothing fits: project", "session": "Session {}", "preview": "Chosen memory",
+        "turns": "Turns, what was handed over, tool events and what came of them", "became": "Became",
+        "show": "Show the tool events of turn 1", "goes": "1 memory goes", "newer": "Newer", "older": "Older",
+        "forget": "Forget…", "forget?": "Forget {} for good?", "do": "Forget", "cancel": "Cancel",
+        "forgotten": "1 memory was forgotten", "search": "Search the timeline", "undo": "Undo this session…",
+        "undo?": "Undo everything this session wrote", "back": "Undo", "hidden": "is hidden", "undone": "Undone",
+        "changes": "7 memories change", "taken": "7 memories were taken back", "sessions": "Sessions",
+        "handed": "Handed over at the start", "timings": "Timings", "about": "About it",
+        "kind": "Observations", "listed": "Sessions, last active first", "newest": "Go to the newest",
+        "gone": "is not here any more", "why": "Where does this come from?", "whence": "Where this comes from",
+        "forget session?": "Forget session {} for good?", "type": "Type {} to confirm", "nobody": "It does not exist",
+        "restore": "Bring back…", "is hidden": "This memory is hidden: it was taken back.",
+    },
+    "zh": {
+        "list": "记忆，最新在前", "found": "找到的记忆，最相关在前", "new": "1 条新内容",
+        "nothing": "没有符合条件的内容：项目", "session": "会话 {}", "preview": "所选记忆",
+        "turns": "各轮、交给智能体的内容、工具事件及其结果", "became": "形成",
+        "show": "显示第 1 轮的工具事件", "goes": "1 条记忆将被清除", "newer": "较新", "older": "较旧",
+        "forget": "遗忘…", "forget?": "永久遗忘 {}？", "do": "遗忘", "cancel": "取消",
+        "forgotten": "已遗忘 1 条记忆", "search": "搜索时间线", "undo": "撤销此会话…",
+        "undo?": "撤销此会话写入的一切", "back": "撤销", "hidden": "将被隐藏", "undone": "已撤销",
+        "changes": "7 条记忆将改变", "taken": "已撤销 7 条记忆", "sessions": "会话",
+        "handed": "开始时交给智能体", "timings": "耗时", "about": "相关信息",
+        "kind": "观察", "listed": "会话，最近活动在前", "newest": "回到最新",
+        "gone": "已不在这里", "why": "它从何而来？", "whence": "来源",
+        "forget session?": "永久遗忘会话 {}？", "type": "输入 {} 以确认", "nobody": "不存在",
+        "restore": "恢复…", "is hidden": "此记忆已被撤销，处于隐藏状态。",
+    },
+}  # fmt: skip
+BOTH: list[Language] = ["en", "zh"]
+LOGIN, PORT = "登录超时的原因是连接池耗尽", "The deploy port is 37877"
+MANY = 2_000
+MOST_ROWS = 60
+
+
+@pytest.fixture(scope="module", autouse=True)
+def distilled(model: ModelServer) -> Iterator[None]:
+    """The model finds in these sessions what was hidden in them."""
+    before, model.script = model.script, seed.says
+    yield
+    model.script = before
+
+
+@pytest.fixture(scope="module")
+def working(served: Server) -> Callable[[str], seed.Agent]:
+    """A session of a name, made once: one is only read; those of the languages are taken back and forgotten, in that
+    order.
+    """
+    made: dict[str, seed.Agent] = {}
+
+    def get(name: str) -> seed.Agent:
+        if name not in made:
+            made[name] = seed.working_session(served, f"web-{name}", f"story-{name}")
+        return made[name]
+
+    return get
+
+
+@pytest.fixture(scope="module")
+def many(built_web: object, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server with many pages of memories; without vectors, which nobody looks at here."""
+    with Server(tmp_path_factory.mktemp("many"), settings={"CODEXMEM_EMBEDDER": "none"}) as server:
+        seed.import_rows(server, "many", MANY, newest_ms=int(time.time() * 1000) - seed.DAY_MS)
+        yield server
+
+
+def row(page: Page, text: str) -> Locator:
+    return page.get_by_role("row").filter(has_text=text)
+
+
+@pytest.mark.parametrize("language", BOTH)
+def test_what_a_hook_captures_appears_without_reload_and_leads_to_its_session(
+    visit: Visitor, served: Server, language: Language
+) -> None:
+    words, project = WORDS[language], f"web-live-{language}"
+    about = {"session_id": f"live-{language}", "cwd": f"/home/me/{project}"}
+    page = visit(f"/ui/timeline?project={project}", language)
+    expect(page.get_by_text(words["nothing"])).to_be_visible()
+    page.evaluate("window.stayed = true")
+
+    seed.hook(served, "session-init", {**about, "prompt": "登录为什么超时？"})
+    expect(row(page, "登录为什么超时？")).to_be_visible()  # an empty list fills by itself
+    tool = {"tool_name": "Read", "tool_input": {"file_path": "src/登录.py"}, "tool_use_id": "u-1"}
+    seed.hook(served, "observation", {**about, **tool, "tool_response": "pool = Pool(5)  # mark-login"})
+    page.get_by_role("button", name=words["new"]).click()
+    expect(row(page, LOGIN)).to_be_visible()
+    assert page.evaluate("window.stayed") is True
+
+    row(page, LOGIN).click()
+    chosen = page.get_by_role("region", name=words["preview"])
+    expect(chosen.get_by_text("登录接口在高峰期等待 30 秒")).to_be_visible()
+    expect(chosen.get_by_text("src/登录.py")).to_be_visible()
+    chosen.get_by_role("link", name=re.compile(words["session"].format(r"\d+"))).click()
+
+    turns = page.get_by_role("grid", name=words["turns"])
+    expect(turns.get_by_role("row").first).to_contain_text("登录为什么超时？")
+    expect(row(page, "登录.py")).to_have_count(0)
+    page.get_by_role("button", name=words["show"]).click()
+    row(page, "登录.py").click()
+    event = page.get_by_role("region", name="Read")
+    expect(event.get_by_text("pool = Pool(5) # mark-login")).to_be_visible()
+    expect(event.get_by_role("heading", name=words["became"])).to_be_visible()
+    event.get_by_role("link", name=re.compile(r"#\d+")).first.click()
+    expect(page.get_by_role("heading", level=1)).to_have_text(LOGIN)
+
+
+@pytest.mark.parametrize("language", BOTH)
+def test_a_session_shows_turns_timings_and_what_was_handed_over(
+    visit: Visitor, working: Callable[[str], seed.Agent], language: Language
+) -> None:
+    words, agent = WORDS[language], working("read")
+    page = visit(f"/ui/sessions/{agent.number}", language)
+    turns = page.get_by_role("grid", name=words["turns"])
+    expect(turns.get_by_role("row").filter(has_text="Which port does the deployment use?")).to_be_visible()
+    row(page, words["handed"]).click()
+    expect(page.get_by_role("link", name=LOGIN)).to_be_visible()
+    turns.get_by_role("row").first.click()
+    expect(page.get_by_role("heading", name=words["timings"])).to_be_visible()
+    # The address holds the choice: another person sees the same.
+    address = page.url
+    assert "sel=t1" in address
+    again = visit(address.removeprefix(visit.url), language)
+    expect(again.get_by_role("heading", name=words["timings"])).to_be_visible()
+
+
+@pytest.mark.parametrize("language", BOTH)
+def test_everything_a_session_wrote_is_taken_back_after_a_look_and_brought_back(
+    visit: Visitor, served: Server, working: Callable[[str], seed.Agent], language: Language
+) -> None:
+    words, agent = WORDS[language], working(language)
+    first = seed.rows_of(served, agent.project, "observation")[-1]
+    page = visit(f"/ui/sessions/{agent.number}", language)
+    page.get_by_role("button", name=words["undo"]).click()
+    dialog = page.get_by_role("dialog", name=words["undo?"])
+    expect(dialog.get_by_text(words["changes"])).to_be_visible()
+    expect(dialog.get_by_role("listitem").filter(has_text=LOGIN)).to_contain_text(words["hidden"])
+    assert len(seed.rows_of(served, agent.project)) == 7
+    dialog.get_by_role("button", name=words["back"], exact=True).click()
+    notice = page.get_by_role("alert").filter(has_text=words["taken"])
+    expect(notice).to_be_visible()
+    expect(row(page, LOGIN)).to_have_count(0)
+    assert seed.rows_of(served, agent.project) == []
+    hidden = visit(f"/ui/observations/{first['seq']}", language)
+    expect(hidden.get_by_text(words["is hidden"])).to_be_visible()
+    expect(hidden.get_by_role("button", name=words["restore"])).to_be_visible()
+    notice.get_by_role("button", name=words["back"], exact=True).click()
+    expect(page.get_by_text(words["undone"], exact=True)).to_be_visible()
+    expect(row(page, LOGIN)).to_be_visible()
+    assert len(seed.rows_of(served, agent.project)) == 7
+
+
+@pytest.mark.parametrize("language", BOTH)
+def test_forgetting_shows_what_goes_and_asks_and_then_it_is_gone_everywhere(
+    visit: Visitor, served: Server, working: Callable[[str], seed.Agent], language: Language
+) -> None:
+    words, agent = WORDS[language], working(language)
+    (found,) = [each for each in seed.rows_of(served, agent.project, "observation") if each["title"] == PORT]
+    page = visit(f"/ui/observations/{found['seq']}", language)
+    expect(page.get_by_role("heading", level=1)).to_have_text(PORT)
+    for confirmed in (False, True):
+        page.get_by_role("button", name=words["forget"]).click()
+        dialog = page.get_by_role("dialog", name=words["forget?"].format(found["ref"]))
+        expect(dialog.get_by_text(words["goes"])).to_be_visible()
+        expect(dialog.get_by_role("listitem").filter(has_text=PORT)).to_be_visible()
+        dialog.get_by_role("button", name=words["do"] if confirmed else words["cancel"], exact=True).click()
+        expect(dialog).to_have_count(0)
+        if not confirmed:
+            assert served.request("GET", f"/api/observation/{found['seq']}").status == 200
+    expect(page.get_by_text(words["forgotten"])).to_be_visible()
+    page.wait_for_url("**/ui/timeline?anchor=*")
+    expect(page.get_by_role("grid", name=words["list"])).to_be_visible()
+    page.get_by_label(words["search"]).fill("firewall deploy port")
+    expect(page.get_by_role("grid", name=words["found"])).to_be_visible()
+    assert found["seq"] not in [each["seq"] for each in seed.found(served, "firewall deploy port", agent.project)]
+    page.goto(f"/ui/timeline?project={agent.project}&q=37877+firewall")
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    expect(row(page, PORT)).to_have_count(0)
+    page.goto(f"/ui/observations/{found['seq']}")
+    expect(page.get_by_text(words["nobody"])).to_be_visible()
+
+
+def test_a_whole_session_is_forgotten_only_by_its_name(
+    visit: Visitor, served: Server, working: Callable[[str], seed.Agent]
+) -> None:
+    words, agent = WORDS["en"], working("en")
+    page = visit(f"/ui/sessions/{agent.number}")
+    page.get_by_role("button", name=words["forget"]).click()
+    dialog = page.get_by_role("dialog", name=words["forget session?"].format(agent.number))
+    action = dialog.get_by_role("button", name=words["do"], exact=True)
+    expect(action).to_be_disabled()
+    dialog.get_by_label(words["type"].format(f"session:{agent.number}")).fill(f"session:{agent.number}")
+    action.click()
+    page.wait_for_url("**/ui/sessions")
+    expect(page.get_by_role("grid", name=words["listed"])).to_be_visible()
+    assert served.request("GET", f"/api/sessions/{agent.number}").status == 404
+    assert seed.rows_of(served, agent.project) == []
+
+
+@pytest.mark.parametrize("language", BOTH)
+def test_an_address_restores_filters_search_and_choice(
+    visit: Visitor, working: Callable[[str], seed.Agent], language: Language
+) -> None:
+    words, agent = WORDS[language], working("read")
+    page = visit(f"/ui/timeline?project={agent.project}", language)
+    expect(row(page, LOGIN)).to_be_visible()
+    page.get_by_text(words["kind"], exact=True).click()
+    expect(row(page, "登录为什么超时")).to_have_count(0)
+    row(page, PORT).click()
+    expect(page.get_by_role("region", name=words["preview"])).to_contain_text("8080")
+    assert "kind=observation" in page.url
+    page.wait_for_url("**anchor=*")
+    page.reload()
+    expect(row(page, PORT)).to_have_attribute("aria-selected", "true")
+    expect(page.get_by_role("region", name=words["preview"])).to_contain_text("8080")
+    page.go_back()
+    expect(row(page, "登录为什么超时")).to_be_visible()
+
+    page.get_by_label(words["search"]).fill("firewall")
+    found = page.get_by_role("grid", name=words["found"]).get_by_role("row")
+    expect(found.first).to_contain_text(PORT)
+    expect(found.first.locator("mark").first).to_have_text("firewall")
+    page.reload()
+    expect(page.get_by_label(words["search"])).to_have_value("firewall")
+    expect(found.first).to_contain_text(PORT)
+    page.goto("/ui/timeline?anchor=%23999999999")
+    expect(page.get_by_text(words["gone"])).to_be_visible()
+    page.get_by_role("button", name=words["newest"]).click()
+    expect(page.get_by_role("grid", name=words["list"])).to_be_visible()
+
+
+def test_the_keyboard_alone_finds_reads_and_forgets(
+    visit: Visitor, served: Server, working: Callable[[str], seed.Agent]
+) -> None:
+    words, agent = WORDS["en"], working("read")
+    page = visit(f"/ui/timeline?project={agent.project}&kind=observation")
+    expect(row(page, PORT)).to_be_visible()
+    press = page.keyboard.press
+    press("j")
+    expect(row(page, PORT)).to_be_focused()
+    expect(page.get_by_role("region", name=words["preview"])).to_contain_text("8080")
+    for _ in range(2):
+        press("j")
+    expect(row(page, LOGIN)).to_have_attribute("aria-selected", "true")
+    press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_have_text(LOGIN)
+    expect(page.get_by_role("button", name=words["newer"])).to_be_enabled()
+    press("k")
+    expect(page.get_by_role("heading", level=1)).not_to_have_text(LOGIN)
+    expect(page.get_by_role("button", name=words["older"])).to_be_enabled()
+    press("j")
+    expect(page.get_by_role("heading", level=1)).to_have_text(LOGIN)
+    page.get_by_role("button", name=words["forget"]).focus()
+    press("Enter")
+    expect(page.get_by_role("dialog").get_by_text(words["goes"])).to_be_visible()
+    press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+
+    press("g")
+    press("e")
+    expect(page.get_by_role("heading", level=1)).to_have_text(words["sessions"])
+    page.goto(f"/ui/sessions?project={agent.project}")
+    expect(page.get_by_role("row").first).to_contain_text("登录为什么超时")
+    press("j")
+    press("Enter")
+    turns = page.get_by_role("grid", name=words["turns"])
+    expect(turns.get_by_role("row").first).to_be_visible()
+    press("j")
+    while page.evaluate("document.activeElement.textContent.includes('tool event')") is False:
+        press("ArrowDown")
+    press("Enter")
+    expect(row(page, "pytest -q")).to_be_visible()
+    press("Enter")
+    expect(row(page, "pytest -q")).to_have_count(0)
+
+
+def test_where_it_comes_from_is_one_click_away(visit: Visitor, working: Callable[[str], seed.Agent]) -> None:
+    words, agent = WORDS["en"], working("read")
+    page = visit(f"/ui/timeline?project={agent.project}&kind=observation")
+    row(page, PORT).click()
+    page.get_by_role("button", name=words["why"]).click()
+    expect(page.get_by_role("dialog", name=words["whence"])).to_be_visible()
+
+
+def test_a_long_list_holds_few_rows_and_keeps_its_place(browser: Browser, many: Server) -> None:
+    visit = Visitor(browser, f"http://127.0.0.1:{many.port}")
+    page = visit("/ui/timeline?project=many")
+    grid = page.get_by_role("grid", name=WORDS["en"]["list"])
+    rows = grid.get_by_role("row")
+    expect(rows.nth(3)).to_be_visible()
+    page.keyboard.press("j")
+    most, oldest = 0, row(page, "number 0?")
+    for _ in range(2 * MANY // 200):
+        page.keyboard.press("End")
+        most = max(most, rows.count())
+        if oldest.count():
+            break
+        page.wait_for_timeout(50)
+    expect(oldest).to_be_visible()
+    assert 5 < most <= MOST_ROWS
+
+    newest = seed.rows_of(many, "many")[0]["seq"]
+    page.goto(f"/ui/timeline?project=many&anchor={newest - MANY // 2}")
+    chosen = grid.locator('[aria-selected="true"]')
+    expect(chosen).to_be_visible()
+    chosen.focus()
+    # Up past the first rows that came: newer ones are put before them, and what is read does not jump.
+    numbers = [_number(chosen)]
+    for _ in range(12):
+        page.keyboard.press("PageUp")
+        expect(chosen).not_to_have_text(re.compile(rf"#{numbers[-1]}\b|number {numbers[-1]}\b"))
+        expect(chosen).to_be_in_viewport()
+        numbers.append(_number(chosen))
+    steps = {after - before for before, after in pairwise(numbers)}
+    assert max(steps) - min(steps) <= 1, numbers  # a heading counts as a row
+    assert numbers[-1] - numbers[0] > 100
+    assert rows.count() <= MOST_ROWS
+
+    # The same from the very top of the list, where a heading stands and not a row.
+    page.goto(f"/ui/timeline?project=many&anchor={newest - MANY // 2}")
+    expect(chosen).to_be_visible()
+    first, loaded = _number(chosen) + 99, grid.get_attribute("aria-rowcount") or ""
+    grid.evaluate("(list) => { list.scrollTop = 0 }")
+    expect(grid).not_to_have_attribute("aria-rowcount", re.compile(rf"{loaded}|-1"))
+    expect(row(page, str(first)).first).to_be_in_viewport()
+    visit.close()
+
+
+def _number(chosen: Locator) -> int:
+    """Which of the imported memories it is."""
+    found = re.search(r"(?:#|number |step )(\d+)", chosen.inner_text())
+    assert found is not None
+    return int(found[1])
+
+
+@pytest.mark.parametrize("language", BOTH)
+def test_a_narrow_screen_reads_everything(
+    visit: Visitor, working: Callable[[str], seed.Agent], language: Language
+) -> None:
+    words, agent = WORDS[language], working("read")
+    page = visit(f"/ui/timeline?project={agent.project}", language, viewport={"width": 360, "height": 740})
+    row(page, LOGIN).click()
+    expect(page.get_by_role("heading", level=1)).to_have_text(LOGIN)
+    expect(page.get_by_text("登录接口在高峰期等待 30 秒")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") == 360
+    page.go_back()
+    expect(row(page, LOGIN)).to_be_visible()
+    page.goto(f"/ui/sessions/{agent.number}")
+    row(page, words["handed"]).click()
+    expect(page.get_by_role("link", name=LOGIN)).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") == 360
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("language", BOTH)
+def test_axe_finds_nothing(
+    visit: Visitor, served: Server, working: Callable[[str], seed.Agent], language: Language, theme: Theme
+) -> None:
+    words, agent = WORDS[language], working("read")
+    seq = seed.rows_of(served, agent.project, "observation")[0]["seq"]
+    page = visit(f"/ui/timeline?project={agent.project}&anchor={seq}", language, theme)
+    expect(page.get_by_role("region", name=words["preview"])).to_contain_text("8080")
+    assert axe.violations(page) == []
+    page.goto(f"/ui/observations/{seq}")
+    expect(page.get_by_role("region", name=words["about"])).to_be_visible()
+    expect(page.get_by_text("deploy/config.toml")).to_be_visible()
+    page.get_by_role("button", name=words["forget"]).click()
+    expect(page.get_by_role("dialog").get_by_text(words["goes"])).to_be_visible()
+    assert axe.violations(page) == []
+    page.goto(f"/ui/sessions/{agent.number}?events=1&sel=t1")
+    expect(page.get_by_role("heading", name=words["timings"])).to_be_visible()
+    assert axe.violations(page) == []
+    page.goto(f"/ui/sessions?project={agent.project}")
+    expect(page.get_by_role("row").first).to_be_visible()
+    assert axe.violations(page) == []

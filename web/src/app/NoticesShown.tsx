@@ -1,0 +1,7 @@
+// The notices themselves.
+import '@mantine/notifications/styles.css';
+import { Notifications } from '@mantine/notifications';
+
+export function NoticesShown() {
+  return <Notifications position="bottom-right" />;
+}

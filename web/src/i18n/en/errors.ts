@@ -1,0 +1,33 @@
+// What each error code of the server means to a person, and what to do next.
+export default {
+  invalid_argument: { what: 'The server did not accept the request', next: 'Change what you entered and try again.' },
+  unauthorized: { what: 'The server asks for an API key', next: 'Give a valid key.' },
+  forbidden: {
+    what: 'The server refused the request',
+    next: 'Open the application by the address the server printed.',
+  },
+  not_found: { what: 'It does not exist', next: 'It may have been deleted, or the address is wrong.' },
+  method_not_allowed: {
+    what: 'The server does not offer this',
+    next: 'Server and page may differ in version; load the page again.',
+  },
+  request_timeout: { what: 'The request took too long to arrive', next: 'Try again.' },
+  conflict: { what: 'Somebody else changed it meanwhile', next: 'Load it again, then repeat your change.' },
+  payload_too_large: { what: 'It is too large', next: 'Shorten it.' },
+  unsupported_media_type: { what: 'The server did not understand the format', next: 'Load the page again.' },
+  misdirected: {
+    what: 'The server does not answer to this address',
+    next: 'Use the address that the server printed, or add the name to its allowed hosts.',
+  },
+  rate_limited: { what: 'Too many requests', next: 'Wait a moment, then try again.' },
+  headers_too_large: { what: 'The address is too long', next: 'Shorten the filters.' },
+  internal: { what: 'The server failed', next: 'Try again. The server’s log holds the details.' },
+  dependency_unavailable: {
+    what: 'Something the server needs does not answer',
+    next: 'Try again in a moment, or run: codexmem doctor',
+  },
+  not_ready: { what: 'The server is not ready yet', next: 'Try again in a moment.' },
+  storage_full: { what: 'The disk is full', next: 'Free some space; nothing was lost.' },
+  unreachable: { what: 'The server cannot be reached', next: 'Start it with: codexmem serve' },
+  unknown: { what: 'Something went wrong', next: 'Try again.' },
+};

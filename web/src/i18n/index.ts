@@ -1,0 +1,72 @@
+// Texts in two languages. One language is loaded at a time, first what the frame and the viewer need, the rest with the
+// first other page; the choice is a preference, else the browser's wish.
+import i18next from 'i18next';
+import { initReactI18next } from 'react-i18next';
+import { onPreference, preferences, type Language } from '@/app/preferences';
+import type en from './en';
+
+declare module 'i18next' {
+  interface CustomTypeOptions {
+    defaultNS: 'common';
+    resources: typeof en;
+  }
+}
+
+const FIRST = { en: () => import('./en/first'), zh: () => import('./zh/first') };
+const REST = { en: () => import('./en/rest'), zh: () => import('./zh/rest') };
+const TAGS = { en: 'en', zh: 'zh-CN' } as const;
+
+/** The language to speak: what was chosen, else the first of the browser's that we have. */
+export function wanted(chosen: Language | null, browser: readonly string[]): Language {
+  if (chosen) return chosen;
+  for (const tag of browser) {
+    const name = tag.toLowerCase().split('-')[0];
+    if (name === 'zh' || name === 'en') return name;
+  }
+  return 'en';
+}
+
+let spoken: Language = 'en';
+let restWanted = false;
+
+function learn(language: Language, texts: object) {
+  for (const [area, words] of Object.entries(texts)) i18next.addResourceBundle(language, area, words);
+}
+
+async function speak(language: Language) {
+  const parts = await Promise.all([FIRST[language](), ...(restWanted ? [REST[language]()] : [])]);
+  for (const { default: texts } of parts) learn(language, texts);
+  spoken = language;
+  await i18next.changeLanguage(language);
+  document.documentElement.lang = TAGS[language];
+}
+
+/** Waits for the texts of all pages, in the language now spoken. */
+export async function allTexts() {
+  restWanted = true;
+  const language = spoken;
+  learn(language, (await REST[language]()).default);
+  if (language !== spoken) await allTexts();
+}
+
+/** The language now spoken, as tags for Intl. */
+export function localeTag(language: string): string {
+  return language === 'zh' ? TAGS.zh : TAGS.en;
+}
+
+export async function startTexts() {
+  await i18next.use(initReactI18next).init({
+    lng: 'none',
+    fallbackLng: false,
+    defaultNS: 'common',
+    ns: [],
+    resources: {},
+    interpolation: { escapeValue: false }, // React escapes
+    react: { useSuspense: false, bindI18nStore: 'added' },
+  });
+  await speak(wanted(preferences().language, navigator.languages));
+  onPreference(() => {
+    const next = wanted(preferences().language, navigator.languages);
+    if (next !== i18next.language) void speak(next);
+  });
+}

@@ -1,0 +1,56 @@
+// 产物与预设。
+import type { Same } from '../same';
+import type en from '../en/catalog';
+
+const catalog: Same<typeof en> = {
+  products: '产物',
+  productsDescription: '运行可以得到、反馈可以测量的产物。',
+  presets: '预设',
+  presetsDescription: '供反馈使用的产物组合。',
+  nav: '目录各部分',
+  shelf: '范围',
+  shelves: { active: '使用中', archived: '已归档', all: '全部' },
+  name: '名称',
+  archive: '归档 {{name}}',
+  bringBack: '恢复使用 {{name}}',
+  rename: '重命名 {{name}}',
+  archived: '{{name}} 已归档。',
+  broughtBack: '{{name}} 已恢复使用。',
+  saved: '{{name}} 已保存。',
+  nameMissing: '请填写名称。',
+  nameTooLong: '最多 {{most}} 个字符。',
+  nameTaken: '已有同名的使用中产物。',
+  product: {
+    add: '添加产物',
+    addLabel: '新产物',
+    placeholder: 'C2H4',
+    added: '{{name}} 已添加。',
+    renaming: '{{name}} 的新名称',
+    none: '还没有产物',
+    noneWhy: '反馈用此目录中的产物说明测到了什么。请在上方添加第一个，或运行：',
+    noneArchived: '没有已归档的产物。',
+  },
+  preset: {
+    add: '新建预设',
+    edit: '编辑预设',
+    none: '还没有预设',
+    noneWhy: '预设把通常一起测量的产物一次放入反馈。请在此新建，或运行：',
+    noneArchived: '没有已归档的预设。',
+    choose: '请选择一个预设，或新建一个',
+    products: '产物（按此顺序）',
+    count_other: '{{count}} 个产物',
+    empty: '还没有产物。请在下方添加第一个。',
+    addProduct: '添加产物',
+    addPlaceholder: '产物名称',
+    noProduct: '没有这个产物。产物在其页面中添加。',
+    full: '一个预设最多 {{most}} 个产物。',
+    up: '上移 {{name}}',
+    down: '下移 {{name}}',
+    remove: '移除 {{name}}',
+    create: '创建预设',
+    save: '保存',
+    archived: '已归档',
+  },
+};
+
+export default catalog;

@@ -1,0 +1,7 @@
+// 首次访问所需的文本。
+import common from './common';
+import errors from './errors';
+import shell from './shell';
+import viewer from './viewer';
+
+export default { common, errors, shell, viewer };

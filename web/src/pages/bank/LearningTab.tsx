@@ -1,0 +1,80 @@
+// What was learned from a run: its learnings, what they wrote, and the way back.
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useMemo } from 'react';
+import { useTranslation } from 'react-i18next';
+import { usePages } from '@/api/queries';
+import { Panel } from '@/parts/Panel';
+import { VirtualRows } from '@/parts/VirtualRows';
+import { TextLink } from '../timeline/TextLink';
+import { DeltaLine } from './DeltaLine';
+import { JobLine } from './JobLine';
+import { LearnAgain, useWhenLearned } from './LearningSteps';
+import { active, deltaPage, feedbackQuery, jobsQuery } from './queries';
+import classes from './Bank.module.css';
+
+const ROW = 44;
+
+export function LearningTab({ runId }: { runId: string }) {
+  const { t } = useTranslation('bank');
+  const navigate = useNavigate();
+  const feedback = useQuery(feedbackQuery(runId));
+  const jobs = useQuery(jobsQuery(runId));
+  useWhenLearned(jobs.data);
+  const key = useMemo(() => ['bank', 'deltas', { run: runId, status: '' }], [runId]);
+  const deltas = usePages(key, (cursor) => deltaPage({ run: runId, status: '' }, cursor));
+  const unsaid = feedback.data === null;
+  return (
+    <div style={{ display: 'flex', flexDirection: 'column', gap: 12 }}>
+      {unsaid && (
+        <div className={classes['notice']} role="status">
+          <span className={classes['words']}>{t('learning.noFeedback')}</span>
+          <TextLink to={`/ui/runs/${runId}?tab=feedback`}>{t('learning.toFeedback')}</TextLink>
+        </div>
+      )}
+      <Panel
+        title={t('learning.jobs')}
+        flush
+        state={jobs}
+        isEmpty={(found) => !found.length}
+        empty={{ title: t('learning.none'), why: t('learning.noneWhy') }}
+        actions={
+          feedback.data && (
+            <LearnAgain runId={runId} busy={jobs.data?.some(active) ?? true} first={jobs.data?.length === 0} />
+          )
+        }
+      >
+        {(found) => (
+          <VirtualRows
+            rows={found}
+            keyOf={(job) => job.rb_job_id}
+            render={(job) => <JobLine job={job} />}
+            label={t('learning.jobs')}
+            rowHeight={ROW}
+            height={Math.min(5, found.length) * ROW}
+            keys={false}
+          />
+        )}
+      </Panel>
+      <Panel
+        title={t('learning.deltas')}
+        flush
+        state={deltas.query}
+        isEmpty={() => !deltas.rows.length}
+        empty={{ title: t('learning.noDeltas'), why: t('learning.noDeltasWhy') }}
+      >
+        <VirtualRows
+          rows={deltas.rows}
+          keyOf={(delta) => delta.delta_id}
+          render={(delta) => <DeltaLine delta={delta} />}
+          label={t('learning.deltas')}
+          rowHeight={ROW}
+          height={Math.min(8, deltas.rows.length) * ROW}
+          onOpen={(delta) => void navigate({ to: '/ui/rb/deltas/$id', params: { id: delta.delta_id } })}
+          onEndReached={deltas.more}
+          loadingMore={deltas.loadingMore}
+        />
+      </Panel>
+    </div>
+  );
+}

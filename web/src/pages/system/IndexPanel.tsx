@@ -1,0 +1,93 @@
+// What search stands on: the model of the vectors, where they lie, and a button that sends them to an outside index
+// once more.
+import { useTranslation } from 'react-i18next';
+import { localeTag } from '@/i18n';
+import { CommandLine } from '@/parts/CommandLine';
+import { Panel, type QueryLike } from '@/parts/Panel';
+import { StatusMark } from '@/parts/StatusMark';
+import { useNote } from '../viewer/notes';
+import { BackfillButton } from './BackfillButton';
+import { Fact, Facts } from './Facts';
+import type { Index, System } from './queries';
+import classes from './System.module.css';
+
+export function IndexPanel({ system }: { system: QueryLike<System> }) {
+  const { t } = useTranslation('system');
+  const chroma = system.data?.index.chroma;
+  return (
+    <Panel
+      title={t('index.title')}
+      state={system}
+      actions={<BackfillButton possible={Boolean(chroma?.configured)} />}
+    >
+      {({ index }: System) => <Standing {...index} />}
+    </Panel>
+  );
+}
+
+function Standing(index: Index) {
+  const { t, i18n } = useTranslation('system');
+  const note = useNote();
+  const { model, dimension, waiting, complete, sqlite, chroma, formerModels } = index;
+  const write = (count: number | null) => (count ?? 0).toLocaleString(localeTag(i18n.language));
+  const silent = chroma.configured && chroma.reachable === false;
+  const limited = index.notes.map(note);
+  return (
+    <Facts>
+      <Fact name={t('index.finds')}>
+        <StatusMark
+          status={model && !silent && !limited.length ? 'ok' : 'degraded'}
+          detail={model ? t('index.hybrid') : t('index.lexical')}
+        />
+        {!model && <p className={classes['why']}>{t('index.noEmbedder')}</p>}
+        {!model && <CommandLine command="pip install 'codexmem[embed]'" />}
+        {model && limited.map((each) => <p key={each} className={classes['why']}>{each}</p>)}
+      </Fact>
+      {model && (
+        <Fact name={t('index.model')}>
+          {dimension ? t('index.modelIs', { model, dimension }) : model}
+          {formerModels.length > 0 && (
+            <p className={classes['why']}>{t('index.former', { models: formerModels.join(', ') })}</p>
+          )}
+        </Fact>
+      )}
+      {model && (
+        <Fact name={t('index.waiting')}>
+          {complete && !waiting ? (
+            <StatusMark status="done" detail={t('index.complete')} />
+          ) : (
+            <StatusMark
+              status="running"
+              detail={t('index.behind', { count: waiting, replace: { count: write(waiting) } })}
+            />
+          )}
+        </Fact>
+      )}
+      <Fact name={t('index.own')}>
+        {sqlite.used
+          ? t('index.vectors', {
+              count: sqlite.embeddings ?? 0,
+              replace: { count: write(sqlite.embeddings), engine: sqlite.engine },
+            })
+          : t('index.ownOff', { engine: sqlite.engine })}
+      </Fact>
+      <Fact name="Chroma">
+        {!chroma.configured ? (
+          <StatusMark status="off" detail={t('index.noChroma')} />
+        ) : silent ? (
+          <>
+            <StatusMark status="failed" detail={t('index.silent')} />
+            {chroma.error && <p className={classes['why']}>{chroma.error}</p>}
+          </>
+        ) : (
+          <StatusMark
+            status="ok"
+            {...(chroma.embeddings !== null
+              ? { detail: t('index.holds', { count: chroma.embeddings, replace: { count: write(chroma.embeddings) } }) }
+              : {})}
+          />
+        )}
+      </Fact>
+    </Facts>
+  );
+}

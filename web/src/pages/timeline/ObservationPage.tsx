@@ -1,0 +1,39 @@
+// One observation, summary or prompt.
+import { useQuery } from '@tanstack/react-query';
+import { useParams } from '@tanstack/react-router';
+import { useTranslation } from 'react-i18next';
+import { Page } from '@/parts/Page';
+import { Panel } from '@/parts/Panel';
+import { KINDS, type TimelineKind } from './filters';
+import { MemoryElsewhere } from './MemoryElsewhere';
+import { MemoryWhole } from './MemoryWhole';
+import { provenance } from './queries';
+
+function isOnTimeline(kind: string): kind is TimelineKind {
+  return KINDS.some((each) => each === kind);
+}
+
+export function ObservationPage() {
+  const { t } = useTranslation('timeline');
+  const { seq: written = '' } = useParams({ strict: false });
+  const seq = Number(written);
+  const from = useQuery({
+    queryKey: ['timeline', 'memory', 'from', seq],
+    queryFn: ({ signal }) => provenance(seq, signal),
+  });
+  if (!from.data) {
+    return (
+      <Page title={t('numbered', { kind: t('observation'), ref: `#${written}` })}>
+        <Panel label={t('observation')} state={from}>
+          {null}
+        </Panel>
+      </Page>
+    );
+  }
+  const { kind } = from.data.memory;
+  return isOnTimeline(kind) ? (
+    <MemoryWhole key={seq} from={from.data} kind={kind} />
+  ) : (
+    <MemoryElsewhere key={seq} from={from.data} />
+  );
+}

@@ -1,0 +1,53 @@
+// Who worked in a session, where, how long, and what was made of it.
+import { useTranslation } from 'react-i18next';
+import { CopyButton } from '@/parts/CopyButton';
+import { Panel } from '@/parts/Panel';
+import { StatusMark } from '@/parts/StatusMark';
+import { TimeText } from '@/parts/TimeText';
+import { duration } from './duration';
+import type { Session } from './queries';
+import classes from './Session.module.css';
+
+export function SessionAbout({ session }: { session: Session }) {
+  const { t, i18n } = useTranslation(['timeline', 'common']);
+  const facts = [
+    [t('sessionPage.status'), <StatusMark key="status" status={session.status} />],
+    [t('sessionPage.agent'), session.agent],
+    [t('memory.project'), session.project],
+    [t('sessionPage.started'), <TimeText key="started" at={session.started_ms} />],
+    [t('sessionPage.last'), <TimeText key="last" at={session.last_ms} />],
+    [t('sessionPage.ended'), session.ended_ms === null ? t('sessionPage.running') : <TimeText at={session.ended_ms} />],
+    [t('sessionPage.lasted'), duration((session.ended_ms ?? session.last_ms) - session.started_ms, i18n.language)],
+    [
+      t('sessionPage.made'),
+      <span key="made" title={session.counted ? undefined : t('sessionPage.andMore')}>
+        {t('sessionPage.observations', { count: session.observations })}
+        {' · '}
+        {t('sessionPage.summaries', { count: session.summaries })}
+        {!session.counted && '+'}
+      </span>,
+    ],
+    [t('sessionPage.folder'), session.cwd],
+    [
+      t('sessionPage.key'),
+      <span key="key" className={classes['key']}>
+        <code>{session.key}</code>
+        <CopyButton value={session.key} label={t('common:id')} />
+      </span>,
+    ],
+  ] as const;
+  return (
+    <Panel label={t('sessionPage.about')}>
+      <dl className={classes['about']}>
+        {facts
+          .filter(([, value]) => value !== '')
+          .map(([name, value]) => (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>{value}</dd>
+            </div>
+          ))}
+      </dl>
+    </Panel>
+  );
+}

@@ -1,0 +1,71 @@
+// One session, turn by turn.
+import { Button } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate, useParams } from '@tanstack/react-router';
+import { IconArrowBackUp } from '@tabler/icons-react';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { Page } from '@/parts/Page';
+import { Panel } from '@/parts/Panel';
+import { ForgetDialog } from './ForgetDialog';
+import { session as askSession } from './queries';
+import { SessionAbout } from './SessionAbout';
+import { SessionTurns } from './SessionTurns';
+import { TextLink } from './TextLink';
+import { UndoDialog } from './UndoDialog';
+import { useChanged } from './useDropped';
+
+export function SessionPage() {
+  const { t } = useTranslation('timeline');
+  const { id = '' } = useParams({ strict: false });
+  const number = Number(id);
+  const query = useQuery({ queryKey: ['timeline', 'session', number], queryFn: ({ signal }) => askSession(number, signal) });
+  const [asked, setAsked] = useState<'undo' | 'forget' | null>(null);
+  const navigate = useNavigate();
+  const changed = useChanged();
+  const name = t('sessionPage.name', { number: id });
+  const session = query.data;
+  if (!session) {
+    return (
+      <Page title={name}>
+        <Panel label={name} state={query}>
+          {null}
+        </Panel>
+      </Page>
+    );
+  }
+  return (
+    <Page
+      title={session.title || t('sessionPage.untitled', { number: id })}
+      description={<TextLink to="/ui/sessions">{t('sessionPage.back')}</TextLink>}
+      actions={
+        <>
+          <Button variant="default" leftSection={<IconArrowBackUp size={14} />} onClick={() => setAsked('undo')}>
+            {t('undo.sessionOpen')}
+          </Button>
+          <Button variant="default" onClick={() => setAsked('forget')}>
+            {t('forget.open')}
+          </Button>
+        </>
+      }
+    >
+      <SessionAbout session={session} />
+      <SessionTurns key={number} session={session} />
+      <UndoDialog
+        opened={asked === 'undo'}
+        onClose={() => setAsked(null)}
+        whose={{ source: session.source }}
+        title={t('undo.session')}
+      />
+      <ForgetDialog
+        opened={asked === 'forget'}
+        onClose={() => setAsked(null)}
+        what={{ sessionDbId: number }}
+        name={session.source}
+        onForgotten={() => {
+          void navigate({ to: '/ui/sessions', replace: true }).then(changed);
+        }}
+      />
+    </Page>
+  );
+}

@@ -1,0 +1,86 @@
+// An empty store: three steps with commands to copy, and a mark as soon as the first event has arrived.
+import { Button, Group, SegmentedControl, Text, Title } from '@mantine/core';
+import { IconCircleCheckFilled, IconCircleDashed } from '@tabler/icons-react';
+import { useState, type ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useLiveEvents } from '@/live/useLive';
+import { CommandLine } from '@/parts/CommandLine';
+import { CopyButton } from '@/parts/CopyButton';
+import { Panel } from '@/parts/Panel';
+import { AGENTS, FIRST_EVENT } from './agents';
+import classes from './FirstVisit.module.css';
+
+type Props = {
+  /** Something is stored by now. */
+  arrived: boolean;
+  onDone: () => void;
+};
+
+export function FirstVisit({ arrived, onDone }: Props) {
+  const { t } = useTranslation('viewer');
+  const [told, setTold] = useState(false);
+  const [agent, setAgent] = useState(AGENTS[0]?.name ?? '');
+  useLiveEvents((event) => event.id && setTold(true));
+  const done = told || arrived;
+  const chosen = AGENTS.find(({ name }) => name === agent);
+  return (
+    <Panel title={t('first.title')}>
+      <Text size="sm" c="dimmed" mb="lg">
+        {t('first.why')}
+      </Text>
+      <ol className={classes['steps']}>
+        <Step done title={t('first.check')} why={t('first.checkWhy')}>
+          <CommandLine command="codexmem doctor" />
+        </Step>
+        <Step done={done} title={t('first.connect')} why={t('first.connectWhy', { file: chosen?.file ?? '' })}>
+          <SegmentedControl
+            aria-label={t('first.agent')}
+            value={agent}
+            onChange={setAgent}
+            data={AGENTS.map(({ name }) => name)}
+          />
+          {chosen && (
+            <div className={classes['config']}>
+              <pre tabIndex={0} aria-label={t('first.config')} role="region">
+                {chosen.config}
+              </pre>
+              <div className={classes['copy']}>
+                <CopyButton value={chosen.config} label={t('first.config')} />
+              </div>
+            </div>
+          )}
+        </Step>
+        <Step done={done} title={t('first.try')} why={t('first.tryWhy')}>
+          <CommandLine command={FIRST_EVENT} />
+        </Step>
+      </ol>
+      <Group justify="flex-end" mt="lg" gap="lg">
+        <Text size="sm" role="status">
+          {done ? t('first.arrived') : ''}
+        </Text>
+        <Button variant={done ? 'filled' : 'default'} onClick={onDone}>
+          {t('first.go')}
+        </Button>
+      </Group>
+    </Panel>
+  );
+}
+
+function Step({ done, title, why, children }: { done: boolean; title: string; why: string; children: ReactNode }) {
+  const { t } = useTranslation('viewer');
+  return (
+    <li className={classes['step']} data-done={done || undefined}>
+      {done ? <IconCircleCheckFilled size={22} aria-hidden /> : <IconCircleDashed size={22} aria-hidden />}
+      <div>
+        <Title order={3}>
+          {title}
+          <span className={classes['mark']}>{done ? t('first.done') : t('first.waiting')}</span>
+        </Title>
+        <Text size="sm" c="dimmed">
+          {why}
+        </Text>
+        <div className={classes['what']}>{children}</div>
+      </div>
+    </li>
+  );
+}

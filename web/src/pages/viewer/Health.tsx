@@ -1,0 +1,106 @@
+// Whether work is done and how search finds: the worker, the vectors and who wrote last, each with the reason if less
+// than everything works.
+import { useTranslation } from 'react-i18next';
+import { localeTag } from '@/i18n';
+import { CommandLine } from '@/parts/CommandLine';
+import { Panel, type QueryLike } from '@/parts/Panel';
+import { StatusMark } from '@/parts/StatusMark';
+import { timeAgo } from '@/parts/TimeText';
+import type { System } from './queries';
+import classes from './Health.module.css';
+
+export function Health({ system }: { system: QueryLike<System> }) {
+  const { t } = useTranslation('viewer');
+  return (
+    <Panel title={t('health.title')} state={system}>
+      {(data: System) => (
+        <dl className={classes['facts']}>
+          <Worker {...data} />
+          <Search {...data} />
+          <Agents {...data} />
+        </dl>
+      )}
+    </Panel>
+  );
+}
+
+function Worker({ worker, phase, atEpoch }: System) {
+  const { t, i18n } = useTranslation('viewer');
+  const [status, said, why] = !worker.enabled
+    ? (['off', t('health.away'), null] as const)
+    : !worker.running
+      ? (['failed', t('health.stopped'), t('health.stoppedWhy')] as const)
+      : phase === 'stalled'
+        ? (['failed', t('health.stalled'), t('health.stalledWhy')] as const)
+        : worker.overdueJobs > 0
+          ? (['degraded', t('health.behind', { count: worker.overdueJobs }), null] as const)
+          : (['ok', worker.runningJobs > 0 ? t('health.working') : t('health.idle'), null] as const);
+  return (
+    <div>
+      <dt>{t('health.worker')}</dt>
+      <dd>
+        <StatusMark status={status} detail={said} />
+        {why && <p className={classes['why']}>{why}</p>}
+        {worker.lastEndedMs !== null && (
+          <p className={classes['more']}>
+            {t('health.lastEnded', { ago: timeAgo(atEpoch - worker.lastEndedMs, atEpoch, i18n.language) })}
+          </p>
+        )}
+      </dd>
+    </div>
+  );
+}
+
+function Search({ index }: System) {
+  const { t, i18n } = useTranslation('viewer');
+  const count =
+    (index.sqlite.embeddings ?? 0) + (index.sqlite.embeddings === null ? (index.chroma.embeddings ?? 0) : 0);
+  const silent = index.chroma.configured && index.chroma.reachable === false;
+  const why = !index.model
+    ? t('health.noEmbedder')
+    : silent
+      ? t('health.outside', { reason: index.chroma.error ?? '' })
+      : index.notes.length
+        ? t('health.limited', { reason: index.notes.join('; ') })
+        : null;
+  return (
+    <div>
+      <dt>{t('health.search')}</dt>
+      <dd>
+        <StatusMark status={why ? 'degraded' : 'ok'} detail={index.model ? t('health.hybrid') : t('health.lexical')} />
+        {why && <p className={classes['why']}>{why}</p>}
+        {!index.model && <CommandLine command="pip install 'codexmem[embed]'" />}
+        {index.model && (
+          <p className={classes['more']}>
+            {index.waiting > 0
+              ? t('health.indexing', { count: index.waiting })
+              : t('health.complete', {
+                  count: count,
+                  replace: { count: count.toLocaleString(localeTag(i18n.language)) },
+                })}
+          </p>
+        )}
+      </dd>
+    </div>
+  );
+}
+
+function Agents({ agents, atEpoch }: System) {
+  const { t, i18n } = useTranslation('viewer');
+  const [newest] = agents;
+  return (
+    <div>
+      <dt>{t('health.agents')}</dt>
+      <dd>
+        <span className={classes['agent']}>
+          {newest
+            ? t('health.lastWrote', {
+                platform: newest.platform || t('health.unnamed'),
+                ago: timeAgo(newest.lastWroteEpoch, atEpoch, i18n.language),
+              })
+            : t('health.noAgents')}
+        </span>
+      </dd>
+    </div>
+  );
+}

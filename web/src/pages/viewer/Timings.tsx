@@ -1,0 +1,142 @@
+// How long each message took to become memory: waiting, model, storing.
+import { Text } from '@mantine/core';
+import { useNavigate } from '@tanstack/react-router';
+import { useCallback, useMemo } from 'react';
+import { useTranslation } from 'react-i18next';
+import { localeTag } from '@/i18n';
+import { Panel } from '@/parts/Panel';
+import { VirtualRows } from '@/parts/VirtualRows';
+import { Bar, Legend } from './Bar';
+import { duration, fullLength } from './figures';
+import { Exports, FilterBar, FilterChoice, FilterText, FilterTime } from './Filters';
+import { useTimings, type Timing } from './queries';
+import { narrowed, NO_FILTERS, WORK, type TabProps } from './state';
+import { partsOf, PARTS, TimingHead, TimingRow } from './TimingRow';
+import styles from './Timings.module.css';
+import classes from './Viewer.module.css';
+
+export function Timings({ state, set }: TabProps) {
+  const { t } = useTranslation('viewer');
+  const navigate = useNavigate();
+  const { query, rows, more, hasMore, loadingMore } = useTimings(state);
+  const full = useMemo(() => fullLength(rows.map((row) => row.totalMs)), [rows]);
+  const filtered = narrowed(state, ['session', 'type', 'success', 'from', 'to']);
+  const setSession = useCallback(
+    (typed: string) => set({ session: typed ? Number(typed) : null }, { replace: true }),
+    [set],
+  );
+  const clear = () => set({ ...NO_FILTERS });
+  const none = filtered ? { text: t('filters.noneTimings'), onClear: clear } : undefined;
+  const empty = { title: t('timings.empty'), why: t('timings.emptyWhy') };
+  return (
+    <>
+      <FilterBar exporting={<Exports what="timings" state={state} />}>
+        <FilterText
+          label={t('filters.session')}
+          value={state.session === null ? '' : String(state.session)}
+          onChange={setSession}
+          numeric
+        />
+        <FilterChoice
+          label={t('filters.type')}
+          value={state.type}
+          options={WORK.map((value) => ({ value, label: t(`timings.type.${value}`) }))}
+          onChange={(type) => set({ type: WORK.find((each) => each === type) ?? '' })}
+        />
+        <FilterChoice
+          label={t('filters.success')}
+          value={state.success}
+          options={[
+            { value: 'true', label: t('timings.success.yes') },
+            { value: 'false', label: t('timings.success.no') },
+          ]}
+          onChange={(success) => set({ success: success === 'true' || success === 'false' ? success : '' })}
+        />
+        <FilterTime name="from" state={state} set={set} />
+        <FilterTime name="to" state={state} set={set} />
+      </FilterBar>
+      {rows.length > 0 && <Averages rows={rows} />}
+      <Panel
+        label={t('timings.label')}
+        state={query}
+        isEmpty={() => rows.length === 0}
+        empty={empty}
+        filtered={none}
+        degraded={rows.at(-1)?.looked.truncated && !hasMore ? t('timings.truncated') : null}
+        flush
+      >
+        <div className={classes['table']}>
+          <TimingHead />
+          <VirtualRows
+            rows={rows}
+            keyOf={(row) => String(row.id)}
+            render={(row) => <TimingRow row={row} full={full} />}
+            label={t('timings.label')}
+            onOpen={({ sessionDbId }) => {
+              if (sessionDbId !== null) void navigate({ to: '/ui/sessions/$id', params: { id: String(sessionDbId) } });
+            }}
+            height={`min(70vh, 720px, calc(var(--cm-row) * ${rows.length} + 2px))`}
+            onEndReached={more}
+            loadingMore={loadingMore}
+          />
+        </div>
+      </Panel>
+      <Scale rows={rows} full={full} />
+    </>
+  );
+}
+
+function Scale({ rows, full }: { rows: readonly Timing[]; full: number }) {
+  const { t, i18n } = useTranslation('viewer');
+  if (!rows.some((row) => row.totalMs > full)) return null;
+  return (
+    <Text size="xs" c="dimmed">
+      {t('timings.cut', { ms: duration(full, i18n.language) })}
+    </Text>
+  );
+}
+
+function Averages({ rows }: { rows: readonly Timing[] }) {
+  const { t, i18n } = useTranslation('viewer');
+  const mean = (name: keyof Timing) => rows.reduce((sum, row) => sum + Number(row[name]), 0) / rows.length;
+  const averages = {
+    queueWaitMs: mean('queueWaitMs'),
+    modelMs: mean('modelMs'),
+    indexMs: mean('indexMs'),
+    totalMs: mean('totalMs'),
+  };
+  const parts = partsOf(averages);
+  const write = (ms: number) => duration(ms, i18n.language);
+  const succeeded = rows.filter((row) => row.success).length;
+  const count = rows.length;
+  const counted = { count, replace: { count: count.toLocaleString(localeTag(i18n.language)) } };
+  return (
+    <Panel title={t('timings.averagesOf', counted)}>
+      <div className={styles['averages']}>
+        {(['queueWait', 'model', 'index', 'total'] as const).map((name) => (
+          <div key={name} className={styles['average']} role="group" aria-label={t(`timings.parts.${name}`)}>
+            <span className={styles['name']}>{t(`timings.parts.${name}`)}</span>
+            <span className={styles['value']}>{write(averages[`${name}Ms`])}</span>
+          </div>
+        ))}
+        <div className={styles['average']}>
+          <span className={styles['name']}>{t('filters.success')}</span>
+          <span className={styles['outcome']}>{t('timings.outcome', { succeeded, failed: count - succeeded })}</span>
+        </div>
+      </div>
+      <Bar
+        parts={parts}
+        label={t('timings.bar', {
+          queueWait: write(averages.queueWaitMs),
+          model: write(averages.modelMs),
+          index: write(averages.indexMs),
+          total: write(averages.totalMs),
+        })}
+        tall
+      />
+      <div className={styles['legend']}>
+        <Legend parts={PARTS.map(({ name, tone }) => ({ name, tone, label: t(`timings.parts.${name}`) }))} />
+      </div>
+    </Panel>
+  );
+}

@@ -1,0 +1,29 @@
+// Builds the application into the Python package, where the server finds it; `npm run dev` serves it beside a running
+// server, whose address CODEXMEM_URL names.
+import react from '@vitejs/plugin-react';
+import { fileURLToPath } from 'node:url';
+import { defineConfig } from 'vite';
+
+const server = process.env['CODEXMEM_URL'] ?? 'http://127.0.0.1:37877';
+
+export default defineConfig({
+  base: '/ui/',
+  plugins: [react()],
+  resolve: { alias: { '@': fileURLToPath(new URL('./src', import.meta.url)) } },
+  // The server puts a fresh value here with every page it sends.
+  html: { cspNonce: '{{nonce}}' },
+  build: {
+    outDir: '../src/codexmem/surfaces/web/dist',
+    emptyOutDir: true,
+    target: 'es2023',
+    // A file as data: address would need a wider policy.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    manifest: 'manifest.json',
+  },
+  server: {
+    host: '127.0.0.1',
+    port: 5173,
+    proxy: Object.fromEntries(['/api', '/v1', '/rpc', '/stream'].map((path) => [path, { target: server }])),
+  },
+});
