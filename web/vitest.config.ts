@@ -3,4 +3,7 @@ import { mergeConfig } from 'vite';
 import { defineConfig } from 'vitest/config';
 import build from './vite.config.ts';
 
-export default mergeConfig(build, defineConfig({ test: { environment: 'happy-dom', include: ['src/**/*.test.ts'], isolate: false } }));
+export default mergeConfig(
+  build,
+  defineConfig({ test: { environment: 'happy-dom', include: ['src/**/*.test.ts'], isolate: false } }),
+);

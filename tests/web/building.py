@@ -48,7 +48,8 @@ def install() -> None:
 
 
 def check() -> None:
-    """Strict types."""
+    """Layout and strict types."""
+    run_tool("prettier", "bin/prettier.cjs", "--check", ".")
     run_tool("typescript", "bin/tsc", "--noEmit")
 
 

@@ -40,7 +40,7 @@ def shots(made: demo.Demo) -> list[Shot]:
     run, project = f"/ui/runs/{made.run}", quote(demo.SHOP)
     port = "/ui/m/project/deploy/port"
     return [
-        Shot("viewer", "/viewer", lambda page: demo.stirred(made) or page.wait_for_timeout(1_500)),
+        Shot("viewer", "/viewer", lambda page: _stirred(page, made)),
         Shot("viewer-trace", f"/viewer?tab=traces&sel={made.trace}"),
         Shot("viewer-timings", "/viewer?tab=timings"),
         Shot("viewer-failures", "/viewer?tab=failures"),
@@ -79,6 +79,11 @@ def shots(made: demo.Demo) -> list[Shot]:
 def _down(page: Page, rows: int) -> None:
     for _ in range(rows):
         page.keyboard.press("j")
+
+
+def _stirred(page: Page, made: demo.Demo) -> None:
+    demo.stirred(made)
+    page.wait_for_timeout(1_500)  # until the live stream has told it
 
 
 def _palette(page: Page) -> None:

@@ -23,7 +23,7 @@ from codexmem.domain.audit import chain
 from codexmem.domain.policy.deciding import Policy
 from codexmem.domain.tool_access import ToolRequest
 from codexmem.services.lab.profiles import load
-from tests._support.chat_server import Cast
+from tests._support.chat_server import Cast, Line
 from tests._support.lab_bank import said_lessons
 from tests._support.model_server import Asked, ModelServer, Reply, observation_answer, refused
 from tests._support.server import Server
@@ -126,9 +126,9 @@ class Planting:
             ("kb_query", {"namespace": "kb_principles", "query": f"copper {self.of('run query')}", "top_k": 3}),
         ]
         last = [("submit", {"recipes": [recipe], "overall_notes": self.of("recipe notes")})]
-        said = [[("kb_query", {"namespace": "kb_principles", "query": "copper"})], self.of("delegated answer")]
+        looks: Line = [("kb_query", {"namespace": "kb_principles", "query": "copper"})]
         asks = [("delegate", {"role": "mof_expert", "task": self.of("delegated task")})]
-        return Cast(_PROFILE, {"orchestrator": [first, asks, last], "mof_expert": said})
+        return Cast(_PROFILE, {"orchestrator": [first, asks, last], "mof_expert": [looks, self.of("delegated answer")]})
 
     def _captured(self) -> None:
         """A session as a hook reports it, distilled by a model that speaks in payloads."""
@@ -193,6 +193,7 @@ class Planting:
     def _questions(self) -> None:
         """A candidate, and one beside it."""
         project = f"{self.of('question project')} {self.round}"
+        made: dict[str, Any] = {}
         for place in ("", "other "):
             asked = {
                 "project_id": project, "question": f"{self.of(f'{place}question')} which port is it {self.round}?",

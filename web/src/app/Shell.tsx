@@ -67,7 +67,11 @@ export function Shell() {
           className={classes['search']}
           variant="default"
           leftSection={<IconSearch size={14} aria-hidden />}
-          rightSection={<Kbd size="xs" aria-hidden>{MAC ? '⌘K' : 'Ctrl K'}</Kbd>}
+          rightSection={
+            <Kbd size="xs" aria-hidden>
+              {MAC ? '⌘K' : 'Ctrl K'}
+            </Kbd>
+          }
           justify="space-between"
           onClick={() => setPalette(true)}
         >

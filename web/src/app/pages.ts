@@ -1,7 +1,16 @@
 // The pages of the navigation, in its order; the palette and the shortcuts use the same list.
 import {
-  IconActivityHeartbeat, IconBook2, IconBulb, IconChecklist, IconFlask, IconMessages, IconPackage, IconServerCog,
-  IconSettings, IconShieldCheck, IconTimeline,
+  IconActivityHeartbeat,
+  IconBook2,
+  IconBulb,
+  IconChecklist,
+  IconFlask,
+  IconMessages,
+  IconPackage,
+  IconServerCog,
+  IconSettings,
+  IconShieldCheck,
+  IconTimeline,
 } from '@tabler/icons-react';
 import type shell from '@/i18n/en/shell';
 

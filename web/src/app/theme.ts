@@ -1,31 +1,97 @@
 // Mantine in our colours. Each hue has its light-theme strength at 7 and its dark-theme strength at 3, both AA on our
 // grounds; Mantine's own light variants and dimmed text are not, hence the resolver.
 import {
-  createTheme, defaultVariantColorsResolver, type CSSVariablesResolver, type MantineColorsTuple,
+  createTheme,
+  defaultVariantColorsResolver,
+  type CSSVariablesResolver,
+  type MantineColorsTuple,
 } from '@mantine/core';
 
 const brand: MantineColorsTuple = [
-  '#EEF0FD', '#DDE2FB', '#BCC6F7', '#9DB0FF', '#7D90F0', '#6376E4', '#4C60D6', '#3B4EC8', '#3040A8', '#263388',
+  '#EEF0FD',
+  '#DDE2FB',
+  '#BCC6F7',
+  '#9DB0FF',
+  '#7D90F0',
+  '#6376E4',
+  '#4C60D6',
+  '#3B4EC8',
+  '#3040A8',
+  '#263388',
 ];
 const green: MantineColorsTuple = [
-  '#DAFBE1', '#ACEEBB', '#7EE2A0', '#56D364', '#4AC26B', '#2DA44E', '#23923F', '#1A7F37', '#116329', '#044F1E',
+  '#DAFBE1',
+  '#ACEEBB',
+  '#7EE2A0',
+  '#56D364',
+  '#4AC26B',
+  '#2DA44E',
+  '#23923F',
+  '#1A7F37',
+  '#116329',
+  '#044F1E',
 ];
 const red: MantineColorsTuple = [
-  '#FFEBE9', '#FFCECB', '#FFAAA3', '#FF8B82', '#FA6E64', '#E5534B', '#CF3A2F', '#B42318', '#9B1C12', '#7A140C',
+  '#FFEBE9',
+  '#FFCECB',
+  '#FFAAA3',
+  '#FF8B82',
+  '#FA6E64',
+  '#E5534B',
+  '#CF3A2F',
+  '#B42318',
+  '#9B1C12',
+  '#7A140C',
 ];
 const yellow: MantineColorsTuple = [
-  '#FFF8C5', '#FAE17D', '#EEC954', '#E3B341', '#D4A72C', '#BF8700', '#A56F00', '#8A5A00', '#7A4E00', '#5E3B00',
+  '#FFF8C5',
+  '#FAE17D',
+  '#EEC954',
+  '#E3B341',
+  '#D4A72C',
+  '#BF8700',
+  '#A56F00',
+  '#8A5A00',
+  '#7A4E00',
+  '#5E3B00',
 ];
 const blue: MantineColorsTuple = [
-  '#DDF4FF', '#B6E3FF', '#96CCFF', '#79B8FF', '#54AEFF', '#218BFF', '#0F6FCB', '#0B5CAD', '#0A4F94', '#083A6E',
+  '#DDF4FF',
+  '#B6E3FF',
+  '#96CCFF',
+  '#79B8FF',
+  '#54AEFF',
+  '#218BFF',
+  '#0F6FCB',
+  '#0B5CAD',
+  '#0A4F94',
+  '#083A6E',
 ];
 const slate: MantineColorsTuple = [
-  '#F6F8FA', '#EAEEF2', '#D0D7DE', '#9AA4B0', '#818B98', '#6E7781', '#636C76', '#59636E', '#454C54', '#2F353B',
+  '#F6F8FA',
+  '#EAEEF2',
+  '#D0D7DE',
+  '#9AA4B0',
+  '#818B98',
+  '#6E7781',
+  '#636C76',
+  '#59636E',
+  '#454C54',
+  '#2F353B',
 ];
 
 // Mantine's own dark surfaces, in the tint of our grounds.
 const dark: MantineColorsTuple = [
-  '#E6EAF0', '#C3CAD3', '#9AA4B0', '#7C8794', '#4A535E', '#3A424C', '#262C34', '#171B21', '#12161B', '#0F1216',
+  '#E6EAF0',
+  '#C3CAD3',
+  '#9AA4B0',
+  '#7C8794',
+  '#4A535E',
+  '#3A424C',
+  '#262C34',
+  '#171B21',
+  '#12161B',
+  '#0F1216',
 ];
 
 const SANS = '-apple-system,"Segoe UI","PingFang SC","Microsoft YaHei","Noto Sans SC","Noto Sans CJK SC",sans-serif';

@@ -94,7 +94,7 @@ export class LiveStream {
 
   private async lead(signal: AbortSignal) {
     this.leading = true;
-    for (let failures = 0; !signal.aborted; ) {
+    for (let failures = 0; !signal.aborted;) {
       try {
         await this.follow(signal, () => (failures = 0));
         failures += 1;

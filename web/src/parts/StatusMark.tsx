@@ -1,7 +1,16 @@
 // A status by icon, word and colour, never by colour alone.
 import {
-  IconAlertTriangle, IconArchive, IconBan, IconCircle, IconCircleCheck, IconCircleDashed, IconCircleX, IconClockOff,
-  IconLoader, IconQuestionMark, IconTrash,
+  IconAlertTriangle,
+  IconArchive,
+  IconBan,
+  IconCircle,
+  IconCircleCheck,
+  IconCircleDashed,
+  IconCircleX,
+  IconClockOff,
+  IconLoader,
+  IconQuestionMark,
+  IconTrash,
 } from '@tabler/icons-react';
 import type { ComponentType } from 'react';
 import { useTranslation } from 'react-i18next';

@@ -41,7 +41,11 @@ export function headingsAt(places: readonly number[], count: number): Headings {
   };
 }
 
-type Scrolled = { scrollElement: HTMLElement | null; scrollOffset: number | null; scrollToOffset: (to: number) => void };
+type Scrolled = {
+  scrollElement: HTMLElement | null;
+  scrollOffset: number | null;
+  scrollToOffset: (to: number) => void;
+};
 
 /** After rows were put before those there were, scrolls by their height, so that what is read does not move. */
 export function useStayInPlace<T>(

@@ -7,7 +7,8 @@ export default {
   run: 'Run',
   open: 'Open',
   noBatches: 'No batch yet',
-  noBatchesWhy: 'A batch asks one request several times; each run answers with recipes and the evidence for them. Make one here, or try it without a model:',
+  noBatchesWhy:
+    'A batch asks one request several times; each run answers with recipes and the evidence for them. Make one here, or try it without a model:',
   noBatchesFiltered: 'No batch matches {{filter}}.',
   filterStatus: 'status “{{status}}”',
   filterText: '“{{text}}”',
@@ -23,8 +24,10 @@ export default {
   cancelBatch: 'Cancel batch',
   cancelRun: 'Cancel run',
   keep: 'Cancel {{name}}?',
-  cancelBatchImpact: '{{queued}} runs that wait will not start. {{running}} that are at work stop at their next check. What has ended stays as it is.',
-  cancelRunImpact: 'A run that waits will not start; one that is at work stops at its next check. Its trace and evidence stay.',
+  cancelBatchImpact:
+    '{{queued}} runs that wait will not start. {{running}} that are at work stop at their next check. What has ended stays as it is.',
+  cancelRunImpact:
+    'A run that waits will not start; one that is at work stops at its next check. Its trace and evidence stay.',
   cancelRequested: 'The cancel was requested.',
   form: {
     request: 'Request',
@@ -85,7 +88,14 @@ export default {
   scored: 'Feedback',
   waits: 'waits for a worker',
   batchFailed: 'At least one run failed',
-  tabs: { label: 'Parts of the run', trace: 'Trace', output: 'Output', evidence: 'Evidence', feedback: 'Feedback', learning: 'Learning' },
+  tabs: {
+    label: 'Parts of the run',
+    trace: 'Trace',
+    output: 'Output',
+    evidence: 'Evidence',
+    feedback: 'Feedback',
+    learning: 'Learning',
+  },
   feedbackGiven: 'feedback was given',
   downloadOutput: 'Output as JSON',
   failure: {

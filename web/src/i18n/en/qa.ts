@@ -20,14 +20,12 @@ export default {
     empty: {
       candidate: {
         title: 'Nothing waits for a decision',
-        why:
-          'An agent under mem-codecli leaves candidates where an answer is worth keeping. To hand one in yourself:',
+        why: 'An agent under mem-codecli leaves candidates where an answer is worth keeping. To hand one in yourself:',
         command: 'mem-codecli memory candidate --q "How do I run the tests?" --a "Run: just test"',
       },
       validated: {
         title: 'Nothing is validated yet',
-        why:
-          'A candidate is validated when you approve it, or when enough trials of its answer succeeded. To report one:',
+        why: 'A candidate is validated when you approve it, or when enough trials of its answer succeeded. To report one:',
         command: 'mem-codecli memory validate --qa-id qa-… --success --strong',
       },
       expired: {
@@ -146,8 +144,7 @@ export default {
     stays: 'Which answer stays',
     keepThis: 'The answer of this item',
     keepOther: 'The answer of the similar item',
-    impact:
-      'Both questions find the answer that stays. The other item is no longer offered. You can undo this.',
+    impact: 'Both questions find the answer that stays. The other item is no longer offered. You can undo this.',
     found: 'Will be found by',
     action: 'Merge',
   },
@@ -158,8 +155,7 @@ export default {
     title: 'Tool requests',
     empty: {
       title: 'No audit row has arrived',
-      why:
-        'A wrapper logs what its agent asked for. This sends the log; with audit.push on, each run does.',
+      why: 'A wrapper logs what its agent asked for. This sends the log; with audit.push on, each run does.',
       command: 'mem-codecli audit push',
     },
     filtered: 'No row fits these filters',

@@ -59,7 +59,8 @@ export default {
     reset: 'Reset counters',
     resetTitle: 'Reset the counters of the model?',
     resetImpact_one: '{{count}} counted answer is forgotten, and counting begins at zero. Memories are not touched.',
-    resetImpact_other: '{{count}} counted answers are forgotten, and counting begins at zero. Memories are not touched.',
+    resetImpact_other:
+      '{{count}} counted answers are forgotten, and counting begins at zero. Memories are not touched.',
     wasReset: 'The counters begin at zero.',
   },
   index: {

@@ -150,8 +150,10 @@ export default {
     open: 'Forget…',
     title: 'Forget {{what}} for good?',
     sessionTitle: 'Forget session {{number}} for good?',
-    goes_one: '{{count}} memory goes, with its versions, its entries in the search index, and what the captured events behind it said. It cannot be brought back.',
-    goes_other: '{{count}} memories go, with their versions, their entries in the search index, and what the captured events behind them said. They cannot be brought back.',
+    goes_one:
+      '{{count}} memory goes, with its versions, its entries in the search index, and what the captured events behind it said. It cannot be brought back.',
+    goes_other:
+      '{{count}} memories go, with their versions, their entries in the search index, and what the captured events behind them said. They cannot be brought back.',
     goesMore: 'More than {{number}} memories go, with everything that was kept for them. They cannot be brought back.',
     sessionGoes: 'The session itself and its captured events go as well.',
     nothing: 'Nothing is left to forget.',
@@ -176,7 +178,13 @@ export default {
     modeLabel: 'What was written again since',
     safe: 'Leave as it is now',
     strict: 'Take back as well',
-    ops: { delete: 'is hidden', restore: 'says again what it said before', update: 'changes', add: 'comes back', archive: 'is archived' },
+    ops: {
+      delete: 'is hidden',
+      restore: 'says again what it said before',
+      update: 'changes',
+      add: 'comes back',
+      archive: 'is archived',
+    },
     sinceMark: 'written since',
     done_one: '{{count}} memory was taken back',
     done_other: '{{count}} memories were taken back',
@@ -198,7 +206,8 @@ export default {
     made_other: '{{count}} memories',
     madeMore: '{{number}}+ memories',
     emptyTitle: 'No session has been captured yet',
-    emptyWhy: 'A session begins when an agent reports its first prompt through a hook. This command reports one by hand.',
+    emptyWhy:
+      'A session begins when an agent reports its first prompt through a hook. This command reports one by hand.',
   },
 
   sessionPage: {

@@ -25,7 +25,8 @@ const lab: Same<typeof en> = {
   cancelBatch: '取消批次',
   cancelRun: '取消运行',
   keep: '取消 {{name}}？',
-  cancelBatchImpact: '{{queued}} 次等待中的运行不再开始；{{running}} 次进行中的运行将在下一个检查点停止。已结束的保持不变。',
+  cancelBatchImpact:
+    '{{queued}} 次等待中的运行不再开始；{{running}} 次进行中的运行将在下一个检查点停止。已结束的保持不变。',
   cancelRunImpact: '等待中的运行不再开始；进行中的运行将在下一个检查点停止。轨迹与证据会保留。',
   cancelRequested: '已请求取消。',
   form: {

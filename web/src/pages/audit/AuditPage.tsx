@@ -60,7 +60,13 @@ export function AuditPage() {
   const lowest = query.data?.pages.at(-1) as AuditPageOf | undefined;
 
   const save = () =>
-    saveAs(new Blob(rows.map((row) => `${JSON.stringify(row)}\n`), { type: 'application/x-ndjson' }), 'audit.ndjson');
+    saveAs(
+      new Blob(
+        rows.map((row) => `${JSON.stringify(row)}\n`),
+        { type: 'application/x-ndjson' },
+      ),
+      'audit.ndjson',
+    );
 
   return (
     <Page
@@ -75,11 +81,7 @@ export function AuditPage() {
       }
     >
       <ChainState onShow={(damage) => set({ ...ALL, chain: damage })} />
-      <AuditFilters
-        filter={filter}
-        known={rows}
-        onChange={(change) => set({ ...change, sel: '' })}
-      />
+      <AuditFilters filter={filter} known={rows} onChange={(change) => set({ ...change, sel: '' })} />
       <SplitView
         chosen={chosen !== null}
         onBack={() => set({ sel: '' })}

@@ -10,9 +10,11 @@ describe('a day', () => {
   });
 
   it('is nothing where no day was written', () => {
-    expect([dayBegins('', 'utc'), dayEnds('31.1.2026', 'utc'), dayBegins('1960-01-01', 'utc')]).toEqual(
-      [null, null, null],
-    );
+    expect([dayBegins('', 'utc'), dayEnds('31.1.2026', 'utc'), dayBegins('1960-01-01', 'utc')]).toEqual([
+      null,
+      null,
+      null,
+    ]);
   });
 });
 

@@ -24,7 +24,10 @@ export function DeltaLine({ delta, withRun = false }: { delta: DeltaRow; withRun
       </span>
       {withRun && (
         <span className={classes['wide']} onClick={(event) => event.stopPropagation()}>
-          {t('from')} <Ref reference={delta.run_id} copy={false}>{shortId(delta.run_id)}</Ref>
+          {t('from')}{' '}
+          <Ref reference={delta.run_id} copy={false}>
+            {shortId(delta.run_id)}
+          </Ref>
         </span>
       )}
       <span className={classes['age']}>

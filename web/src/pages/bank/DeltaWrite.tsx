@@ -36,9 +36,7 @@ export function DeltaWrite({ op, stands }: { op: DeltaOp; stands: boolean }) {
         </div>
       ) : (
         <>
-          {before.content !== after.content && (
-            <DiffPane before={before.content} after={after.content} names={names} />
-          )}
+          {before.content !== after.content && <DiffPane before={before.content} after={after.content} names={names} />}
           <StateChanges before={sides(before)} after={sides(after)} names={names} />
         </>
       )}

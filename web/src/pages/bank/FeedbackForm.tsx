@@ -8,9 +8,7 @@ import { ErrorCard } from '@/parts/ErrorCard';
 import { TimeText } from '@/parts/TimeText';
 import { notify } from '@/parts/undoable';
 import { usePresets, useProducts } from '../catalog/queries';
-import {
-  filled, formOf, LIMITS, problemsOf, requestOf, same, sound, valuesOf, WORDS, type Form,
-} from './opinion';
+import { filled, formOf, LIMITS, problemsOf, requestOf, same, sound, valuesOf, WORDS, type Form } from './opinion';
 import { exactSum, fractions } from './fractions';
 import { ProductTable, useProblemText } from './ProductTable';
 import { feedbackQuery, learn, saveFeedback, useBankChanged, type Feedback } from './queries';

@@ -35,7 +35,10 @@ export function JobLine({ job, withRun = false }: { job: Job; withRun?: boolean 
       {job.attempts > 1 && <span className={classes['muted']}>{t('job.attempts', { n: job.attempts })}</span>}
       {withRun && (
         <span className={classes['wide']} onClick={(event) => event.stopPropagation()}>
-          {t('from')} <Ref reference={job.run_id} copy={false}>{shortId(job.run_id)}</Ref>
+          {t('from')}{' '}
+          <Ref reference={job.run_id} copy={false}>
+            {shortId(job.run_id)}
+          </Ref>
         </span>
       )}
       <span className={classes['muted']}>

@@ -22,13 +22,7 @@ export function LessonFacts({ lesson }: { lesson: Lesson }) {
       {now && (
         <>
           <dt>{t('page.delta')}</dt>
-          <dd>
-            {now.delta_id ? (
-              <Ref reference={now.delta_id}>{shortId(now.delta_id)}</Ref>
-            ) : (
-              t('page.byHandOnly')
-            )}
-          </dd>
+          <dd>{now.delta_id ? <Ref reference={now.delta_id}>{shortId(now.delta_id)}</Ref> : t('page.byHandOnly')}</dd>
         </>
       )}
       <dt>{t('page.runs')}</dt>

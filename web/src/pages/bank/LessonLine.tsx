@@ -35,7 +35,10 @@ export function LessonLine({ lesson }: { lesson: Lesson }) {
         )}
         {source && (
           <span className={classes['wide']} onClick={(event) => event.stopPropagation()}>
-            {t('from')} <Ref reference={source} copy={false}>{shortId(source)}</Ref>
+            {t('from')}{' '}
+            <Ref reference={source} copy={false}>
+              {shortId(source)}
+            </Ref>
           </span>
         )}
         <span className={`${classes['id']} ${classes['wide']}`}>{`mem:${shortId(lesson.mem_id)}`}</span>

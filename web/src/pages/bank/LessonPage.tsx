@@ -47,7 +47,7 @@ function OneLesson({ id }: { id: string }) {
   if (query.isError && !lesson) {
     return (
       <Page title={t('lesson')} description={<code>{reference}</code>}>
-          <ErrorCard error={query.error} retry={query.refetch} />
+        <ErrorCard error={query.error} retry={query.refetch} />
       </Page>
     );
   }
@@ -116,9 +116,7 @@ function OneLesson({ id }: { id: string }) {
             </Panel>
           </div>
         </Tabs.Panel>
-        <Tabs.Panel value="versions">
-          {lesson && <LessonVersions lesson={lesson} state={state} set={set} />}
-        </Tabs.Panel>
+        <Tabs.Panel value="versions">{lesson && <LessonVersions lesson={lesson} state={state} set={set} />}</Tabs.Panel>
       </Tabs>
       <ProvenanceDrawer reference={whence} onClose={() => setWhence(null)} />
     </Page>

@@ -1,6 +1,15 @@
 // The form that makes a batch. `?from=batch_…` fills it with what was asked before.
 import {
-  Button, Fieldset, Group, NumberInput, SimpleGrid, Stack, Switch, Text, Textarea, TextInput,
+  Button,
+  Fieldset,
+  Group,
+  NumberInput,
+  SimpleGrid,
+  Stack,
+  Switch,
+  Text,
+  Textarea,
+  TextInput,
 } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
@@ -12,7 +21,16 @@ import { ErrorCard } from '@/parts/ErrorCard';
 import { Page } from '@/parts/Page';
 import { Panel } from '@/parts/Panel';
 import {
-  EMPTY, formOf, freshKey, LIMITS, OVERRIDES, problemsOf, requestOf, type Form, type Override, type Problem,
+  EMPTY,
+  formOf,
+  freshKey,
+  LIMITS,
+  OVERRIDES,
+  problemsOf,
+  requestOf,
+  type Form,
+  type Override,
+  type Problem,
 } from './batchForm';
 import { configOf, createBatch, fetchBatches, useBatch } from './queries';
 

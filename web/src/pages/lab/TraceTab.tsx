@@ -42,10 +42,7 @@ export function TraceTab({ reader, run, runId, state, set }: Props) {
   const [wanted, setWanted] = useState(false);
   const trace = useTrace(reader);
   const { events } = trace;
-  const missing = useMemo(
-    () => chosen !== '' && !events.some((event) => event.event_id === chosen),
-    [events, chosen],
-  );
+  const missing = useMemo(() => chosen !== '' && !events.some((event) => event.event_id === chosen), [events, chosen]);
   const whole = wanted || filters(filter) || missing;
   useReading(reader, { live, whole });
   const rows = useMemo(() => rowsOf(events, filter), [events, filter]);

@@ -11,6 +11,10 @@ test('citations are what the server takes for citations', () => {
 
 test('nothing of the text is lost', () => {
   for (const text of ['', 'plain', '[C1]', '先 [C1, mem:9] 后', '[[C1]] 【】 []', 'a [C1][C2]mem:x']) {
-    expect(segments(text).map((each) => each.text).join('')).toBe(text);
+    expect(
+      segments(text)
+        .map((each) => each.text)
+        .join(''),
+    ).toBe(text);
   }
 });

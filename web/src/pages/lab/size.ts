@@ -3,9 +3,12 @@ import { localeTag } from '@/i18n';
 
 /** "82 kB"; characters are counted as bytes, which is near enough for a button. */
 export function sizeText(characters: number, language: string): string {
-  const [unit, value] = characters < 1_000 ? ['byte', characters] as const
-    : characters < 1_000_000 ? ['kilobyte', characters / 1_000] as const
-    : ['megabyte', characters / 1_000_000] as const;
+  const [unit, value] =
+    characters < 1_000
+      ? (['byte', characters] as const)
+      : characters < 1_000_000
+        ? (['kilobyte', characters / 1_000] as const)
+        : (['megabyte', characters / 1_000_000] as const);
   return new Intl.NumberFormat(localeTag(language), {
     style: 'unit',
     unit,

@@ -6,9 +6,20 @@ const ALL: TraceFilter = { types: new Set(), failed: false, search: '', level: '
 
 function event(event_type: string, task: string | null = '0', more: Partial<RunEvent> = {}): RunEvent {
   return {
-    event_id: `evt_${event_type}_${task}`, run_id: 'run_1', created_at: 10, event_type, payload: null, started_at: 10,
-    duration_ms: null, depth: task === null ? null : (task.split('.').length - 1) / 2, task,
-    parent_task: task === null ? null : parentOf(task), agent: 'orchestrator', label: null, failed: false, ...more,
+    event_id: `evt_${event_type}_${task}`,
+    run_id: 'run_1',
+    created_at: 10,
+    event_type,
+    payload: null,
+    started_at: 10,
+    duration_ms: null,
+    depth: task === null ? null : (task.split('.').length - 1) / 2,
+    task,
+    parent_task: task === null ? null : parentOf(task),
+    agent: 'orchestrator',
+    label: null,
+    failed: false,
+    ...more,
   };
 }
 

@@ -2,7 +2,13 @@
 // keyboard walks it as it walks any tree.
 import { ActionIcon, Badge, Loader } from '@mantine/core';
 import {
-  IconAlertCircle, IconChevronDown, IconChevronRight, IconCornerDownRight, IconEye, IconFileText, IconFolder,
+  IconAlertCircle,
+  IconChevronDown,
+  IconChevronRight,
+  IconCornerDownRight,
+  IconEye,
+  IconFileText,
+  IconFolder,
 } from '@tabler/icons-react';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { defaultRangeExtractor, useVirtualizer, type Range } from '@tanstack/react-virtual';

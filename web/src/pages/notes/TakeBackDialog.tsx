@@ -23,10 +23,11 @@ export function TakeBackDialog({ delta, onClose }: { delta: string | null; onClo
     const { into } = done;
     const told = t('takeBack.done', { count: done.restored, left: done.left });
     if (into === null) notify(told);
-    else undoable(told, async () => {
-      await takeBack(into, 'safe');
-      await client.invalidateQueries();
-    });
+    else
+      undoable(told, async () => {
+        await takeBack(into, 'safe');
+        await client.invalidateQueries();
+      });
   }
 
   return (

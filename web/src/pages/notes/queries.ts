@@ -19,7 +19,14 @@ export type Relative = Schemas['Relative'];
 
 /** In the order in which a person looks for them. */
 export const STATUSES = [
-  'active', 'candidate', 'validated', 'deprecated', 'expired', 'archived', 'quarantined', 'deleted',
+  'active',
+  'candidate',
+  'validated',
+  'deprecated',
+  'expired',
+  'archived',
+  'quarantined',
+  'deleted',
 ] as const satisfies readonly Status[];
 
 const PAGE = 100;
@@ -129,8 +136,7 @@ export function forgetQuery(seq: number) {
 export function provenanceQuery(reference: string) {
   return queryOptions({
     queryKey: ['notes', 'provenance', reference],
-    queryFn: ({ signal }) =>
-      ask(api.GET('/api/provenance/{ref}', { params: { path: { ref: reference } }, signal })),
+    queryFn: ({ signal }) => ask(api.GET('/api/provenance/{ref}', { params: { path: { ref: reference } }, signal })),
   });
 }
 

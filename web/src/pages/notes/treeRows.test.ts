@@ -22,7 +22,11 @@ const rows = treeRows(BRANCHES, new Set(['project://']));
 describe('the tree', () => {
   it('lists what is open, in its order, with the views last', () => {
     expect(rows.map((row) => [row.level, row.kind, row.name])).toEqual([
-      [1, 'place', 'core://'], [1, 'place', 'project://'], [2, 'place', 'alpha'], [2, 'place', 'beta'], [2, 'more', ''],
+      [1, 'place', 'core://'],
+      [1, 'place', 'project://'],
+      [2, 'place', 'alpha'],
+      [2, 'place', 'beta'],
+      [2, 'more', ''],
       [1, 'views', 'system://'],
     ]);
     expect(rows.map((row) => `${row.position}/${row.siblings}`)).toEqual(['1/3', '2/3', '1/3', '2/3', '3/3', '3/3']);

@@ -42,7 +42,7 @@ export type TakenBack = { restored: number; left: number; lost: string[]; into: 
 /** Takes back a whole delta, however many calls that needs; `safe` leaves what others wrote since. */
 export async function takeBack(delta: string, mode: 'safe' | 'strict'): Promise<TakenBack> {
   const sum: TakenBack = { restored: 0, left: 0, lost: [], into: null };
-  for (let after: number | null = 0; after !== null; ) {
+  for (let after: number | null = 0; after !== null;) {
     const body = { delta, mode, after, ...(sum.into ? { into: sum.into } : {}) };
     const done: Answer = await ask(api.POST('/api/undo', { body }));
     sum.restored += done.restored;

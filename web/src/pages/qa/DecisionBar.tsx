@@ -1,7 +1,12 @@
 // The decisions, each with its key, and how far the work has come. It stays in view above a long answer.
 import { Button, Kbd, Progress } from '@mantine/core';
 import {
-  IconArrowBackUp, IconArrowMerge, IconCheck, IconPencil, IconPlayerSkipForward, IconX,
+  IconArrowBackUp,
+  IconArrowMerge,
+  IconCheck,
+  IconPencil,
+  IconPlayerSkipForward,
+  IconX,
 } from '@tabler/icons-react';
 import type { ComponentType } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -53,7 +58,13 @@ export function DecisionBar({ offered, run, progress, editing }: Props) {
               variant={colour ? 'light' : 'default'}
               {...colour}
               leftSection={<Icon size={14} aria-hidden />}
-              rightSection={singleKeys && <Kbd size="xs" aria-hidden>{letter}</Kbd>}
+              rightSection={
+                singleKeys && (
+                  <Kbd size="xs" aria-hidden>
+                    {letter}
+                  </Kbd>
+                )
+              }
               px={8}
               disabled={!offered[action] || (editing && action !== 'undo')}
               onClick={run[action]}

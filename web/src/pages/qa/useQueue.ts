@@ -54,14 +54,16 @@ export function useQueue(shelf: Shelf, project: string, words: string) {
   /** Show a corrected question in its row. */
   const rename = useCallback(
     (id: string, question: string) => {
-      client.setQueryData<InfiniteData<PageOf<QueueRow>>>(queryKey, (held) =>
-        held && {
-          ...held,
-          pages: held.pages.map((page) => ({
-            ...page,
-            rows: page.rows.map((row) => (row.id === id ? { ...row, question } : row)),
-          })),
-        },
+      client.setQueryData<InfiniteData<PageOf<QueueRow>>>(
+        queryKey,
+        (held) =>
+          held && {
+            ...held,
+            pages: held.pages.map((page) => ({
+              ...page,
+              rows: page.rows.map((row) => (row.id === id ? { ...row, question } : row)),
+            })),
+          },
       );
     },
     [client, queryKey],

@@ -89,9 +89,7 @@ function Checked({ verified, checking }: Backup & { checking: boolean }) {
         status={verified.ok ? 'ok' : 'failed'}
         detail={verified.ok ? t('backups.whole') : t('backups.broken')}
       />
-      <p className={classes['why']}>
-        {verified.problem ? verified.problem : <TimeText at={verified.atEpoch} />}
-      </p>
+      <p className={classes['why']}>{verified.problem ? verified.problem : <TimeText at={verified.atEpoch} />}</p>
     </>
   );
 }

@@ -39,11 +39,7 @@ export function BackupsPanel() {
       flush
       actions={
         backups.data?.available && (
-          <Button
-            leftSection={<IconDatabaseExport size={14} />}
-            loading={make.isPending || running}
-            onClick={run}
-          >
+          <Button leftSection={<IconDatabaseExport size={14} />} loading={make.isPending || running} onClick={run}>
             {t('backups.make')}
           </Button>
         )

@@ -15,11 +15,7 @@ export function IndexPanel({ system }: { system: QueryLike<System> }) {
   const { t } = useTranslation('system');
   const chroma = system.data?.index.chroma;
   return (
-    <Panel
-      title={t('index.title')}
-      state={system}
-      actions={<BackfillButton possible={Boolean(chroma?.configured)} />}
-    >
+    <Panel title={t('index.title')} state={system} actions={<BackfillButton possible={Boolean(chroma?.configured)} />}>
       {({ index }: System) => <Standing {...index} />}
     </Panel>
   );
@@ -41,7 +37,12 @@ function Standing(index: Index) {
         />
         {!model && <p className={classes['why']}>{t('index.noEmbedder')}</p>}
         {!model && <CommandLine command="pip install 'codexmem[embed]'" />}
-        {model && limited.map((each) => <p key={each} className={classes['why']}>{each}</p>)}
+        {model &&
+          limited.map((each) => (
+            <p key={each} className={classes['why']}>
+              {each}
+            </p>
+          ))}
       </Fact>
       {model && (
         <Fact name={t('index.model')}>

@@ -16,7 +16,8 @@ export const DayHeading = memo(function DayHeading({ at }: { at: number }) {
     ...(clock === 'utc' ? { timeZone: 'UTC' } : {}),
   });
   const [now, day] = [Date.now(), dayOf(at, clock)];
-  const near = day === dayOf(now, clock) ? t('list.today') : day === dayOf(now - DAY_MS, clock) ? t('list.yesterday') : null;
+  const near =
+    day === dayOf(now, clock) ? t('list.today') : day === dayOf(now - DAY_MS, clock) ? t('list.yesterday') : null;
   return (
     <span className={classes['day']}>
       {near && <strong>{near}</strong>}

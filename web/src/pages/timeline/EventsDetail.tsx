@@ -9,7 +9,9 @@ import classes from './Session.module.css';
 export function EventsDetail({ turn, open, onToggle }: { turn: Turn; open: boolean; onToggle: (turn: Turn) => void }) {
   const { t } = useTranslation('timeline');
   const count = turn.events.filter((event) => event.kind === 'tool').length;
-  const name = open ? t('sessionPage.eventsHide', { turn: turn.turn }) : t('sessionPage.eventsShow', { turn: turn.turn });
+  const name = open
+    ? t('sessionPage.eventsHide', { turn: turn.turn })
+    : t('sessionPage.eventsShow', { turn: turn.turn });
   return (
     <Panel
       title={t('sessionPage.events', { count })}

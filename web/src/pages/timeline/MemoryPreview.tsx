@@ -73,21 +73,28 @@ const Chosen = memo(function Chosen({ row, onOpen, onForgotten, onPlace }: Props
       {(whole) => (
         <>
           <Title order={2} className={classes['previewTitle']} dir="auto">
-            {row.kind === 'prompt' ? t('numbered', { kind: t('kind.prompt'), ref: row.ref }) : row.title || t('list.noTitle')}
+            {row.kind === 'prompt'
+              ? t('numbered', { kind: t('kind.prompt'), ref: row.ref })
+              : row.title || t('list.noTitle')}
           </Title>
           <Group gap="sm" className={classes['facets']}>
             <Ref reference={row.ref} />
             <KindMark kind={row.kind} type={row.type} />
             <TimeText at={row.created_ms} />
             {row.session !== null && (
-              <TextLink to={`/ui/sessions/${row.session}?sel=m${row.seq}`}>{t('list.session', { number: row.session })}</TextLink>
+              <TextLink to={`/ui/sessions/${row.session}?sel=m${row.seq}`}>
+                {t('list.session', { number: row.session })}
+              </TextLink>
             )}
             <span>{row.project}</span>
           </Group>
           <MemoryText text={whole} />
           {asked?.row === row && (
             <>
-              <ProvenanceDrawer reference={asked.for === 'provenance' ? row.ref : null} onClose={() => setAsked(null)} />
+              <ProvenanceDrawer
+                reference={asked.for === 'provenance' ? row.ref : null}
+                onClose={() => setAsked(null)}
+              />
               <ForgetDialog
                 opened={asked.for === 'forget'}
                 onClose={() => setAsked(null)}

@@ -79,7 +79,9 @@ export function MemoryVersions({ from }: { from: Provenance }) {
 function Changed({ version }: { version: Schemas['VersionOf'] }) {
   const { t, i18n } = useTranslation('timeline');
   const names = version.changed.map((field) =>
-    i18n.exists(`timeline:versions.fields.${field}`) ? t(`versions.fields.${field as keyof typeof en.versions.fields}`) : field,
+    i18n.exists(`timeline:versions.fields.${field}`)
+      ? t(`versions.fields.${field as keyof typeof en.versions.fields}`)
+      : field,
   );
   return new Intl.ListFormat(localeTag(i18n.language), { type: 'unit' }).format(names);
 }

@@ -65,10 +65,20 @@ export function MemoryWhole({ from, kind }: { from: Provenance; kind: TimelineKi
       actions={
         <>
           <Group gap={0} role="group" aria-label={t('memory.neighbours')}>
-            <Button variant="default" disabled={!newer} onClick={() => go(newer)} leftSection={<IconChevronUp size={14} />}>
+            <Button
+              variant="default"
+              disabled={!newer}
+              onClick={() => go(newer)}
+              leftSection={<IconChevronUp size={14} />}
+            >
               {t('memory.newer')}
             </Button>
-            <Button variant="default" disabled={!older} onClick={() => go(older)} leftSection={<IconChevronDown size={14} />}>
+            <Button
+              variant="default"
+              disabled={!older}
+              onClick={() => go(older)}
+              leftSection={<IconChevronDown size={14} />}
+            >
               {t('memory.older')}
             </Button>
           </Group>

@@ -29,14 +29,23 @@ export function SessionItemLine({ item, onToggle }: { item: SessionItem; onToggl
     case 'injected': {
       const { start, count, tokens } = item.injection;
       const title = start ? t('sessionPage.injectedStart', { count }) : t('sessionPage.injectedPrompt', { count });
-      return <Line depth={1} icon={<IconInbox size={15} aria-hidden />} title={title} side={t('sessionPage.tokens', { count: tokens })} />;
+      return (
+        <Line
+          depth={1}
+          icon={<IconInbox size={15} aria-hidden />}
+          title={title}
+          side={t('sessionPage.tokens', { count: tokens })}
+        />
+      );
     }
     case 'events': {
       const { turn, open } = item;
       const tools = toolCounts(turn.events);
       const count = turn.events.filter((event) => event.kind === 'tool').length;
       const named = tools.slice(0, TOOLS).map(([tool, times]) => t('sessionPage.tool', { tool, count: times }));
-      const name = open ? t('sessionPage.eventsHide', { turn: turn.turn }) : t('sessionPage.eventsShow', { turn: turn.turn });
+      const name = open
+        ? t('sessionPage.eventsHide', { turn: turn.turn })
+        : t('sessionPage.eventsShow', { turn: turn.turn });
       return (
         <Line
           depth={1}
@@ -53,7 +62,9 @@ export function SessionItemLine({ item, onToggle }: { item: SessionItem; onToggl
               {open ? <IconChevronDown size={15} /> : <IconChevronRight size={15} />}
             </ActionIcon>
           }
-          title={turn.continues ? t('sessionPage.eventsContinue', { number: count }) : t('sessionPage.events', { count })}
+          title={
+            turn.continues ? t('sessionPage.eventsContinue', { number: count }) : t('sessionPage.events', { count })
+          }
           rest={named.join(' · ') + (tools.length > TOOLS ? ' …' : '')}
         />
       );
@@ -63,7 +74,12 @@ export function SessionItemLine({ item, onToggle }: { item: SessionItem; onToggl
     case 'memory': {
       const { memory } = item;
       return (
-        <Line depth={1} icon={<KindMark kind={memory.kind} bare />} title={memory.title} rest={restOf(memory.title, memory.snippet)} />
+        <Line
+          depth={1}
+          icon={<KindMark kind={memory.kind} bare />}
+          title={memory.title}
+          rest={restOf(memory.title, memory.snippet)}
+        />
       );
     }
   }

@@ -19,7 +19,10 @@ export function SessionPage() {
   const { t } = useTranslation('timeline');
   const { id = '' } = useParams({ strict: false });
   const number = Number(id);
-  const query = useQuery({ queryKey: ['timeline', 'session', number], queryFn: ({ signal }) => askSession(number, signal) });
+  const query = useQuery({
+    queryKey: ['timeline', 'session', number],
+    queryFn: ({ signal }) => askSession(number, signal),
+  });
   const [asked, setAsked] = useState<'undo' | 'forget' | null>(null);
   const navigate = useNavigate();
   const changed = useChanged();

@@ -58,7 +58,8 @@ export function SessionTurns({ session }: { session: Session }) {
   );
   function onOpen(item: SessionItem) {
     if (item.kind === 'events') onToggle(item.turn);
-    else if (item.kind === 'memory') void navigate({ to: '/ui/observations/$seq', params: { seq: String(item.memory.seq) } });
+    else if (item.kind === 'memory')
+      void navigate({ to: '/ui/observations/$seq', params: { seq: String(item.memory.seq) } });
   }
   return (
     <SplitView

@@ -35,7 +35,13 @@ export function SessionsPage() {
   const filters = new Intl.ListFormat(localeTag(i18n.language)).format(named.filter(Boolean));
   return (
     <Page title={t('sessions')} description={t('sessionsDescription')}>
-      <Group component="section" aria-label={t('filters.label')} gap="sm" align="flex-end" className={classes['filters']}>
+      <Group
+        component="section"
+        aria-label={t('filters.label')}
+        gap="sm"
+        align="flex-end"
+        className={classes['filters']}
+      >
         <SearchField
           value={q}
           label={t('sessionList.search')}

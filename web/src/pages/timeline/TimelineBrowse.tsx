@@ -23,7 +23,8 @@ type Props = {
 };
 
 const ROW = 52;
-export const TRY = `echo '{"session_id":"first","cwd":"/home/me/demo","prompt":"Hello"}' | codexmem hook raw session-init`;
+const PROMPT = '{"session_id":"first","cwd":"/home/me/demo","prompt":"Hello"}';
+export const TRY = `echo '${PROMPT}' | codexmem hook raw session-init`;
 
 const isHeading = (item: Item) => item.heading;
 const keyOf = (item: Item) => item.key;
@@ -34,9 +35,12 @@ export function TimelineBrowse({ filters, anchor, onAnchor, filtered }: Props) {
   const [started, setStarted] = useState(0); // how often the list was begun anew
   const { query, items, more, before, atHead, fresh, showNewest, loadingMore } = useTimeline(filters, origin);
   const number = memoryNumber(anchor);
-  const chosen = useMemo(() => items.find((item): item is MemoryItem => !item.heading && item.row.seq === number), [items, number]);
+  const chosen = useMemo(
+    () => items.find((item): item is MemoryItem => !item.heading && item.row.seq === number),
+    [items, number],
+  );
 
-  // A memory that is not in the list (a link, the way back) is where the list begins next; one that is only chosen is not.
+  // A memory that is not in the list (a link, the way back) is where the list begins next; one only chosen is not.
   const loaded = query.data !== undefined;
   useEffect(() => {
     if (!anchor || (loaded && !chosen && number !== null) || number === null) setOrigin(anchor);
@@ -72,7 +76,12 @@ export function TimelineBrowse({ filters, anchor, onAnchor, filtered }: Props) {
             <>
               <NewRows count={fresh} onShow={onNewest} />
               {(!atHead || gone) && (
-                <Button size="compact-xs" variant="default" leftSection={<IconArrowBarToUp size={12} />} onClick={onNewest}>
+                <Button
+                  size="compact-xs"
+                  variant="default"
+                  leftSection={<IconArrowBarToUp size={12} />}
+                  onClick={onNewest}
+                >
                   {t('list.newest')}
                 </Button>
               )}

@@ -16,7 +16,10 @@ export function TimelinePage() {
   const { clock } = usePreferences();
   const [state, set] = useSearchState(SCHEMA);
   const { project, kind, from, to, q } = state;
-  const [anchor, onAnchor] = useSettled(state.anchor, useCallback((next) => set({ anchor: next }, { replace: true }), [set]));
+  const [anchor, onAnchor] = useSettled(
+    state.anchor,
+    useCallback((next) => set({ anchor: next }, { replace: true }), [set]),
+  );
   const filters = useMemo(() => filtersOf({ project, kind, from, to }, clock), [project, kind, from, to, clock]);
   const narrow = useCallback<typeof set>(
     (change, options) => {

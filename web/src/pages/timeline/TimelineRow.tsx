@@ -41,7 +41,9 @@ export const TimelineRow = memo(function TimelineRow({ row, begins = true, ends 
   const rest = restOf(row.title, row.snippet);
   return (
     <div className={classes['line']} data-found={found || undefined}>
-      {!found && <span className={classes['rail']} data-begins={begins || undefined} data-ends={ends || undefined} aria-hidden />}
+      {!found && (
+        <span className={classes['rail']} data-begins={begins || undefined} data-ends={ends || undefined} aria-hidden />
+      )}
       {!found && (
         <time
           className={classes['time']}
@@ -66,7 +68,9 @@ export const TimelineRow = memo(function TimelineRow({ row, begins = true, ends 
         {found && <TimeText at={row.created_ms} />}
         {found && row.score !== null && <Score of={row.score} />}
         {!found && begins && row.session !== null && (
-          <TextLink to={`/ui/sessions/${row.session}?sel=m${row.seq}`}>{t('list.session', { number: row.session })}</TextLink>
+          <TextLink to={`/ui/sessions/${row.session}?sel=m${row.seq}`}>
+            {t('list.session', { number: row.session })}
+          </TextLink>
         )}
         {!found && begins && <span className={classes['project']}>{row.project}</span>}
       </span>

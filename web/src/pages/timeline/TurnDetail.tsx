@@ -58,6 +58,7 @@ function Jobs({ turn }: { turn: Turn }) {
           <Table.Tbody>
             {turn.jobs.map((job) => {
               const kind = job.kind.split('.').at(-1) as keyof typeof en.sessionPage.jobKinds;
+              const author = job.by as keyof typeof en.sessionPage.by | null;
               return (
                 <Table.Tr key={job.job}>
                   <Table.Td>{t(`sessionPage.jobKinds.${kind}`)}</Table.Td>
@@ -69,7 +70,7 @@ function Jobs({ turn }: { turn: Turn }) {
                       </Text>
                     )}
                   </Table.Td>
-                  <Table.Td>{job.by ? t(`sessionPage.by.${job.by as keyof typeof en.sessionPage.by}`) : '–'}</Table.Td>
+                  <Table.Td>{author ? t(`sessionPage.by.${author}`) : '–'}</Table.Td>
                   <Table.Td>{time(job.wait_ms)}</Table.Td>
                   <Table.Td>{time(job.work_ms)}</Table.Td>
                 </Table.Tr>

@@ -63,12 +63,19 @@ function Changes({ whose, mode, onMode }: { whose: Whose; mode: Mode; onMode: (m
     seq: change.seq,
     kind: change.kind as MemoryKind,
     title: change.title,
-    effect: change.written_since && mode === 'safe' ? t('undo.sinceMark') : t(`undo.ops.${change.op as keyof typeof en.undo.ops}`),
+    effect:
+      change.written_since && mode === 'safe'
+        ? t('undo.sinceMark')
+        : t(`undo.ops.${change.op as keyof typeof en.undo.ops}`),
   }));
   return (
     <Stack gap="sm">
       <Text size="sm">
-        {!count ? t('undo.nothingSafe') : more ? t('undo.touchesMore', { number: shown }) : t('undo.touches', { count })}
+        {!count
+          ? t('undo.nothingSafe')
+          : more
+            ? t('undo.touchesMore', { number: shown })
+            : t('undo.touches', { count })}
       </Text>
       <Impact label={t('forget.first')} touched={touched} />
       {since > 0 && (

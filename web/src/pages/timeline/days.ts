@@ -33,7 +33,8 @@ export function itemsOf(rows: readonly Row[], before: Row | undefined, after: Ro
     const above = index ? rows[index - 1] : before;
     const below = index < rows.length - 1 ? rows[index + 1] : after;
     const day = dayOf(row.created_ms, clock);
-    if (!above || dayOf(above.created_ms, clock) !== day) items.push({ heading: true, key: `day ${day}`, at: row.created_ms });
+    if (!above || dayOf(above.created_ms, clock) !== day)
+      items.push({ heading: true, key: `day ${day}`, at: row.created_ms });
     const [begins, ends] = [!together(above, row, clock), !together(row, below, clock)];
     items.push({ heading: false, key: row.ref, row, begins, ends });
   });

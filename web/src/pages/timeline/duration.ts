@@ -11,7 +11,9 @@ const UNITS = [
 export function duration(ms: number, language: string): string {
   const tag = localeTag(language);
   const part = (value: number, unit: string, digits = 0) =>
-    new Intl.NumberFormat(tag, { style: 'unit', unit, unitDisplay: 'short', maximumFractionDigits: digits }).format(value);
+    new Intl.NumberFormat(tag, { style: 'unit', unit, unitDisplay: 'short', maximumFractionDigits: digits }).format(
+      value,
+    );
   if (ms < 1_000) return part(Math.max(0, Math.round(ms)), 'millisecond');
   if (ms < 10_000) return part(ms / 1_000, 'second', 1);
   const parts: string[] = [];

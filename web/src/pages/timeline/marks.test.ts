@@ -9,7 +9,9 @@ describe('marks', () => {
   });
 
   it('find Chinese without spaces', () => {
-    expect(marksIn('登录超时的原因', wordsOf('超时 a')).filter((piece) => piece.marked)).toEqual([{ text: '超时', marked: true }]);
+    expect(marksIn('登录超时的原因', wordsOf('超时 a')).filter((piece) => piece.marked)).toEqual([
+      { text: '超时', marked: true },
+    ]);
   });
 
   it('take signs of the question literally', () => {

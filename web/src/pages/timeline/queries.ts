@@ -35,7 +35,12 @@ const DEEPEST = 1_000; // results that the search goes through
 const AT_ONCE = 50; // turns
 
 function filtersIn({ project, kind, from, to }: Filters) {
-  return { ...(project ? { project } : {}), ...(kind ? { kind: [kind] } : {}), ...(from ? { from } : {}), ...(to ? { to } : {}) };
+  return {
+    ...(project ? { project } : {}),
+    ...(kind ? { kind: [kind] } : {}),
+    ...(from ? { from } : {}),
+    ...(to ? { to } : {}),
+  };
 }
 
 async function timeline(query: Record<string, unknown>, signal: AbortSignal): Promise<TimelinePage> {
@@ -80,7 +85,11 @@ export async function search(text: string, filters: Filters, cursor: string | nu
   const offset = Number(cursor ?? 0);
   const type = filters.kind ? SEARCHED[filters.kind] : Object.values(SEARCHED).join(',');
   const query = {
-    query: text, type, limit: FOUND, offset, format: 'json' as const,
+    query: text,
+    type,
+    limit: FOUND,
+    offset,
+    format: 'json' as const,
     ...(filters.project ? { project: filters.project } : {}),
     ...(filters.from ? { dateStart: filters.from } : {}),
     ...(filters.to ? { dateEnd: filters.to } : {}),
@@ -88,14 +97,27 @@ export async function search(text: string, filters: Filters, cursor: string | nu
   const answer = (await ask(api.GET('/api/search/all', { params: { query } }))) as Schemas['EverythingRows'];
   const next = offset + FOUND;
   const rows = answer.results.map(foundRow);
-  return { rows, next: answer.hasMore && next < DEEPEST ? String(next) : null, mode: answer.mode ?? null, notes: answer.notes ?? [] };
+  return {
+    rows,
+    next: answer.hasMore && next < DEEPEST ? String(next) : null,
+    mode: answer.mode ?? null,
+    notes: answer.notes ?? [],
+  };
 }
 
 function foundRow(item: Schemas['FoundMemory']): Row {
   const title = item.title || item.excerpt;
   return {
-    ref: item.label, seq: item.seq, kind: item.kind, type: item.type, title, snippet: item.excerpt,
-    created_ms: item.created_at_epoch, project: item.project, session: null, sessionKey: item.session,
+    ref: item.label,
+    seq: item.seq,
+    kind: item.kind,
+    type: item.type,
+    title,
+    snippet: item.excerpt,
+    created_ms: item.created_at_epoch,
+    project: item.project,
+    session: null,
+    sessionKey: item.session,
     score: item.score ?? null,
   };
 }
@@ -160,7 +182,7 @@ export type Undone = { delta: string | null; restored: number; left: number; los
 /** Takes back all of it, however many calls that needs. */
 export async function undo(whose: Whose, mode: 'safe' | 'strict'): Promise<Undone> {
   const done: Undone = { delta: null, restored: 0, left: 0, lost: [] };
-  for (let after: number | null = 0; after !== null; ) {
+  for (let after: number | null = 0; after !== null;) {
     const into = done.delta ? { into: done.delta } : {};
     const step: Schemas['UndoAnswer'] = await ask(api.POST('/api/undo', { body: { ...whose, mode, after, ...into } }));
     done.delta = step.delta ?? done.delta;

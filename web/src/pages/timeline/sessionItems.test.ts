@@ -4,8 +4,18 @@ import { itemsOfSession, merged, toolCounts } from './sessionItems';
 
 function event(seq: number, tool: string): SessionEvent {
   return {
-    seq, kind: tool ? 'tool' : 'stop', tool, at_ms: seq, agent: '', input: null, response: null, message: null, cut: false,
-    kept: true, job: 1, observations: [],
+    seq,
+    kind: tool ? 'tool' : 'stop',
+    tool,
+    at_ms: seq,
+    agent: '',
+    input: null,
+    response: null,
+    message: null,
+    cut: false,
+    kept: true,
+    job: 1,
+    observations: [],
   };
 }
 
@@ -15,8 +25,17 @@ function memory(seq: number): Short {
 
 function turn(number: number, events: SessionEvent[], more: Partial<Turn> = {}): Turn {
   return {
-    turn: number, started_ms: 1, ended_ms: 2, prompt: null, events, observations: [], summaries: [], injected: [], jobs: [],
-    continues: false, ...more,
+    turn: number,
+    started_ms: 1,
+    ended_ms: 2,
+    prompt: null,
+    events,
+    observations: [],
+    summaries: [],
+    injected: [],
+    jobs: [],
+    continues: false,
+    ...more,
   };
 }
 
@@ -42,6 +61,9 @@ describe('a session as a list', () => {
   });
 
   it('counts tools, not the end of a turn', () => {
-    expect(toolCounts([event(1, 'Read'), event(2, 'Bash'), event(3, 'Bash'), event(4, '')])).toEqual([['Bash', 2], ['Read', 1]]);
+    expect(toolCounts([event(1, 'Read'), event(2, 'Bash'), event(3, 'Bash'), event(4, '')])).toEqual([
+      ['Bash', 2],
+      ['Read', 1],
+    ]);
   });
 });

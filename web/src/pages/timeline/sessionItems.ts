@@ -47,11 +47,19 @@ export function itemsOfSession(turns: readonly Turn[], isOpen: (turn: Turn) => b
   return turns.flatMap((turn): SessionItem[] => {
     const open = isOpen(turn);
     const events: SessionItem[] = turn.events.length ? [{ kind: 'events', key: `g${turn.turn}`, turn, open }] : [];
-    if (open) events.push(...turn.events.map((event) => ({ kind: 'event' as const, key: `e${event.seq}`, turn, event })));
-    const memories = [...turn.observations, ...turn.summaries].sort((a, b) => a.created_ms - b.created_ms || a.seq - b.seq);
+    if (open)
+      events.push(...turn.events.map((event) => ({ kind: 'event' as const, key: `e${event.seq}`, turn, event })));
+    const memories = [...turn.observations, ...turn.summaries].sort(
+      (a, b) => a.created_ms - b.created_ms || a.seq - b.seq,
+    );
     return [
       { kind: 'turn', key: `t${turn.turn}`, turn },
-      ...turn.injected.map((injection, at) => ({ kind: 'injected' as const, key: `i${turn.turn}.${at}`, turn, injection })),
+      ...turn.injected.map((injection, at) => ({
+        kind: 'injected' as const,
+        key: `i${turn.turn}.${at}`,
+        turn,
+        injection,
+      })),
       ...events,
       ...memories.map((memory) => ({ kind: 'memory' as const, key: `m${memory.seq}`, turn, memory })),
     ];

@@ -29,7 +29,9 @@ export function useDropped(): (seqs: readonly number[]) => void {
 function without(data: Pages, seqs: readonly number[]): Pages {
   const pages = data.pages.map((page) =>
     // A page that is not concerned stays the same object, and what was made of it is kept.
-    page.rows.some((row) => seqs.includes(row.seq)) ? { ...page, rows: page.rows.filter((row) => !seqs.includes(row.seq)) } : page,
+    page.rows.some((row) => seqs.includes(row.seq))
+      ? { ...page, rows: page.rows.filter((row) => !seqs.includes(row.seq)) }
+      : page,
   );
   return { ...data, pages };
 }

@@ -53,7 +53,10 @@ export function useTimeline(filters: Filters, origin: string) {
   const look = useThrottledCallback(() => void refetch({ cancelRefetch: false }), LOOK_MS);
   const loaded = Boolean(data);
   useLiveEvents(() => loaded && look());
-  const fresh = useMemo(() => (atHead && data && newest.data ? unseen(newest.data, data) : 0), [atHead, newest.data, data]);
+  const fresh = useMemo(
+    () => (atHead && data && newest.data ? unseen(newest.data, data) : 0),
+    [atHead, newest.data, data],
+  );
 
   /** Begin anew with the newest, which are already here. */
   const showNewest = useCallback(() => {
@@ -63,10 +66,19 @@ export function useTimeline(filters: Filters, origin: string) {
     else void client.resetQueries({ queryKey: head, exact: true });
   }, [client, filters, newest.data]);
 
-  return { query, items, more, before, atHead, fresh, showNewest, loadingMore: isFetchingNextPage || isFetchingPreviousPage };
+  return {
+    query,
+    items,
+    more,
+    before,
+    atHead,
+    fresh,
+    showNewest,
+    loadingMore: isFetchingNextPage || isFetchingPreviousPage,
+  };
 }
 
-/** Around an anchor the list begins somewhere; it is known to begin with the newest when fewer came than there was room for. */
+/** Around an anchor the list begins somewhere: with the newest only if fewer came than there was room for. */
 function reachesHead({ pages, pageParams }: Pages, origin: string): boolean {
   const rows = pages[0]?.rows ?? [];
   if (pageParams[0] !== null) return rows.length < PAGE;
