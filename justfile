@@ -142,6 +142,10 @@ web:
 test-web *args:
     "{{ python }}" -m pytest -m web "$@"
 
+# every test of the web application in both languages, every rule of axe in both themes
+soak-web *args:
+    CODEXMEM_WEB_TESTS_WHOLE=1 "{{ python }}" -m pytest -m web "$@"
+
 # pictures of every page, light and dark, English and Chinese, in web/screenshots; some of them by name
 screenshots *names:
     "{{ python }}" -m tests.web.shots "$@"

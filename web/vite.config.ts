@@ -5,6 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vite';
 
 const server = process.env['CODEXMEM_URL'] ?? 'http://127.0.0.1:37877';
+const LIBRARIES =
+  /node_modules\/(@mantine|@tanstack|@tabler|@floating-ui|react|react-dom|scheduler|react-i18next|i18next|openapi-fetch|clsx)\//;
 
 export default defineConfig({
   base: '/ui/',
@@ -20,6 +22,18 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     manifest: 'manifest.json',
+    rolldownOptions: {
+      output: {
+        // What most pages need comes in two files instead of eighty: each file is a request. What draws (charts,
+        // Markdown, differences) is large and stays by itself.
+        codeSplitting: {
+          groups: [
+            { name: 'libraries', test: LIBRARIES, minShareCount: 20 },
+            { name: 'shared', test: /web\/src\/(app|api|parts)\/(?!\w+Drawing)/, minShareCount: 2 },
+          ],
+        },
+      },
+    },
   },
   server: {
     host: '127.0.0.1',

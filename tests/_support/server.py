@@ -69,7 +69,9 @@ class Server:
             if self._announced():
                 return
             time.sleep(0.02)
-        raise TimeoutError("the server did not become ready")
+        self._process.kill()
+        self._process.wait()
+        raise TimeoutError(f"the server did not become ready: {(self.data_dir / 'server.log').read_text()[-2000:]}")
 
     def _announced(self) -> bool:
         try:

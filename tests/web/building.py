@@ -111,7 +111,7 @@ def environment() -> dict[str, str]:
 
 def chromium() -> Path:
     """The browser of this machine; a missing one is an error, never a reason to skip."""
-    for name in ("chromium", "chromium-browser", "google-chrome"):
+    for name in ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"):
         if (found := shutil.which(name)) is not None:
             return Path(found)
     raise FileNotFoundError("Chromium is not installed; run as root: .ci/run --setup-only")

@@ -1,4 +1,4 @@
-"""One built application, one server and one browser for all of these tests; a fresh browser context for each."""
+"""One built application, one server and one browser for all of these tests; a clean browser context for each."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, expect, sync_playwright
 from tests._support.model_server import ModelServer
 from tests._support.server import Server
 from tests.web import building
-from tests.web.visiting import Visitor
+from tests.web.visiting import Contexts, Visitor
 
 # Background services of the browser would ask other servers; a container's root may not use the sandbox, and its shared
 # memory may be too small.
@@ -69,9 +69,15 @@ def browser() -> Iterator[Browser]:
         chromium.close()
 
 
+@pytest.fixture(scope="package")
+def contexts(browser: Browser, served: Server) -> Contexts:
+    """Contexts for whoever looks at the shared server; the browser closes them."""
+    return {}
+
+
 @pytest.fixture
-def visit(browser: Browser, served: Server) -> Iterator[Visitor]:
+def visit(browser: Browser, served: Server, contexts: Contexts) -> Iterator[Visitor]:
     """Who looks at the shared server; at the end nothing may have gone wrong in any page."""
-    visitor = Visitor(browser, f"http://127.0.0.1:{served.port}")
+    visitor = Visitor(browser, f"http://127.0.0.1:{served.port}", contexts)
     yield visitor
     visitor.close()

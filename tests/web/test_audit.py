@@ -11,7 +11,7 @@ from playwright.sync_api import Locator, Page, expect
 from tests._support.server import Server
 from tests.web import axe
 from tests.web.seeds.audit import Wrapper
-from tests.web.visiting import Language, Theme, Visitor
+from tests.web.visiting import BOTH, SIDE_JOB, Language, Visitor
 
 WORDS = {
     "en": {
@@ -29,7 +29,6 @@ WORDS = {
         "took": "120 毫秒", "reason": "原因",
     },
 }  # fmt: skip
-BOTH: list[Language] = ["en", "zh"]
 
 
 def used(folder: Path, project: str) -> Wrapper:
@@ -108,7 +107,7 @@ def test_days_are_of_arrival(visit: Visitor, served: Server, tmp_path: Path) -> 
     assert "from=" not in page.url
 
 
-@pytest.mark.parametrize("language", BOTH)
+@pytest.mark.parametrize("language", SIDE_JOB)
 def test_a_log_that_was_tampered_with_says_so(
     visit: Visitor, served: Server, tmp_path: Path, language: Language
 ) -> None:
@@ -137,10 +136,9 @@ def test_rows_that_arrive_meanwhile_wait_to_be_shown(visit: Visitor, served: Ser
     expect(rows(page)).to_have_count(2)
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("language", BOTH)
-def test_axe_finds_nothing(visit: Visitor, logged: str, language: Language, theme: Theme) -> None:
-    page = visit(f"/ui/audit?project={logged}", language, theme)
+def test_axe_finds_nothing(visit: Visitor, logged: str, language: Language) -> None:
+    page = visit(f"/ui/audit?project={logged}", language)
     expect(rows(page)).to_have_count(9)
     page.keyboard.press("j")
     expect(fact(page, WORDS[language]["rule"])).to_be_visible()

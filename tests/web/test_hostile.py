@@ -1,6 +1,6 @@
 """Text is text: whatever stands in a field or an address, no page runs it, asks another server or breaks its policy.
 
-Here a few rounds are planted, in which each field gets some of the hundred payloads and every payload has a field;
+Here two rounds are planted, in which each field gets some of the hundred payloads and every payload has a field;
 every payload in every field is `just soak-hostile-pages`.
 """
 
@@ -18,8 +18,8 @@ from tests.web.seeds.hostile import LISTS, Planting, visited
 from tests.web.visiting import Language, Visitor
 from tests.web.watching import Watch
 
-ROUNDS: dict[Language, tuple[int, ...]] = {"en": (0, 1), "zh": (2, 3)}
-SPREAD = 25  # four rounds, evenly through the list
+ROUNDS: dict[Language, tuple[int, ...]] = {"en": (0,), "zh": (1,)}
+SPREAD = 50  # two rounds, evenly through the list
 TEETH = 60  # at least so many payloads run by themselves where text is taken for markup
 SEARCH = {"en": "Search memory, or jump to a page", "zh": "搜索记忆，或跳转到页面"}
 

@@ -12,7 +12,7 @@ from tests._support.server import Server
 from tests.web import axe
 from tests.web.seeds import lab as seeds
 from tests.web.seeds.lab import Lab
-from tests.web.visiting import Language, Theme, Visitor
+from tests.web.visiting import BOTH, SIDE_JOB, Language, Visitor
 
 WORDS = {
     "en": {
@@ -46,7 +46,6 @@ WORDS = {
         "no event": "没有事件符合：仅失败。",
     },
 }  # fmt: skip
-BOTH: list[Language] = ["en", "zh"]
 REPLIES = 6  # of the model in one run of the cast
 WORK_MS = 20_000  # until a worker has done something
 
@@ -128,7 +127,7 @@ def test_a_batch_is_ordered_followed_and_its_sources_opened(
     expect(drawer.get_by_role("link", name=words["lesson"])).to_have_attribute("href", f"/ui/rb/{lesson[4:]}")
 
 
-@pytest.mark.parametrize("language", BOTH)
+@pytest.mark.parametrize("language", SIDE_JOB)
 def test_a_dry_run_ordered_twice_at_once_is_one_batch(visit: Visitor, lab: Lab, language: Language) -> None:
     words, request = WORDS[language], f"twice at once {language}"
     page = visit("/ui/batches/new", language)
@@ -143,7 +142,7 @@ def test_a_dry_run_ordered_twice_at_once_is_one_batch(visit: Visitor, lab: Lab, 
     expect(page.get_by_text(words["placeholders"])).to_be_visible()
 
 
-@pytest.mark.parametrize("language", BOTH)
+@pytest.mark.parametrize("language", SIDE_JOB)
 def test_the_form_says_what_is_wrong(visit: Visitor, lab: Lab, language: Language) -> None:
     words = WORDS[language]
     page = visit("/ui/batches/new", language)
@@ -163,7 +162,7 @@ def test_the_form_says_what_is_wrong(visit: Visitor, lab: Lab, language: Languag
     assert len(lab.get("/batches?limit=200")["items"]) == before
 
 
-@pytest.mark.parametrize("language", BOTH)
+@pytest.mark.parametrize("language", SIDE_JOB)
 def test_a_batch_is_canceled_from_the_list(visit: Visitor, lab: Lab, language: Language) -> None:
     words, request = WORDS[language], f"{seeds.HELD} cancel {language}"
     made = lab.batch(request)
@@ -185,7 +184,7 @@ def test_a_batch_is_canceled_from_the_list(visit: Visitor, lab: Lab, language: L
     expect(rows(page, request)).to_be_visible()
 
 
-@pytest.mark.parametrize("language", BOTH)
+@pytest.mark.parametrize("language", SIDE_JOB)
 def test_a_failed_run_says_why_and_what_next(visit: Visitor, lab: Lab, failed: str, language: Language) -> None:
     words = WORDS[language]
     page = visit(f"/ui/runs/{failed}", language)
@@ -201,7 +200,7 @@ def test_a_failed_run_says_why_and_what_next(visit: Visitor, lab: Lab, failed: s
     expect(page.get_by_label(words["request"])).to_have_value(seeds.REFUSED)
 
 
-@pytest.mark.parametrize("language", BOTH)
+@pytest.mark.parametrize("language", SIDE_JOB)
 def test_a_link_shows_what_its_sender_saw(visit: Visitor, lab: Lab, finished: str, language: Language) -> None:
     words = WORDS[language]
     events = lab.get(f"/runs/{finished}/events?limit=200")["items"]
@@ -240,7 +239,7 @@ def test_a_link_shows_what_its_sender_saw(visit: Visitor, lab: Lab, finished: st
     expect(grid).to_have_attribute("aria-rowcount", str(len(events)))
 
 
-@pytest.mark.parametrize("language", BOTH)
+@pytest.mark.parametrize("language", SIDE_JOB)
 def test_the_keyboard_alone_reads_a_run(visit: Visitor, lab: Lab, finished: str, language: Language) -> None:
     words = WORDS[language]
     batch_id = lab.get(f"/runs/{finished}")["run"]["batch_id"]
@@ -287,12 +286,9 @@ def places(lab: Lab, finished: str, failed: str) -> dict[str, str]:
     }
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("language", BOTH)
-def test_axe_finds_nothing(
-    visit: Visitor, lab: Lab, finished: str, failed: str, language: Language, theme: Theme
-) -> None:
-    context = visit.context(language, theme)
+def test_axe_finds_nothing(visit: Visitor, lab: Lab, finished: str, failed: str, language: Language) -> None:
+    context = visit.context(language)
     for path, text in places(lab, finished, failed).items():
         page = visit(path, context=context)
         page.get_by_text(text).first.wait_for()

@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from tests._support.server import Server
 from tests.web import axe
 from tests.web.seeds import qa
-from tests.web.visiting import Language, Theme, Visitor
+from tests.web.visiting import BOTH, SIDE_JOB, Language, Visitor
 
 WORDS = {
     "en": {
@@ -46,7 +46,6 @@ WORDS = {
         "no_audit": "尚未收到审计记录",
     },
 }  # fmt: skip
-BOTH: list[Language] = ["en", "zh"]
 
 
 def asked(page: Page, question: str) -> None:
@@ -71,7 +70,7 @@ def counted(page: Page, words: dict[str, str], candidates: int, validated: int, 
 def test_a_candidate_is_approved_by_keys_alone_and_then_found(
     visit: Visitor, served: Server, language: Language
 ) -> None:
-    words, project = WORDS[language], f"qa-approve-{language}"
+    words, project = WORDS[language], qa.new_project(f"qa-approve-{language}")
     ids = qa.shelf(served, project, language)
     before = qa.item(served, ids["rotate"])
     page = visit(f"/ui/qa?project={project}", language)
@@ -101,9 +100,9 @@ def test_a_candidate_is_approved_by_keys_alone_and_then_found(
     ]
 
 
-@pytest.mark.parametrize("language", BOTH)
+@pytest.mark.parametrize("language", SIDE_JOB)
 def test_a_rejection_can_be_taken_back_from_its_notice(visit: Visitor, served: Server, language: Language) -> None:
-    words, project = WORDS[language], f"qa-reject-{language}"
+    words, project = WORDS[language], qa.new_project(f"qa-reject-{language}")
     qa_id = qa.hand_in(served, project, qa.PORT[language])
     qa.hand_in(served, project, qa.TESTS[language])
     page = visit(f"/ui/qa?project={project}&sel={qa_id}", language)
@@ -124,9 +123,9 @@ def test_a_rejection_can_be_taken_back_from_its_notice(visit: Visitor, served: S
     assert (told["status"], told["validations"], told["confidence"]) == ("candidate", {"success": 0, "failure": 0}, 0.5)
 
 
-@pytest.mark.parametrize("language", BOTH)
+@pytest.mark.parametrize("language", SIDE_JOB)
 def test_question_and_answer_are_corrected_with_a_preview(visit: Visitor, served: Server, language: Language) -> None:
-    words, project = WORDS[language], f"qa-edit-{language}"
+    words, project = WORDS[language], qa.new_project(f"qa-edit-{language}")
     qa_id = qa.hand_in(served, project, qa.TESTS[language], tags=["pytest"])
     page = visit(f"/ui/qa?project={project}", language)
     asked(page, qa.TESTS[language].question)
@@ -155,9 +154,9 @@ def test_question_and_answer_are_corrected_with_a_preview(visit: Visitor, served
     assert qa.item(served, qa_id)["answer"] == "Ask somebody."
 
 
-@pytest.mark.parametrize("language", BOTH)
+@pytest.mark.parametrize("language", SIDE_JOB)
 def test_two_items_become_one_that_both_questions_find(visit: Visitor, served: Server, language: Language) -> None:
-    words, project = WORDS[language], f"qa-merge-{language}"
+    words, project = WORDS[language], qa.new_project(f"qa-merge-{language}")
     rotate = qa.hand_in(served, project, qa.ROTATE[language])
     renew = qa.hand_in(served, project, qa.RENEW[language])
     page = visit(f"/ui/qa?project={project}", language)
@@ -187,9 +186,9 @@ def test_two_items_become_one_that_both_questions_find(visit: Visitor, served: S
     assert (qa.item(served, rotate)["status"], qa.item(served, renew)["phrasings"]) == ("candidate", [])
 
 
-@pytest.mark.parametrize("language", BOTH)
+@pytest.mark.parametrize("language", SIDE_JOB)
 def test_a_contradiction_is_flagged_and_shown_side_by_side(visit: Visitor, served: Server, language: Language) -> None:
-    words, project = WORDS[language], f"qa-against-{language}"
+    words, project = WORDS[language], qa.new_project(f"qa-against-{language}")
     port = qa.hand_in(served, project, qa.PORT[language], tags=["net"], source="codex", author="林")
     other = qa.hand_in(served, project, qa.OTHER_PORT[language])
     qa.report(served, project, port, used=3, worked=1)
@@ -214,9 +213,9 @@ def test_a_contradiction_is_flagged_and_shown_side_by_side(visit: Visitor, serve
     expect(page.get_by_role("dialog", name=words["origin"])).to_contain_text(port)
 
 
-@pytest.mark.parametrize("language", BOTH)
+@pytest.mark.parametrize("language", SIDE_JOB)
 def test_each_shelf_shows_its_own(visit: Visitor, served: Server, language: Language) -> None:
-    words, project = WORDS[language], f"qa-shelf-{language}"
+    words, project = WORDS[language], qa.new_project(f"qa-shelf-{language}")
     rotate = qa.hand_in(served, project, qa.ROTATE[language])
     port = qa.hand_in(served, project, qa.PORT[language])
     qa.hand_in(served, project, qa.TESTS[language])
@@ -245,20 +244,21 @@ def test_links_searches_and_what_is_not_there(visit: Visitor, reviewed: str, ser
     asked(page, qa.OTHER_PORT["zh"].question)
     expect(page.get_by_role("searchbox", name=words["search"])).to_have_value("8080")
     # A link to an item opens the shelf where it stands.
-    proven = qa.hand_in(served, "qa-proven", qa.TESTS["zh"])
+    project = qa.new_project("qa-proven")
+    proven = qa.hand_in(served, project, qa.TESTS["zh"])
     assert served.post(f"/v1/qa/items/{proven}/approve", {}).status == 200
-    page.goto(f"/ui/qa?project=qa-proven&sel={proven}")
+    page.goto(f"/ui/qa?project={project}&sel={proven}")
     asked(page, qa.TESTS["zh"].question)
     expect(page.get_by_role("tab", selected=True)).to_contain_text(words["validated"])
     # An empty shelf names the filter.
     tab(page, words["expired"], 0).click()
-    expect(page.get_by_text(words["nowhere"].format("qa-proven"))).to_be_visible()
+    expect(page.get_by_text(words["nowhere"].format(project))).to_be_visible()
     page.get_by_role("button", name=words["clear"]).click()
     expect(page.get_by_role("combobox")).to_have_value("")
 
 
 def test_keys_are_listed_and_can_be_turned_off(visit: Visitor, served: Server) -> None:
-    words, project = WORDS["en"], "qa-keys"
+    words, project = WORDS["en"], qa.new_project("qa-keys")
     qa_id = qa.hand_in(served, project, qa.PORT["zh"])
     context = visit.context()
     page = visit(f"/ui/qa?project={project}", context=context)
@@ -279,7 +279,7 @@ def test_keys_are_listed_and_can_be_turned_off(visit: Visitor, served: Server) -
 
 
 def test_what_is_handed_in_meanwhile_waits_to_be_shown(visit: Visitor, served: Server) -> None:
-    words, project = WORDS["zh"], "qa-live"
+    words, project = WORDS["zh"], qa.new_project("qa-live")
     page = visit(f"/ui/qa?project={project}", "zh")
     expect(page.get_by_text(words["nowhere"].format(project))).to_be_visible()
     # Where nothing is shown, the first appears by itself.
@@ -295,7 +295,7 @@ def test_what_is_handed_in_meanwhile_waits_to_be_shown(visit: Visitor, served: S
 
 
 def test_a_decision_that_fails_brings_the_item_back(visit: Visitor, served: Server) -> None:
-    words, project = WORDS["en"], "qa-fails"
+    words, project = WORDS["en"], qa.new_project("qa-fails")
     qa.hand_in(served, project, qa.TESTS["en"])
     qa_id = qa.hand_in(served, project, qa.PORT["en"])
     page = visit(f"/ui/qa?project={project}")
@@ -310,7 +310,7 @@ def test_a_decision_that_fails_brings_the_item_back(visit: Visitor, served: Serv
 
 
 def test_a_queue_of_several_pages_is_worked_through(visit: Visitor, served: Server) -> None:
-    words, project = WORDS["en"], "qa-long"
+    words, project = WORDS["en"], qa.new_project("qa-long")
     for number in range(22):
         qa.hand_in(
             served, project, qa.Asked(f"What is thing {number:03} of kind {chr(65 + number)}?", f"It is {number}.")
@@ -334,11 +334,10 @@ def test_a_queue_of_several_pages_is_worked_through(visit: Visitor, served: Serv
     asked(page, f"What is thing 021 of kind {chr(65 + 21)}?")
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("language", BOTH)
-def test_axe_finds_nothing(visit: Visitor, reviewed: str, language: Language, theme: Theme) -> None:
+def test_axe_finds_nothing(visit: Visitor, reviewed: str, language: Language) -> None:
     words = WORDS[language]
-    page = visit(f"/ui/qa?project={reviewed}", language, theme)
+    page = visit(f"/ui/qa?project={reviewed}", language)
     asked(page, qa.RENEW["zh"].question)
     page.keyboard.press("j")
     page.keyboard.press("j")
@@ -346,9 +345,6 @@ def test_axe_finds_nothing(visit: Visitor, reviewed: str, language: Language, th
     expect(page.get_by_role("group", name=words["this"]).locator("strong")).to_be_visible()
     expect(page.get_by_role("article").locator("strong")).to_be_visible()
     assert axe.violations(page) == []
-    if (language == "en") == (theme == "light"):
-        return
-    # The forms once in each language and each theme.
     page.keyboard.press("m")
     page.get_by_role("dialog", name=words["merge_dialog"]).wait_for()
     assert axe.violations(page) == []
@@ -362,8 +358,9 @@ def test_axe_finds_nothing(visit: Visitor, reviewed: str, language: Language, th
 @pytest.fixture(scope="module")
 def reviewed(served: Server) -> str:
     """A project that tests look at without changing it."""
-    qa.shelf(served, "qa-reviewed", "zh")
-    return "qa-reviewed"
+    project = qa.new_project("qa-reviewed")
+    qa.shelf(served, project, "zh")
+    return project
 
 
 def test_a_narrow_screen_shows_everything(visit: Visitor, reviewed: str) -> None:
@@ -381,7 +378,7 @@ def bare(built_web: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         yield server
 
 
-@pytest.mark.parametrize("language", BOTH)
+@pytest.mark.parametrize("language", SIDE_JOB)
 def test_empty_pages_say_how_things_come_about(browser: Browser, bare: Server, language: Language) -> None:
     words = WORDS[language]
     visit = Visitor(browser, f"http://127.0.0.1:{bare.port}")

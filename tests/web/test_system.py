@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from tests._support.server import Server, environment
 from tests.web import axe
 from tests.web.seeds import system as seeds
-from tests.web.visiting import Language, Theme, Visitor
+from tests.web.visiting import BOTH, SIDE_JOB, Language, Visitor
 
 WORDS: dict[str, dict[str, Any]] = {
     "en": {
@@ -43,7 +43,6 @@ WORDS: dict[str, dict[str, Any]] = {
         "close": "关闭", "is damaged": re.compile("已损坏："), "now": re.compile("现在|秒"),
     },
 }  # fmt: skip
-BOTH: list[Language] = ["en", "zh"]
 
 
 def panel(page: Page, name: str) -> Locator:
@@ -62,7 +61,7 @@ def quiet(built_web: object, tmp_path_factory: pytest.TempPathFactory) -> Iterat
         yield server
 
 
-@pytest.mark.parametrize("language", BOTH)
+@pytest.mark.parametrize("language", SIDE_JOB)
 def test_an_agent_is_listed_once_it_wrote(visit: Visitor, served: Server, language: Language) -> None:
     words, project = WORDS[language], f"system-{language}"
     seeds.wrote(served, "claude-code", project)
@@ -78,7 +77,7 @@ def test_an_agent_is_listed_once_it_wrote(visit: Visitor, served: Server, langua
     page.wait_for_url("**/ui/sessions/*")
 
 
-@pytest.mark.parametrize("language", BOTH)
+@pytest.mark.parametrize("language", SIDE_JOB)
 def test_counters_are_reset_after_asking(visit: Visitor, served: Server, language: Language) -> None:
     words = WORDS[language]
     seeds.wrote(served, "codex", f"system-count-{language}")
@@ -136,7 +135,7 @@ def test_damage_is_told(visit: Visitor, served: Server) -> None:
     expect(page.get_by_role("alert").filter(has_text=words["is damaged"])).to_be_visible()
 
 
-@pytest.mark.parametrize("language", BOTH)
+@pytest.mark.parametrize("language", SIDE_JOB)
 def test_a_quiet_server_says_how_to_begin(browser: Browser, quiet: Server, language: Language) -> None:
     words = WORDS[language]
     visit = Visitor(browser, f"http://127.0.0.1:{quiet.port}")
@@ -185,14 +184,13 @@ def tab_to(page: Page, wanted: Locator, most: int = 60) -> None:
     raise AssertionError("it cannot be reached with Tab")
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("language", BOTH)
-def test_axe_finds_nothing(visit: Visitor, served: Server, language: Language, theme: Theme) -> None:
+def test_axe_finds_nothing(visit: Visitor, served: Server, language: Language) -> None:
     words = WORDS[language]
     if not seeds.backups(served):
         served.post("/api/ops/backups", {})
     seeds.wrote(served, "claude-code", "system-axe")
-    page = visit("/ui/system", language, theme)
+    page = visit("/ui/system", language)
     expect(rows(page, words["agents"]).first).to_be_visible()
     expect(rows(page, words["backups"]).first).to_be_visible()
     assert axe.violations(page) == []

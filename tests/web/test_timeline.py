@@ -14,7 +14,7 @@ from tests._support.model_server import ModelServer
 from tests._support.server import Server
 from tests.web import axe
 from tests.web.seeds import timeline as seed
-from tests.web.visiting import Language, Theme, Visitor
+from tests.web.visiting import BOTH, SIDE_JOB, Language, Visitor
 
 WORDS = {
     "en": {
@@ -48,7 +48,6 @@ WORDS = {
         "restore": "恢复…", "is hidden": "此记忆已被撤销，处于隐藏状态。",
     },
 }  # fmt: skip
-BOTH: list[Language] = ["en", "zh"]
 LOGIN, PORT = "登录超时的原因是连接池耗尽", "The deploy port is 37877"
 MANY = 2_000
 MOST_ROWS = 60
@@ -144,7 +143,7 @@ def test_a_session_shows_turns_timings_and_what_was_handed_over(
     expect(again.get_by_role("heading", name=words["timings"])).to_be_visible()
 
 
-@pytest.mark.parametrize("language", BOTH)
+@pytest.mark.parametrize("language", SIDE_JOB)
 def test_everything_a_session_wrote_is_taken_back_after_a_look_and_brought_back(
     visit: Visitor, served: Server, working: Callable[[str], seed.Agent], language: Language
 ) -> None:
@@ -170,7 +169,7 @@ def test_everything_a_session_wrote_is_taken_back_after_a_look_and_brought_back(
     assert len(seed.rows_of(served, agent.project)) == 7
 
 
-@pytest.mark.parametrize("language", BOTH)
+@pytest.mark.parametrize("language", SIDE_JOB)
 def test_forgetting_shows_what_goes_and_asks_and_then_it_is_gone_everywhere(
     visit: Visitor, served: Server, working: Callable[[str], seed.Agent], language: Language
 ) -> None:
@@ -217,7 +216,7 @@ def test_a_whole_session_is_forgotten_only_by_its_name(
     assert seed.rows_of(served, agent.project) == []
 
 
-@pytest.mark.parametrize("language", BOTH)
+@pytest.mark.parametrize("language", SIDE_JOB)
 def test_an_address_restores_filters_search_and_choice(
     visit: Visitor, working: Callable[[str], seed.Agent], language: Language
 ) -> None:
@@ -353,7 +352,7 @@ def _number(chosen: Locator) -> int:
     return int(found[1])
 
 
-@pytest.mark.parametrize("language", BOTH)
+@pytest.mark.parametrize("language", SIDE_JOB)
 def test_a_narrow_screen_reads_everything(
     visit: Visitor, working: Callable[[str], seed.Agent], language: Language
 ) -> None:
@@ -371,14 +370,13 @@ def test_a_narrow_screen_reads_everything(
     assert page.evaluate("document.documentElement.scrollWidth") == 360
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("language", BOTH)
 def test_axe_finds_nothing(
-    visit: Visitor, served: Server, working: Callable[[str], seed.Agent], language: Language, theme: Theme
+    visit: Visitor, served: Server, working: Callable[[str], seed.Agent], language: Language
 ) -> None:
     words, agent = WORDS[language], working("read")
     seq = seed.rows_of(served, agent.project, "observation")[0]["seq"]
-    page = visit(f"/ui/timeline?project={agent.project}&anchor={seq}", language, theme)
+    page = visit(f"/ui/timeline?project={agent.project}&anchor={seq}", language)
     expect(page.get_by_role("region", name=words["preview"])).to_contain_text("8080")
     assert axe.violations(page) == []
     page.goto(f"/ui/observations/{seq}")

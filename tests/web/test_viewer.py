@@ -16,7 +16,7 @@ from tests.jobs.stores import wait_until
 from tests.web import axe
 from tests.web.seeds import viewer as seeds
 from tests.web.seeds.viewer import PROJECT
-from tests.web.visiting import Language, Theme, Visitor
+from tests.web.visiting import BOTH, SIDE_JOB, Language, Visitor
 
 WORDS: dict[str, dict[str, Any]] = {
     "en": {
@@ -58,7 +58,6 @@ WORDS: dict[str, dict[str, Any]] = {
         "show failures": re.compile("^失败"), "week": "7 天", "live": "实时",
     },
 }  # fmt: skip
-BOTH: list[Language] = ["en", "zh"]
 
 
 @pytest.fixture(scope="module")
@@ -106,7 +105,7 @@ def test_what_a_hook_captures_appears_without_reload(visit: Visitor, seeded: Ser
     page.wait_for_url("**/ui/observations/*")
 
 
-@pytest.mark.parametrize("language", BOTH)
+@pytest.mark.parametrize("language", SIDE_JOB)
 def test_a_model_that_fails_is_told_with_the_reason(visit: Visitor, seeded: Server, language: Language) -> None:
     words = WORDS[language]
     page = listening(visit, f"/viewer?project={PROJECT}", language)
@@ -115,7 +114,7 @@ def test_a_model_that_fails_is_told_with_the_reason(visit: Visitor, seeded: Serv
     expect(rows(page, words["events"]).filter(has_text=words["rules"]).first).to_be_visible()
 
 
-@pytest.mark.parametrize("language", BOTH)
+@pytest.mark.parametrize("language", SIDE_JOB)
 def test_pause_holds_the_stream_and_misses_nothing(visit: Visitor, seeded: Server, language: Language) -> None:
     words, project = WORDS[language], f"{PROJECT}-pause-{language}"
     page = listening(visit, f"/viewer?project={project}&event=session.status", language)
@@ -192,7 +191,7 @@ def test_a_search_explains_its_ranks(visit: Visitor, seeded: Server, language: L
     expect(detail).to_contain_text(query)
 
 
-@pytest.mark.parametrize("language", BOTH)
+@pytest.mark.parametrize("language", SIDE_JOB)
 def test_filters_are_in_the_address_and_survive(visit: Visitor, seeded: Server, language: Language) -> None:
     words, mark = WORDS[language], f"lantern-{language}"
     seeds.search(seeded, f"{mark} one")
@@ -225,7 +224,7 @@ def test_a_time_that_ends_before_it_begins_is_told(visit: Visitor, seeded: Serve
     assert "from=2026-01-31T23%3A00Z" in page.url
 
 
-@pytest.mark.parametrize("language", BOTH)
+@pytest.mark.parametrize("language", SIDE_JOB)
 def test_the_same_rows_come_as_a_file(visit: Visitor, seeded: Server, language: Language, tmp_path: Path) -> None:
     words, mark = WORDS[language], f"compass-{language}"
     seeds.search(seeded, f"{mark} export")
@@ -240,7 +239,7 @@ def test_the_same_rows_come_as_a_file(visit: Visitor, seeded: Server, language: 
     assert [mark in line for line in lines] == [True]
 
 
-@pytest.mark.parametrize("language", BOTH)
+@pytest.mark.parametrize("language", SIDE_JOB)
 def test_timings_show_where_a_message_waited(visit: Visitor, seeded: Server, language: Language) -> None:
     words = WORDS[language]
     number = seeds.noted(seeded, f"Timed {language}")
@@ -295,7 +294,7 @@ def test_a_failed_job_is_found_and_retried(visit: Visitor, seeded: Server, langu
     expect(page.get_by_text(words["not retried"])).to_be_visible()
 
 
-@pytest.mark.parametrize("language", BOTH)
+@pytest.mark.parametrize("language", SIDE_JOB)
 def test_trends_can_be_read_as_a_table(visit: Visitor, seeded: Server, language: Language) -> None:
     words = WORDS[language]
     page = visit("/viewer", language)
@@ -332,12 +331,11 @@ def test_the_keyboard_alone_goes_from_the_overview_to_a_factor(visit: Visitor, s
     assert "sel=" not in page.url
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("language", BOTH)
-def test_axe_finds_nothing_in_any_view(visit: Visitor, seeded: Server, language: Language, theme: Theme) -> None:
+def test_axe_finds_nothing_in_any_view(visit: Visitor, seeded: Server, language: Language) -> None:
     words = WORDS[language]
     trace = seeds.search(seeded, "disk of 日志 host")
-    page = visit("/viewer", language, theme)
+    page = visit("/viewer", language)
     page.get_by_role("img", name=words["trend"]).wait_for()
     rows(page, words["events"]).first.wait_for()
     assert axe.violations(page) == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import time
 from collections.abc import Iterator
@@ -22,10 +23,17 @@ _SUBJECT = re.compile(r"Zx-\w+")
 PATIENCE_S = 30.0
 SECOND = "second look"  # how feedback begins that the model learns from; what it is about follows
 
+_numbers = itertools.count(1)
 
-def subject(language: Language, about: str = "story") -> str:
+
+def subject(language: Language, about: str) -> str:
     """What the lessons of one test are about: a word that stands in their text."""
     return f"Zx-{about}{language}"
+
+
+def new_subject(language: Language, about: str) -> str:
+    """One that nothing is about yet, though the test may be tried again."""
+    return f"{subject(language, about)}{next(_numbers)}"
 
 
 def refined(about: str) -> str:

@@ -87,8 +87,8 @@ class Lab:
     def finished(self, request: str = REQUEST, **fields: Any) -> str:
         """A run that has completed."""
         made = self.batch(request, **fields)
-        assert self.ended(made) == "completed"
-        run_id: str = made["runs"][0]["run_id"]
+        status, run_id = self.ended(made), str(made["runs"][0]["run_id"])
+        assert status == "completed", self.get(f"/runs/{run_id}")
         return run_id
 
 

@@ -7,8 +7,10 @@ The SDK's own check of Host and Origin is off, because the guard has made it, mo
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from anyio import Lock, create_task_group, sleep_forever, to_thread
+from anyio.abc import TaskGroup, TaskStatus
 from fastapi import APIRouter
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -18,6 +20,9 @@ from codexmem.domain.errors import CodexmemError, NotReady
 from codexmem.surfaces._kit.errors import ErrorStyle, MethodNotAllowed
 from codexmem.surfaces._kit.surface import router
 from codexmem.surfaces.mcp.toolsets import DEFAULT, TOOLSETS, Services
+
+if TYPE_CHECKING:
+    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
 _CODES = {"invalid_argument": -32600, "method_not_allowed": -32600, "not_found": -32601}
 _OTHER_CODE = -32603
@@ -36,13 +41,13 @@ ERRORS = ErrorStyle(_rpc_error)
 def routes(services: Services) -> APIRouter:
     """The door's routes on these services."""
     paths = {"/mcp": DEFAULT, **{f"/mcp/{name}": (name,) for name in TOOLSETS}}
-    endpoints = {path: _Endpoint(names) for path, names in paths.items()}
+    endpoints = {path: _Endpoint(names, services) for path, names in paths.items()}
 
     @asynccontextmanager
     async def living(_: Any) -> AsyncIterator[None]:
         async with AsyncExitStack() as stack:
             for endpoint in endpoints.values():
-                await stack.enter_async_context(endpoint.living(services))
+                await stack.enter_async_context(endpoint.living())
             yield
 
     door = router(living)
@@ -51,39 +56,59 @@ def routes(services: Services) -> APIRouter:
 
 
 class _Endpoint:
-    """One address with its tools."""
+    """One address with its tools, ready from the first message on: a server that only hooks ask starts sooner."""
 
-    def __init__(self, names: tuple[str, ...]) -> None:
+    def __init__(self, names: tuple[str, ...], services: Services) -> None:
         self._names = names
+        self._services = services
+        self._tasks: TaskGroup | None = None
         self._app: ASGIApp | None = None
+        self._beginning = Lock()
 
     @asynccontextmanager
-    async def living(self, services: Services) -> AsyncIterator[None]:
+    async def living(self) -> AsyncIterator[None]:
         """Answer while the block lasts."""
-        # The SDK takes half a second to import, which only a server needs to spend.
-        from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-        from mcp.server.transport_security import TransportSecuritySettings
-
-        from codexmem.surfaces.mcp.server import serve
-
-        manager = StreamableHTTPSessionManager(
-            serve([TOOLSETS[name] for name in self._names], services, version=__version__),
-            json_response=True,
-            stateless=True,
-            security_settings=TransportSecuritySettings(enable_dns_rebinding_protection=False),
-            max_request_body_size=_BODY,
-        )
-        async with manager.run():
-            self._app = manager.handle_request
+        async with create_task_group() as tasks:
+            self._tasks = tasks
             try:
                 yield
             finally:
-                self._app = None
+                self._tasks = self._app = None
+                tasks.cancel_scope.cancel()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one message."""
         if scope["method"] != "POST":
             raise MethodNotAllowed("messages are sent by POST; there is no session here", details={"allow": "POST"})
-        if self._app is None:
-            raise NotReady("the server is still starting", details={"retry_after_s": 1})
-        await self._app(scope, receive, send)
+        app = self._app or await self._begun()
+        await app(scope, receive, send)
+
+    async def _begun(self) -> ASGIApp:
+        async with self._beginning:
+            if self._tasks is None:
+                raise NotReady("the server is still starting", details={"retry_after_s": 1})
+            if self._app is None:
+                self._app = await self._tasks.start(self._serve)
+            return self._app
+
+    async def _serve(self, *, task_status: TaskStatus[ASGIApp]) -> None:
+        manager = await to_thread.run_sync(_manager, self._names, self._services)
+        async with manager.run():
+            task_status.started(manager.handle_request)
+            await sleep_forever()
+
+
+def _manager(names: tuple[str, ...], services: Services) -> "StreamableHTTPSessionManager":
+    # Importing the SDK takes a second; meanwhile, in a thread of its own, others are answered.
+    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+    from mcp.server.transport_security import TransportSecuritySettings
+
+    from codexmem.surfaces.mcp.server import serve
+
+    return StreamableHTTPSessionManager(
+        serve([TOOLSETS[name] for name in names], services, version=__version__),
+        json_response=True,
+        stateless=True,
+        security_settings=TransportSecuritySettings(enable_dns_rebinding_protection=False),
+        max_request_body_size=_BODY,
+    )

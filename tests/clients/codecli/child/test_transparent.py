@@ -167,10 +167,10 @@ def test_the_exit_code_is_the_agents(place: Place, way: str, code: int) -> None:
     assert place.run(way).returncode == code
 
 
-def test_every_exit_code_is_told() -> None:
+def test_exit_codes_are_told() -> None:
     nowhere = Connected((False, False, False), (False, False, False))
     environ = {"PATH": "/usr/bin:/bin"}
-    for code in range(256):
+    for code in (*range(4), *range(7, 256, 31), *range(124, 131), 137, 143, 254, 255):
         assert Between(Plan(Launch(("sh", "-c", f"exit {code}"), environ, ""), connected=nowhere)).run().code == code
 
 
