@@ -57,7 +57,7 @@ def remembered(draft: Draft, *, tenant: str, seq: int, event: int, now_ms: int) 
     happened = {
         "tenant": tenant, "seq": event, "position": 0, "id": ids.prefixed("evt"), "at_ms": now_ms,
         "type": EventType.MEMORY_WRITTEN.value, "subject": f"memory:{seq}", "project": state.project, "payload": told,
-        "took_us": None,
+        "took_us": None, "outline": None,
     }  # fmt: skip
     return [
         [_values(schema.memories, head)],

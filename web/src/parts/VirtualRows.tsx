@@ -134,11 +134,14 @@ export function VirtualRows<T>(props: Props<T>) {
     bring(index, 'auto');
     scrolledTo.current = keyOf(row);
     onSelect?.(row);
-    // The row may enter the page only with the next frame, and have another number by then.
-    requestAnimationFrame(() => {
+    const focus = () => {
       const element = box.current?.querySelector<HTMLElement>(`[data-key="${CSS.escape(keyOf(row))}"]`);
       element?.focus({ preventScroll: true });
-    });
+    };
+    // At once, for whoever types Enter right after; and again, because the row may enter the page only with the next
+    // frame, and have another number by then.
+    focus();
+    requestAnimationFrame(focus);
   }
 
   const begun = chosen >= 0 || box.current?.contains(document.activeElement);

@@ -92,13 +92,13 @@ class _Endpoint:
             return self._app
 
     async def _serve(self, *, task_status: TaskStatus[ASGIApp]) -> None:
-        manager = await to_thread.run_sync(_manager, self._names, self._services)
-        async with manager.run():
-            task_status.started(manager.handle_request)
+        transport = await to_thread.run_sync(_transport, self._names, self._services)
+        async with transport.run():
+            task_status.started(transport.handle_request)
             await sleep_forever()
 
 
-def _manager(names: tuple[str, ...], services: Services) -> "StreamableHTTPSessionManager":
+def _transport(names: tuple[str, ...], services: Services) -> "StreamableHTTPSessionManager":
     # Importing the SDK takes a second; meanwhile, in a thread of its own, others are answered.
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
     from mcp.server.transport_security import TransportSecuritySettings
