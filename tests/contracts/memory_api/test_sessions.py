@@ -93,8 +93,9 @@ def test_a_session_is_told_turn_by_turn(api: Server, project: str) -> None:
     assert (page["session"], page["has_more"], [each["turn"] for each in page["items"]]) == (number, False, [0, 1, 2])
     before, first, second = page["items"]
     (given,) = before["injected"]
-    assert (given["start"], given["count"], given["tokens"] > 0) == (True, 1, True)
-    assert [(each["ref"], each["whole"]) for each in given["memories"]] == [(f"#{saved['id']}", True)]
+    assert (given["start"], given["count"] >= 1, given["tokens"] > 0) == (True, True, True)
+    # Important notes of other tests are handed over in every project.
+    assert (f"#{saved['id']}", True) in [(each["ref"], each["whole"]) for each in given["memories"]]
     assert (before["prompt"], before["events"], before["started_ms"]) == (None, [], None)
 
     assert (first["prompt"]["text"], first["prompt"]["private"]) == ("修复登录，谢谢", False)
