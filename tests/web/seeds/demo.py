@@ -88,7 +88,9 @@ def filled(server: Server, model: ModelServer, folder: Path) -> Demo:
     for query, project in texts.SEARCHES:
         demo.get(f"/api/search?query={quote(query)}&project={quote(project)}&limit=6")
     _until(lambda: demo.get("/api/ops/search-traces?limit=50")["count"] >= len(texts.SEARCHES))
-    demo.trace = demo.get(f"/api/ops/search-traces?limit=1&query={quote(texts.SEARCHES[0][0])}")["traces"][0]["id"]
+    traces = f"/api/ops/search-traces?limit=1&query={quote(texts.SEARCHES[0][0])}"
+    _until(lambda: bool(demo.get(traces)["traces"]))  # they are written beside the searches
+    demo.trace = demo.get(traces)["traces"][0]["id"]
     demo.send("POST", "/api/ops/backups", {})
     name = demo.get("/api/ops/backups")["backups"][0]["name"]
     demo.send("POST", f"/api/ops/backups/{name}/verify")
