@@ -21,12 +21,12 @@ export default {
       candidate: {
         title: 'Nothing waits for a decision',
         why: 'An agent under mem-codecli leaves candidates where an answer is worth keeping. To hand one in yourself:',
-        command: 'mem-codecli memory candidate --q "How do I run the tests?" --a "Run: just test"',
+        command: 'mem-codecli memory candidate --project-id shop --q "How do I run the tests?" --a "Run: just test"',
       },
       validated: {
         title: 'Nothing is validated yet',
         why: 'A candidate is validated when you approve it, or when enough trials of its answer succeeded. To report one:',
-        command: 'mem-codecli memory validate --qa-id qa-… --success --strong',
+        command: 'mem-codecli memory validate --project-id shop --qa-id qa-… --success --strong',
       },
       expired: {
         title: 'Nothing has expired or was refuted',

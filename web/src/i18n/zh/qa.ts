@@ -24,12 +24,12 @@ const qa: Same<typeof en> = {
       candidate: {
         title: '没有等待裁定的条目',
         why: '智能体在 mem-codecli 下运行并给出值得保留的答案时，会产生候选；也可以这样提交：',
-        command: 'mem-codecli memory candidate --q "怎样运行测试？" --a "运行：just test"',
+        command: 'mem-codecli memory candidate --project-id shop --q "怎样运行测试？" --a "运行：just test"',
       },
       validated: {
         title: '还没有已验证的条目',
         why: '您批准候选，或其答案多次尝试成功后，候选即成为已验证。报告一次尝试：',
-        command: 'mem-codecli memory validate --qa-id qa-… --success --strong',
+        command: 'mem-codecli memory validate --project-id shop --qa-id qa-… --success --strong',
       },
       expired: {
         title: '没有过期或被否定的条目',

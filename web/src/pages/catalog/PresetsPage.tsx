@@ -52,7 +52,7 @@ export function PresetsPage() {
             empty={{
               title: t('preset.none'),
               why: t('preset.noneWhy'),
-              command: "codexmem preset add 'gas products' C2H4 CO",
+              command: "codexmem product add CO && codexmem preset add 'gas products' CO",
             }}
             filtered={
               shelf === 'archived'
