@@ -46,12 +46,21 @@ lock *args:
     "{{ python }}" -m uv pip compile --universal --generate-hashes --no-emit-index-url --no-header --quiet \
         --python-version 3.11 pyproject.toml --output-file requirements/base.txt "$@"
     "{{ python }}" -m uv pip compile --universal --generate-hashes --no-emit-index-url --no-header --quiet \
-        --python-version 3.11 pyproject.toml --all-extras --group dev --constraints requirements/base.txt \
+        --python-version 3.11 pyproject.toml --all-extras --group dev --group docs --group examples --constraints requirements/base.txt \
         --output-file requirements/dev.txt "$@"
+    "{{ python }}" -m uv pip compile --universal --generate-hashes --no-emit-index-url --no-header --quiet \
+        --python-version 3.11 pyproject.toml --extra postgres --extra chroma --extra embed --extra patterns --extra lab \
+        --constraints requirements/base.txt --output-file requirements/container.txt "$@"
+    "{{ python }}" -m uv pip compile --universal --generate-hashes --no-emit-index-url --no-header --quiet \
+        --python-version 3.11 --group release --output-file requirements/release.txt "$@"
 
 # pin the coding agents that tests drive, after a change in tests/agents/package.json
 lock-agents:
     "{{ python }}" -m tests.agents.installation lock
+
+# from `pip install` to a recalled memory with four real agents in an empty home, and back; prints the seconds
+first-minute:
+    "{{ python }}" -m tests.agents.first_minute
 
 # recordings of real agents under mem-codecli, which tests of the adapters play again
 record-agents *names:
@@ -133,6 +142,22 @@ openapi-lab:
 openapi:
     "{{ python }}" -m tests.surfaces.web.openapi
     "{{ python }}" -m tests.web.building types
+
+# build the documentation site, strictly, in build/docs/site
+docs:
+    "{{ python }}" -m tests.docs.building
+
+# build it and show it on http://127.0.0.1:8000 until Ctrl-C
+docs-serve:
+    "{{ python }}" -m tests.docs.building serve
+
+# record the terminal session of the README in both languages, with real Codex
+record-terminal:
+    "{{ python }}" -m tests.docs.recording
+
+# write the reference pages of docs/reference from the code
+docs-reference:
+    "{{ python }}" -m tests.docs.reference
 
 # build the web application where the server finds it
 web:
@@ -233,3 +258,47 @@ bench-capture *args:
 # a timeline of 100,000 memories in Chromium: rows in the page, and how long keys and clicks take
 bench-web-scroll *args:
     "{{ python }}" -m bench.web_scroll "$@"
+
+# other projects' own tests on the client's adapters: unpacked sources of langgraph-checkpoint and openai-agents
+try-adapters *args:
+    "{{ python }}" -m tests.client.upstream "$@"
+
+# wheel and source distribution, with the web application, in dist/
+build:
+    "{{ python }}" -m tests.packaging.building
+
+# build the last commit twice, in two clones, and the wheel from the source distribution: all hashes equal, or what differs
+reproduce:
+    "{{ python }}" -m tests.packaging.building reproduce
+
+# the wheel and its locked requirements in an empty environment, from the registry: packages and what weighs
+install-size:
+    "{{ python }}" -m tests.packaging.fresh
+
+# whether every base dependency has a wheel for every platform and Python
+wheels-everywhere:
+    "{{ python }}" -m tests.packaging.wheels
+
+# manual pages in share/man from the commands
+man:
+    "{{ python }}" -m tests.packaging.manual
+
+# Dockerfile, Compose file, chart and workflows by their own linters; tools come from requirements/release.txt
+lint-deploy:
+    "{{ python }}" -m tests.packaging.linting
+
+# the image's program as a container would run it, without a container engine; as root
+trial-container:
+    "{{ python }}" -m tests.packaging.contained
+
+# bill of materials (CycloneDX) of the base install in dist/
+sbom *dir:
+    "{{ python }}" -m tests.packaging.materials "$@"
+
+# whether package, changelog, chart and image name the same version: just release-check 0.2.0
+release-check *version:
+    "{{ python }}" -m tests.packaging.releasing check "$@"
+
+# upgrade stores of every schema there was, on both engines
+soak-upgrades *args:
+    CODEXMEM_UPGRADE_TESTS_WHOLE=1 "{{ python }}" -m pytest tests/store/test_upgrading.py "$@"

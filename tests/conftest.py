@@ -31,7 +31,22 @@ ENGINES = [
 ]
 TESTS = Path(__file__).parent
 # Folders of tests that wait for real programs.
-MEASURING = frozenset({"agents", "bench", "cli", "clients", "contracts", "events", "jobs", "stories", "web"})
+MEASURING = frozenset(
+    {
+        "agents",
+        "bench",
+        "cli",
+        "client",
+        "clients",
+        "contracts",
+        "docs",
+        "events",
+        "jobs",
+        "packaging",
+        "stories",
+        "web",
+    }
+)
 _tenants = itertools.count(1)
 
 

@@ -18,7 +18,7 @@ from codexmem.store.database import Database
 from tests._support.postgres import PostgresServer
 
 ROOT = Path(__file__).parents[1]
-LOCKS = ("base", "dev")
+LOCKS = ("base", "container", "dev", "release")
 PIN = re.compile(r"^([A-Za-z0-9._-]+)==(\S+)", re.MULTILINE)
 
 
@@ -44,14 +44,21 @@ def test_the_locks_hold_every_declared_dependency() -> None:
     project = pyproject["project"]
     base = declared(*project["dependencies"])
     extras = declared(*(each for extra in project["optional-dependencies"].values() for each in extra)) - {"codexmem"}
-    dev = declared(*pyproject["dependency-groups"]["dev"])
+    groups = pyproject["dependency-groups"]
+    release = declared(*groups.pop("release"))
+    dev = declared(*(each for group in groups.values() for each in group))
     build = declared(*pyproject["build-system"]["requires"])
     assert base <= pins("base").keys()
     assert base | extras | dev | build <= pins("dev").keys()
+    assert release <= pins("release").keys()
 
 
 def test_the_development_lock_repeats_the_runtime_lock() -> None:
     assert pins("base").items() <= pins("dev").items()
+
+
+def test_the_lock_of_the_image_repeats_the_runtime_lock() -> None:
+    assert pins("base").items() <= pins("container").items()
 
 
 @pytest.mark.parametrize("name", LOCKS)

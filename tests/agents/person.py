@@ -43,7 +43,7 @@ class Person:
         self.repository = folder / project
         self.data_dir = self.home / ".local" / "share" / "codexmem"
         self.data_dir.mkdir(parents=True)
-        _start_repository(self.repository)
+        start_repository(self.repository)
         # A login shell, which agents run hooks in, sets its own PATH; a person's profile adds to it.
         (self.home / ".profile").write_text(f'export PATH="{PROGRAMS}:$PATH"\n')
 
@@ -75,7 +75,7 @@ class Person:
         return Run(done.returncode, [json.loads(line) for line in done.stdout.splitlines()], done.stderr)
 
 
-def _start_repository(folder: Path) -> None:
+def start_repository(folder: Path) -> None:
     """What `git init` leaves behind, as far as anybody here reads it; a bare machine has no git."""
     for name in ("objects", "refs/heads"):
         (folder / ".git" / name).mkdir(parents=True)

@@ -32,8 +32,11 @@ RANKS: Mapping[str, int] = {
 ENTRY_POINTS = {"app", "cli", "__main__"}
 SHARED_SERVICES = {"memories", "history"}
 SURFACE_KIT = "_kit"
-# The hook and the wrapper live for milliseconds and cannot load settings and ids; one module each stands for both.
-SURROUNDINGS = {"clients.hook.surroundings", "clients.codecli.surroundings"}
+# The hook and the wrapper live for milliseconds and cannot load settings and ids, and other people's programs load the
+# client; one module each stands for both.
+SURROUNDINGS = {"clients.hook.surroundings", "clients.codecli.surroundings", "client.surroundings"}
+# Outside the layers: they speak to the server from another process.
+OUTSIDE = {"clients", "client"}
 
 SQL_LIBRARIES = {"sqlalchemy", "alembic", "psycopg", "psycopg_pool", "pysqlite3", "sqlite3"}
 WEB_LIBRARIES = {"fastapi", "starlette", "uvicorn"}
@@ -76,7 +79,7 @@ def check(source: Path, tests: Path) -> list[Violation]:
 def layers(module: Module) -> Iterator[Violation]:
     """Imports run downward; settings and clients stand apart."""
     layer = module.layer
-    if layer and layer not in {*RANKS, "settings", "clients"}:
+    if layer and layer not in {*RANKS, *OUTSIDE, "settings"}:
         yield module.breaks(1, "layer", f"{layer!r} is no known layer: give it a rank")
         return
     for each, rest in module.own_imports():
@@ -86,12 +89,12 @@ def layers(module: Module) -> Iterator[Violation]:
         if target == "settings":
             if layer not in ENTRY_POINTS:
                 yield module.breaks(each.line, "settings", f"{layer or PACKAGE} reads settings; receive values instead")
-        elif layer in {"clients", "settings"}:
+        elif layer in {*OUTSIDE, "settings"}:
             if target != "domain":
                 yield module.breaks(each.line, layer, f"{layer} imports {target}; it may import domain only")
-        elif target == "clients":
+        elif target in OUTSIDE:
             if layer not in ENTRY_POINTS:
-                yield module.breaks(each.line, "layer", f"{layer or PACKAGE} imports clients, which are programs apart")
+                yield module.breaks(each.line, "layer", f"{layer or PACKAGE} imports {target}, which stands apart")
         elif not layer:
             yield module.breaks(each.line, "layer", f"{PACKAGE} itself imports {target}: it must stay cheap to import")
         elif target in RANKS and RANKS[target] >= RANKS[layer]:

@@ -178,13 +178,16 @@ def states(said_json: dict[str, object]) -> dict[str, str]:
     return {check["check"]: check["state"] for check in checks}
 
 
-def test_doctor_on_a_fresh_machine_warns_and_changes_nothing(call: Call, data_dir: Path) -> None:
+def test_doctor_on_a_fresh_machine_changes_nothing(call: Call, data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
     said = call("doctor", "--json")
     assert said.code == 0
-    assert states(said.json)["backup"] == "warning"
+    assert states(said.json)["backup"] == "ok"
     assert not data_dir.exists()
+    assert len(said.json["checks"]) == 15
+    fill(data_dir, ["one"])
+    assert states(call("doctor", "--json").json)["backup"] == "warning"
     assert call("doctor", "--strict").code == 1
-    assert len(said.json["checks"]) == 14
 
 
 def test_doctor_looks_at_the_profile_of_the_lab(call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

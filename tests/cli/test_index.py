@@ -187,7 +187,7 @@ def test_doctor_about_search_where_all_is_well(call: Call, data_dir: Path, embed
     behind = finding(call, "index")
     assert behind["state"] == "warning"
     assert behind["what"] == "1 memories wait for vectors (openai:toy@127.0.0.1), and no server makes them"
-    assert behind["how"] == "codexmem serve"
+    assert behind["how"] == "codexmem start, or codexmem doctor --fix"
     assert call("index", "rebuild").code == 0
     assert finding(call, "index")["what"] == "every memory has its vectors (openai:toy@127.0.0.1)"
 
@@ -198,7 +198,7 @@ def test_doctor_names_what_search_lacks(
 ) -> None:
     embedding.script = lambda _: (500, {})
     fails = finding(call, "embedder")
-    assert (fails["state"], "CODEXMEM" in fails["how"] or fails["how"] == "-") == ("failure", True)
+    assert (fails["state"], "CODEXMEM" in fails["how"]) == ("failure", True)
     embedding.script = lambda _: (401, {})
     assert "OPENAI_API_KEY" in finding(call, "embedder")["how"]
 

@@ -56,18 +56,12 @@ def test_every_key_is_used() -> None:
         for command in commands()
         for what in ("help", "example", "short")
     }
-    of_findings = {f"{key}.{what}" for key in literals if key.startswith("doctor.") for what in ("why", "how")}
+    parts = ("why", "how", "would")
+    of_findings = {f"{key}.{what}" for key in literals if key.startswith("doctor.") for what in parts}
     of_settings = {key for key in EN if key.startswith("setting.")}
     unused = EN.keys() - literals - of_commands - of_findings - of_settings
     assert unused == set()
     assert (of_commands - {"codexmem.short"}) <= EN.keys()
-
-
-def test_every_finding_that_is_not_well_says_why_and_how() -> None:
-    checks = CLI["checks.py"] + CLI["search_checks.py"]
-    bad = set(re.findall(r'"(?:failure|warning)", "(doctor\.[a-z_]+)"', checks))
-    assert len(bad) > 18
-    assert {key for key in bad if f"{key}.why" not in EN or f"{key}.how" not in EN} == set()
 
 
 def test_every_reason_has_its_chinese_text() -> None:

@@ -58,6 +58,10 @@ class Reading:
         """How far the vectors are."""
         return self._indexer.status()
 
+    def lacks_words(self) -> bool:
+        """Whether memories wait for their words to be indexed."""
+        return self._indexer.lacks_words()
+
     def is_empty(self) -> bool:
         """Whether there is no memory at all."""
         return self._backlog.last() == 0

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from codexmem.cli import search_checks
+from codexmem.cli import agent_checks, search_checks
 from codexmem.cli.finding import Finding, State
 from codexmem.cli.store import transfer_of
 from codexmem.domain.errors import CodexmemError, InvalidArgument
@@ -56,6 +56,10 @@ def examine(settings: Settings) -> Iterator[Finding]:
             found = Finding(name, "failure", "doctor.broken", {"check": name, "problem": str(error)})
         seen[name] = found.state
         yield found
+    try:
+        yield from agent_checks.agents(settings, served=server.alive)
+    except (CodexmemError, OSError, ValueError) as error:
+        yield Finding("agents", "failure", "doctor.broken", {"check": "agents", "problem": str(error)})
 
 
 def _library() -> Finding:
@@ -125,6 +129,8 @@ def _index(settings: Settings, server: "_Server", *, sound: bool) -> Finding:
 
 def _backup(settings: Settings) -> Finding:
     newest = transfer_of(settings).newest_ms()
+    if newest is None and inspection.schema(settings.database_url) is None:
+        return Finding("backup", "ok", "doctor.backup_nothing")
     if newest is None:
         return Finding("backup", "warning", "doctor.backup_none")
     age = SystemClock().now_ms() - newest

@@ -82,6 +82,13 @@ class _Spoken(click.Command):
             found.help = say("option.help")
         return found
 
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[Any]:
+        """The options that a shell may offer, explained in the language of the moment."""
+        found = click.Command.shell_complete(self, ctx, incomplete)
+        for each in found:
+            each.help = say(each.help) if each.help in messages.CATALOGUES["en"] else each.help
+        return found
+
     def get_short_help_str(self, limit: int = 45) -> str:
         """The first sentence."""
         return say(f"{self.key}.short")
@@ -144,10 +151,20 @@ class Group(_Spoken, click.Group):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The commands, then the options; no command is imported for its line."""
-        prefix = f"{self.key}." if self._prefixed else ""
         with formatter.section(say("help.commands")):
-            formatter.write_dl([(name, say(f"{prefix}{name}.short")) for name in self.list_commands(ctx)])
+            formatter.write_dl([(name, self._short(name)) for name in self.list_commands(ctx)])
         super().format_options(ctx, formatter)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[Any]:
+        """The commands, then the options; no command is imported for its name."""
+        from click.shell_completion import CompletionItem
+
+        names = [name for name in self.list_commands(ctx) if name.startswith(incomplete)]
+        commands = [CompletionItem(name, help=self._short(name)) for name in names]
+        return [*commands, *super().shell_complete(ctx, incomplete)]
+
+    def _short(self, name: str) -> str:
+        return say(f"{self.key}.{name}.short" if self._prefixed else f"{name}.short")
 
 
 def current() -> Output:

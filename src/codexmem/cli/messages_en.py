@@ -1,6 +1,8 @@
 """What we say in English. Keys are shared with the Chinese file; a test compares the two and looks for unused keys."""
 
 from codexmem.cli.messages_en_across import ACROSS
+from codexmem.cli.messages_en_doctor import DOCTOR
+from codexmem.cli.messages_en_install import INSTALL
 from codexmem.cli.messages_en_lab import LAB
 from codexmem.cli.messages_en_moving import MOVING
 from codexmem.cli.messages_en_qa import QA
@@ -254,9 +256,9 @@ EN: dict[str, str] = {
     "version.help": "The program's version and those of the libraries its durability rests on.",
     "version.example": "codexmem version --json",
     "doctor.short": "Check the installation.",
-    "doctor.help": "Look at library, folder, disk, schema, integrity, server, queue, search and backups; say what is "
-    "wrong, why it matters and how to mend it. Changes nothing. Exit 1 if a check fails.",
-    "doctor.example": "codexmem doctor\ncodexmem doctor --json",
+    "doctor.help": "Look at library, folder, disk, schema, integrity, server, queue, search, backups and agents; say "
+    "what is wrong, why, and what helps. Plainly called it changes nothing. Exit 1 if a check fails.",
+    "doctor.example": "codexmem doctor\ncodexmem doctor --fix --dry-run\ncodexmem doctor --bundle report.zip",
     "doctor.strict": "Exit 1 on warnings too.",
     "doctor.sign_ok": "[ok]  ",
     "doctor.sign_warning": "[warn]",
@@ -266,7 +268,8 @@ EN: dict[str, str] = {
     "doctor.library": "SQLite {version} has the write-ahead-log fix",
     "doctor.library_old": "SQLite {version} lacks the write-ahead-log fix",
     "doctor.library_old.why": "before 3.51.3 two connections that write can corrupt the file",
-    "doctor.library_old.how": "pip install --upgrade pysqlite3",
+    "doctor.library_old.how": "pip install --upgrade pysqlite3; where it has no wheel (Linux on ARM), use a Python "
+    "that brings SQLite 3.51.3 or newer",
     "doctor.data_dir": "{path} is ours alone",
     "doctor.data_dir_new": "{path} does not exist yet; the server creates it",
     "doctor.data_dir_open": "{path} can be entered by other users ({count} entries readable)",
@@ -299,13 +302,13 @@ EN: dict[str, str] = {
     "doctor.server_none": "no server is running",
     "doctor.server_mute": "a process owns the store, but none says where it listens",
     "doctor.server_mute.why": "clients cannot find it, and no other process may write",
-    "doctor.server_mute.how": "end that process, then run: codexmem serve",
+    "doctor.server_mute.how": "end that process, then run: codexmem start",
     "doctor.server_silent": "the server at {url} does not answer",
     "doctor.server_silent.why": "clients wait in vain",
-    "doctor.server_silent.how": "look at its log, restart it",
+    "doctor.server_silent.how": "codexmem logs says what it does; then codexmem stop and codexmem start",
     "doctor.server_stale": "server.json tells of a server at {url} that is gone",
     "doctor.server_stale.why": "it was killed; clients look there first",
-    "doctor.server_stale.how": "start the server again: codexmem serve",
+    "doctor.server_stale.how": "start the server again: codexmem start; or codexmem doctor --fix",
     "doctor.progress": "the server is ready and its queue moves",
     "doctor.progress_unknown": "no server to ask about its queue",
     "doctor.progress_closed": "the server does not tell its readiness here (status {status})",
@@ -313,7 +316,7 @@ EN: dict[str, str] = {
     "doctor.progress_closed.how": "ask with a key: GET /api/readiness",
     "doctor.progress_not": "the server is not ready: {said}",
     "doctor.progress_not.why": "captured work is not being done",
-    "doctor.progress_not.how": "look at its log; restart it if it stays so",
+    "doctor.progress_not.how": "codexmem logs says more; if it stays so, codexmem stop and codexmem start",
     "doctor.words": "SQLite has its text index",
     "doctor.words_none": "SQLite was built without its text index (FTS5)",
     "doctor.words_none.why": "a SQLite store can neither be created nor searched",
@@ -345,7 +348,7 @@ EN: dict[str, str] = {
     "doctor.index_moving": "{waiting} memories wait for vectors ({model}); the server makes them",
     "doctor.index_behind": "{waiting} memories wait for vectors ({model}), and no server makes them",
     "doctor.index_behind.why": "until then they are found by words only",
-    "doctor.index_behind.how": "codexmem serve",
+    "doctor.index_behind.how": "codexmem start, or codexmem doctor --fix",
     "doctor.index_silent": "the vectors cannot be reached: {problem}",
     "doctor.index_silent.why": "search goes by words",
     "doctor.index_silent.how": "mend that, or set CODEXMEM_VECTOR_BACKEND=sqlite",
@@ -367,6 +370,8 @@ EN: dict[str, str] = {
     "doctor.broken": "the check {check} could not be made: {problem}",
     "doctor.broken.why": "something stands in its way",
     "doctor.broken.how": "mend that and run doctor again",
+    **INSTALL,
+    **DOCTOR,
     **MOVING,
     **LAB,
     **ACROSS,

@@ -2,18 +2,10 @@
 
 # ruff: noqa: RUF001, E501
 
-from codexmem.cli.messages_zh_across import ACROSS
-from codexmem.cli.messages_zh_lab import LAB
-from codexmem.cli.messages_zh_moving import MOVING
-from codexmem.cli.messages_zh_qa import QA
-from codexmem.cli.messages_zh_runs import RUNS
+from codexmem.cli.messages_zh_parts import PARTS
 
 ZH: dict[str, str] = {
-    **MOVING,
-    **LAB,
-    **ACROSS,
-    **QA,
-    **RUNS,
+    **PARTS,
     "label.error": "错误：",
     "label.hint": "提示：",
     "help.usage": "用法：",
@@ -237,8 +229,8 @@ ZH: dict[str, str] = {
     "version.help": "本程序以及关系到数据可靠性的库的版本。",
     "version.example": "codexmem version --json",
     "doctor.short": "检查安装情况。",
-    "doctor.help": "检查库、目录、磁盘、结构、完整性、服务器、队列、检索和备份，说明问题、原因和解决办法。不做任何更改。有检查失败时退出码为 1。",
-    "doctor.example": "codexmem doctor\ncodexmem doctor --json",
+    "doctor.help": "检查库、目录、磁盘、结构、完整性、服务器、队列、检索、备份和智能体，说明问题、原因和解决办法。直接运行时不做任何更改。有检查失败时退出码为 1。",
+    "doctor.example": "codexmem doctor\ncodexmem doctor --fix --dry-run\ncodexmem doctor --bundle report.zip",
     "doctor.strict": "有警告时也以退出码 1 结束。",
     "doctor.sign_ok": "[正常]",
     "doctor.sign_warning": "[警告]",
@@ -248,7 +240,7 @@ ZH: dict[str, str] = {
     "doctor.library": "SQLite {version} 已包含预写日志修复",
     "doctor.library_old": "SQLite {version} 缺少预写日志修复",
     "doctor.library_old.why": "3.51.3 之前的版本在两个连接同时写入时可能损坏文件",
-    "doctor.library_old.how": "pip install --upgrade pysqlite3",
+    "doctor.library_old.how": "pip install --upgrade pysqlite3；没有其 wheel 的平台（Linux ARM）请使用自带 SQLite 3.51.3 或更新版本的 Python",
     "doctor.data_dir": "{path} 仅供本用户访问",
     "doctor.data_dir_new": "{path} 尚不存在；服务器会创建它",
     "doctor.data_dir_open": "其他用户可以进入 {path}（{count} 项可读）",
@@ -281,13 +273,13 @@ ZH: dict[str, str] = {
     "doctor.server_none": "没有服务器在运行",
     "doctor.server_mute": "有进程占用数据库，但没有说明监听地址",
     "doctor.server_mute.why": "客户端找不到它，其他进程也无法写入",
-    "doctor.server_mute.how": "结束该进程，然后运行：codexmem serve",
+    "doctor.server_mute.how": "结束该进程，然后运行：codexmem start",
     "doctor.server_silent": "{url} 的服务器没有应答",
     "doctor.server_silent.why": "客户端会一直等待",
-    "doctor.server_silent.how": "查看它的日志并重新启动",
+    "doctor.server_silent.how": "codexmem logs 显示它在做什么；然后 codexmem stop 与 codexmem start",
     "doctor.server_stale": "server.json 指向的服务器 {url} 已不存在",
     "doctor.server_stale.why": "它被强行终止；客户端会先去那里寻找",
-    "doctor.server_stale.how": "重新启动服务器：codexmem serve",
+    "doctor.server_stale.how": "重新启动服务器：codexmem start；或 codexmem doctor --fix",
     "doctor.progress": "服务器已就绪，队列正常推进",
     "doctor.progress_unknown": "没有服务器可询问队列情况",
     "doctor.progress_closed": "服务器不在此处透露就绪状态（状态码 {status}）",
@@ -295,7 +287,7 @@ ZH: dict[str, str] = {
     "doctor.progress_closed.how": "携带密钥访问：GET /api/readiness",
     "doctor.progress_not": "服务器未就绪：{said}",
     "doctor.progress_not.why": "已捕获的工作没有被处理",
-    "doctor.progress_not.how": "查看它的日志；若一直如此请重新启动",
+    "doctor.progress_not.how": "详情见 codexmem logs；若一直如此，请 codexmem stop 再 codexmem start",
     "doctor.words": "SQLite 带有全文索引",
     "doctor.words_none": "SQLite 不含全文索引（FTS5）",
     "doctor.words_none.why": "SQLite 数据库既不能创建也不能检索",
@@ -327,7 +319,7 @@ ZH: dict[str, str] = {
     "doctor.index_moving": "{waiting} 条记忆在等待向量（{model}），服务器正在生成",
     "doctor.index_behind": "{waiting} 条记忆在等待向量（{model}），但没有服务器在生成",
     "doctor.index_behind.why": "在此之前只能按词检索到它们",
-    "doctor.index_behind.how": "codexmem serve",
+    "doctor.index_behind.how": "codexmem start，或 codexmem doctor --fix",
     "doctor.index_silent": "无法访问向量：{problem}",
     "doctor.index_silent.why": "只能按词检索",
     "doctor.index_silent.how": "请排除故障，或设置 CODEXMEM_VECTOR_BACKEND=sqlite",

@@ -4,9 +4,9 @@ import http.client
 import json
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlencode
 
-from codexmem.clients.starting import announced, token
+from codexmem.clients.starting import announced, connect, token
 from codexmem.domain.errors import (
     BY_CODE,
     CodexmemError,
@@ -25,6 +25,7 @@ TIMEOUT_S = 120.0
 LONG_S = 3600.0  # for what the server does in many steps before it answers
 _MAX_REPLY = 16 << 20
 _ACCEPT = "application/json, text/event-stream"  # the door for tools wants both, and answers with the first
+_DONE = (200, 201)
 _ERRORS: dict[int, type[CodexmemError]] = {
     400: InvalidArgument,
     401: Unauthorized,
@@ -40,32 +41,33 @@ _ERRORS: dict[int, type[CodexmemError]] = {
 class Remote:
     """The server at one address."""
 
-    def __init__(self, url: str, token: str = "") -> None:
+    def __init__(self, url: str, token: str = "", timeout_s: float = TIMEOUT_S) -> None:
         self.url = url
         self._token = token
+        self._timeout_s = timeout_s
 
     def get(self, path: str, **query: object) -> dict[str, Any]:
         """Ask."""
         given = {name: value for name, value in query.items() if value is not None}
-        return self._request("GET", f"{path}?{urlencode(given)}" if given else path, None, TIMEOUT_S)
+        return self._request("GET", f"{path}?{urlencode(given)}" if given else path, None, self._timeout_s)
 
-    def post(self, path: str, body: Mapping[str, Any], *, timeout_s: float = TIMEOUT_S) -> dict[str, Any]:
+    def post(self, path: str, body: Mapping[str, Any], *, timeout_s: float | None = None) -> dict[str, Any]:
         """Tell."""
-        return self._request("POST", path, json.dumps(body, ensure_ascii=False).encode(), timeout_s)
+        raw = json.dumps(body, ensure_ascii=False).encode()
+        return self._request("POST", path, raw, self._timeout_s if timeout_s is None else timeout_s)
 
     def call(self, method: str, target: str, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """Any request to a path, with its query."""
         raw = None if body is None else json.dumps(body, ensure_ascii=False).encode()
-        return self._request(method, target, raw, TIMEOUT_S)
+        return self._request(method, target, raw, self._timeout_s)
 
     def _request(self, method: str, path: str, body: bytes | None, timeout_s: float) -> dict[str, Any]:
-        place = urlsplit(self.url)
         headers = {"Accept": _ACCEPT}
         if body is not None:
             headers["Content-Type"] = "application/json"
         if self._token:
             headers["Authorization"] = f"Bearer {self._token}"
-        connection = http.client.HTTPConnection(place.hostname or "", place.port, timeout=timeout_s)
+        connection = connect(self.url, timeout_s)
         try:
             connection.request(method, path, body, headers)
             reply = connection.getresponse()
@@ -79,7 +81,7 @@ class Remote:
             ) from error
         finally:
             connection.close()
-        if reply.status != 200:
+        if reply.status not in _DONE:
             raise refusal(reply.status, answer if isinstance(answer, dict) else {})
         assert isinstance(answer, dict)
         return answer

@@ -8,6 +8,14 @@ cli = Group(
     prefixed=False,
     no_args_is_help=True,
     lazy={
+        "init": "codexmem.cli.init:init",
+        "install": "codexmem.cli.install:install",
+        "uninstall": "codexmem.cli.uninstall:uninstall",
+        "start": "codexmem.cli.service:start",
+        "stop": "codexmem.cli.service:stop",
+        "status": "codexmem.cli.service:status",
+        "logs": "codexmem.cli.service:logs",
+        "open": "codexmem.cli.service:open_page",
         "serve": "codexmem.cli.serve:serve",
         "worker": "codexmem.cli.worker:worker",
         "mcp": "codexmem.cli.mcp:mcp",
@@ -36,6 +44,7 @@ cli = Group(
         "config": "codexmem.cli.config:config",
         "key": "codexmem.cli.key:key",
         "bench": "codexmem.cli.bench:bench",
+        "completion": "codexmem.cli.completion:completion",
         "version": "codexmem.cli.version:version",
     },
 )

@@ -4,6 +4,7 @@ Without vectors search goes on by words, so what keeps them away is a warning, u
 """
 
 from codexmem.cli.finding import Finding
+from codexmem.cli.messages import explain, say
 from codexmem.domain.errors import CodexmemError
 from codexmem.settings import Settings
 from codexmem.store import inspection
@@ -50,13 +51,14 @@ def embedder(settings: Settings) -> Finding:
     try:
         found.query("memory")
     except CodexmemError as error:
-        values = {"model": found.model, "problem": error.message, "hint": error.hint or "-"}
+        problem, hint = explain(error)
+        values = {"model": found.model, "problem": problem, "hint": hint or say("doctor.embedder_hint")}
         return Finding("embedder", "failure", "doctor.embedder_fails", values)
     return Finding("embedder", "ok", "doctor.embedder", {"model": found.model})
 
 
 def index(settings: Settings, *, served: bool) -> Finding:
-    """Whether every memory has its vectors, or somebody is at it."""
+    """Whether every memory has its words and vectors, or somebody is at it."""
     if settings.on_postgres:
         return Finding("index", "ok", "doctor.index_by_tenant")
     if inspection.schema(settings.database_url) != inspection.expected_schema():
@@ -65,10 +67,12 @@ def index(settings: Settings, *, served: bool) -> Finding:
 
     reading = open_reading(settings)
     try:
-        found = reading.index_status()
+        found, unworded = reading.index_status(), reading.lacks_words()
     finally:
         reading.close()
     values = {"model": found.model or "-", "waiting": f"{found.waiting:,}", "problem": "; ".join(found.notes)}
+    if unworded and not served:
+        return Finding("index", "warning", "doctor.index_unworded")
     if found.model is None:
         return Finding("index", "ok", "doctor.index_words")
     if found.notes:

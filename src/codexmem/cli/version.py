@@ -13,5 +13,13 @@ def version() -> None:
     """Print versions."""
     from codexmem.store import inspection
 
-    document = {"version": __version__, "python": platform.python_version(), "sqlite": inspection.library()[0]}
-    current().result(document, f"codexmem {__version__} (Python {document['python']}, SQLite {document['sqlite']})")
+    document = {
+        "version": __version__,
+        "python": platform.python_version(),
+        "sqlite": inspection.library()[0],
+        "sqlite_source": inspection.library_source(),
+    }
+    current().result(
+        document,
+        "codexmem {version} (Python {python}, SQLite {sqlite} from {sqlite_source})".format_map(document),
+    )

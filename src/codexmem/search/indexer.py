@@ -105,6 +105,13 @@ class Indexer:
             or self._backlog.count_waiting(limit=1) > 0
         )  # fmt: skip
 
+    def lacks_words(self) -> bool:
+        """Whether a memory from before the index waits for its words; a walk that is over has left none."""
+        words = next((target for target in self._backlog.targets() if (target.index, target.model) == _WORDS), None)
+        if words is not None and words.complete:
+            return False
+        return bool(self._text.missing(limit=1, after=words.position if words is not None else 0))
+
     def catch_up(self, proceed: Proceed) -> Caught:
         """Make what is missing until nothing is; raises what an embedder or index raises, keeping what was done."""
         worded = self._catch_up_words(proceed)

@@ -16,12 +16,11 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-import pysqlite3.dbapi2 as driver
-
 from codexmem.domain.clipping import clip
 from codexmem.domain.errors import InvalidArgument, NotFound, Unavailable
 from codexmem.domain.foreign import MAX_LIST, MAX_TEXT, ForeignMemory
 from codexmem.domain.memory import Kind
+from codexmem.store.sqlite.library import driver
 
 FILE = "claude-mem.db"
 _PAGE = 500

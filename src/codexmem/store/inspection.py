@@ -6,19 +6,27 @@ Nothing here creates, upgrades or writes a store, so that `doctor` and `db statu
 from contextlib import closing
 from pathlib import Path
 
-import pysqlite3.dbapi2 as driver
 import sqlalchemy as sa
 from filelock import FileLock, Timeout
 
 from codexmem.domain.errors import CodexmemError, Unavailable
 from codexmem.store import upgrade
-from codexmem.store.opening import schema_of, sqlite_path, vector_extension
-from codexmem.store.sqlite.engine import FIXED_VERSION, plain_engine, vector_functions
+from codexmem.store.opening import schema_of, sqlite_path, supposed_rows, vector_extension
+from codexmem.store.schema import metadata
+from codexmem.store.sqlite.engine import plain_engine, vector_functions
+from codexmem.store.sqlite.library import SOURCE, driver, has_fix
+
+COUNTED = 1_000_000  # rows of a table that are counted, at most
 
 
 def library() -> tuple[str, bool]:
     """The SQLite library's version, and whether it has the fix that sharing a file needs."""
-    return driver.sqlite_version, driver.sqlite_version_info >= FIXED_VERSION
+    return driver.sqlite_version, has_fix()
+
+
+def library_source() -> str:
+    """Where the SQLite library comes from: `pysqlite3`, or `Python` where that has no wheel."""
+    return SOURCE
 
 
 def expected_schema() -> str:
@@ -98,6 +106,33 @@ def vectors(url: str) -> str | None:
         return vector_extension(url)
     except sa.exc.OperationalError as error:
         raise Unavailable("PostgreSQL does not answer", hint="check CODEXMEM_DATABASE_URL") from error
+
+
+def row_counts(url: str) -> dict[str, int]:
+    """How many rows each table has, counted up to a limit; PostgreSQL is asked for what it supposes."""
+    path = sqlite_path(url)
+    if path is None:
+        return supposed_rows(url)
+    if not path.is_file():
+        return {}
+    engine = plain_engine(path, read_only=True)
+    try:
+        with engine.connect() as connection:
+            there = set(sa.inspect(connection).get_table_names())
+            return {
+                table.name: connection.execute(_counted(table)).scalar_one()
+                for table in metadata.sorted_tables
+                if table.name in there
+            }
+    except sa.exc.DatabaseError as error:
+        raise Unavailable(f"{path} cannot be read: {error.orig}", hint="codexmem doctor says more") from error
+    finally:
+        engine.dispose()
+
+
+def _counted(table: sa.Table) -> sa.Select[int]:
+    some = sa.select(sa.literal(1)).select_from(table).limit(COUNTED).subquery()
+    return sa.select(sa.func.count()).select_from(some)
 
 
 def reachable(url: str) -> str | None:

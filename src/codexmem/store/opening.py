@@ -11,6 +11,7 @@ from codexmem.domain.errors import InvalidArgument, NotFound, NotReady, Unavaila
 from codexmem.store import upgrade
 from codexmem.store.database import Database
 from codexmem.store.engine import Engine
+from codexmem.store.schema import metadata
 from codexmem.store.sqlite import engine as sqlite
 
 _SQLITE = "sqlite:///"
@@ -129,6 +130,17 @@ def vector_extension(url: str) -> str | None:
 
     with _migrating(url) as engine, engine.connect() as connection:
         return pgvector.installed(connection)
+
+
+def supposed_rows(url: str) -> dict[str, int]:
+    """How many rows PostgreSQL supposes in each table of the store, from its own statistics; -1: it has none yet."""
+    kept = sa.table("pg_class", sa.column("oid"), sa.column("relname"), sa.column("reltuples"))
+    ours = sa.select(kept.c.relname, kept.c.reltuples).where(
+        kept.c.relname.in_(sorted(metadata.tables)),
+        sa.func.pg_table_is_visible(kept.c.oid),
+    )
+    with _migrating(url) as engine, engine.connect() as connection:
+        return {name: int(count) for name, count in connection.execute(ours)}
 
 
 @contextmanager

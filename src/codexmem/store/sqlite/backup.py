@@ -13,13 +13,12 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
-import pysqlite3.dbapi2 as driver
-
 from codexmem.domain.errors import NotFound, Unavailable
 from codexmem.store import archive
 from codexmem.store.archive import Copied, Damaged, Progress, Step
 from codexmem.store.schema import metadata
 from codexmem.store.sqlite.engine import plain_engine
+from codexmem.store.sqlite.library import driver
 from codexmem.store.sqlite.lock import OwnerLock
 
 _PAGES = 1024  # copied between two progress reports, 4 MiB

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-import pysqlite3.dbapi2 as driver
 import sqlalchemy as sa
 from sqlalchemy.dialects import sqlite
 
@@ -19,24 +18,15 @@ from codexmem.domain.errors import Conflict, StorageFull, Unavailable
 from codexmem.domain.tenant import LOCAL
 from codexmem.store.bell import LocalBell
 from codexmem.store.sqlite.group_commit import GroupCommit
+from codexmem.store.sqlite.library import driver, require_fixed_library
 from codexmem.store.sqlite.lock import OwnerLock
 from codexmem.store.sqlite.numbers import Numbers
 
 _log = logging.getLogger(__name__)
 
-FIXED_VERSION = (3, 51, 3)
 _SCOUR_TRIES, _SCOUR_PAUSE_S = 20, 0.1
 READERS = 16  # concurrent snapshots; further readers wait for one
 _NO_HORIZON = 2**62  # commits are in order of numbers here, so nothing is ever beyond the horizon
-
-
-def require_fixed_library() -> None:
-    """Refuse to write with a SQLite that can corrupt a WAL file."""
-    if driver.sqlite_version_info < FIXED_VERSION:
-        raise Unavailable(
-            f"SQLite {driver.sqlite_version} can corrupt its file when two connections write (fixed in 3.51.3)",
-            hint="install a newer pysqlite3: pip install --upgrade pysqlite3",
-        )
 
 
 def plain_engine(path: Path, *, read_only: bool = False) -> sa.Engine:

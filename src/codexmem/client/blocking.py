@@ -1,0 +1,115 @@
+"""`Client`: every call waits for its answer."""
+
+from __future__ import annotations
+
+import time
+from typing import Self, TypeVar
+
+import httpx2
+
+from codexmem.client import calls, calls_notes, calls_qa, surroundings
+from codexmem.client.call import Call
+from codexmem.client.exchange import Exchange, Patience, Wait
+from codexmem.client.verbs import Sends, every, now
+
+T = TypeVar("T")
+
+
+class Notes:
+    """Memories with an address."""
+
+    def __init__(self, client: Sends) -> None:
+        self.send = client.send
+
+    create = now(calls_notes.create)
+    read = now(calls_notes.read)
+    update = now(calls_notes.update)
+    patch = now(calls_notes.patch)
+    delete = now(calls_notes.delete)
+    restore = now(calls_notes.restore)
+    rollback = now(calls_notes.rollback)
+    find = now(calls_notes.find)
+    tree = now(calls_notes.tree)
+    versions = now(calls_notes.versions)
+    version = now(calls_notes.version)
+    add_alias = now(calls_notes.add_alias)
+    remove_alias = now(calls_notes.remove_alias)
+    all = every(calls_notes.find)
+    whole_tree = every(calls_notes.tree)
+    all_versions = every(calls_notes.versions)
+
+
+class QA:
+    """Questions with answers."""
+
+    def __init__(self, client: Sends) -> None:
+        self.send = client.send
+
+    search = now(calls_qa.search)
+    propose = now(calls_qa.propose)
+    validate = now(calls_qa.validate)
+    report = now(calls_qa.report)
+    items = now(calls_qa.items)
+    item = now(calls_qa.item)
+    approve = now(calls_qa.approve)
+    reject = now(calls_qa.reject)
+    undo = now(calls_qa.undo)
+    all = every(calls_qa.items)
+
+
+class Client:
+    """A server, spoken to by HTTP; any number of threads may use one client.
+
+    Without an address it is the server of this machine, found as the command line finds it and looked for again when it
+    has moved. None is started.
+    """
+
+    def __init__(self, url: str | None = None, *, api_key: str | None = None, patience: Patience | None = None) -> None:
+        self._url, self._key = url, api_key
+        self._patience = patience or Patience()
+        self._place = self._look()
+        # A proxy is for other machines.
+        self._http = httpx2.Client(trust_env=not self._place.on_this_machine)
+        self.notes = Notes(self)
+        self.qa = QA(self)
+
+    health = now(calls.health)
+    projects = now(calls.projects)
+    save = now(calls.save)
+    search = now(calls.search)
+    context = now(calls.context)
+    observation = now(calls.observation)
+    observations = now(calls.observations)
+    observations_by_number = now(calls.observations_by_number)
+    timeline = now(calls.timeline)
+    whole_timeline = every(calls.timeline)
+    undo = now(calls.undo)
+    forget = now(calls.forget)
+
+    def send(self, call: Call[T]) -> T:
+        """Make a call that was built by hand."""
+        exchange = Exchange(call, self._patience)
+        while True:
+            try:
+                outcome = exchange.answered(self._http.send(exchange.request(self._http, self._place)))
+            except httpx2.TransportError as error:
+                outcome = exchange.failed(error, self._place)
+                self._place = self._look()
+            if not isinstance(outcome, Wait):
+                return outcome
+            time.sleep(outcome.seconds)
+
+    def close(self) -> None:
+        """Close its connections."""
+        self._http.close()
+
+    def __enter__(self) -> Self:
+        """Closes at the end of the block."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close."""
+        self.close()
+
+    def _look(self) -> surroundings.Place:
+        return surroundings.found(self._key) if self._url is None else surroundings.given(self._url, self._key)

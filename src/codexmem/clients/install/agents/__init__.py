@@ -1,0 +1,1 @@
+"""One module per agent, and the table of them."""

@@ -1,0 +1,78 @@
+// From codexmem: reports this session to its memory and tells the model what is remembered.
+// Written by `codexmem install`, taken away by `codexmem uninstall`.
+import { spawn } from "node:child_process"
+
+const HOOK = __HOOK__
+const WAITS_MS = 10000
+const MOST_BYTES = 4 << 20
+
+// Whatever goes wrong is none of the agent's business: the answer is then empty.
+function tell(event, payload) {
+  return new Promise((done) => {
+    let said = ""
+    const end = () => {
+      clearTimeout(limit)
+      try {
+        done(JSON.parse(said).context || "")
+      } catch {
+        done("")
+      }
+    }
+    const limit = setTimeout(end, WAITS_MS)
+    try {
+      const [program, ...words] = HOOK
+      const hook = spawn(program, [...words, "opencode", event], { stdio: ["pipe", "pipe", "ignore"] })
+      hook.on("error", end)
+      hook.on("close", end)
+      hook.stdin.on("error", () => {})
+      hook.stdout.on("data", (part) => {
+        if (said.length < MOST_BYTES) said += part
+      })
+      hook.stdin.end(JSON.stringify(payload))
+    } catch {
+      end()
+    }
+  })
+}
+
+export const Codexmem = async ({ directory }) => {
+  const begun = new Map() // session → what its beginning was told
+  const asked = new Map() // session → what bears on its last prompt
+  const answers = new Map() // session → the assistant's last text
+  const assistant = new Set() // messages that are the assistant's
+
+  const forget = (session) => {
+    for (const each of [begun, asked, answers]) each.delete(session)
+  }
+
+  return {
+    "chat.message": async (input, output) => {
+      const session = input.sessionID
+      if (!begun.has(session)) begun.set(session, await tell("context", { directory, input: { sessionID: session } }))
+      const parts = (output.parts || []).filter((part) => part.type === "text" && !part.synthetic)
+      asked.set(session, await tell("session-init", { directory, input: { sessionID: session }, output: { parts } }))
+    },
+    "experimental.chat.system.transform": async (input, output) => {
+      for (const told of [begun.get(input.sessionID), asked.get(input.sessionID)]) if (told) output.system.push(told)
+    },
+    "tool.execute.after": async (input, output) => {
+      await tell("observation", { directory, input, output: { output: output && output.output } })
+    },
+    event: async ({ event }) => {
+      const about = event.properties || {}
+      if (event.type === "message.updated" && about.info && about.info.role === "assistant") {
+        assistant.add(about.info.id)
+      } else if (event.type === "message.part.updated" && about.part && about.part.type === "text") {
+        if (assistant.has(about.part.messageID)) answers.set(about.part.sessionID, about.part.text)
+      } else if (event.type === "session.idle" && answers.has(about.sessionID)) {
+        const text = answers.get(about.sessionID)
+        answers.delete(about.sessionID)
+        assistant.clear()
+        await tell("summarize", { directory, event: { properties: { sessionID: about.sessionID } }, text })
+      } else if (event.type === "session.deleted" && about.info) {
+        forget(about.info.id)
+        await tell("session-complete", { directory, event: { properties: { sessionID: about.info.id } } })
+      }
+    },
+  }
+}

@@ -1,0 +1,125 @@
+"""What `doctor` says of agents: set up to record, or exactly why not; and how `--fix` puts entries back."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from codexmem.cli.installed import installer_of
+from codexmem.cli.store import chosen
+from codexmem.clients.install.agents.table import AGENTS, BY_NAME
+from tests.cli.conftest import Call
+
+pytestmark = pytest.mark.sqlite
+
+
+@pytest.fixture(autouse=True)
+def alone(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No agent on the PATH, and every agent's folder where it usually is."""
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    for name in ("CODEX_HOME", "CLAUDE_CONFIG_DIR", "QWEN_HOME", "GEMINI_CLI_HOME"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def install(name: str) -> None:
+    installer_of(chosen()).install(BY_NAME[name])
+
+
+def found(call: Call, name: str, *args: str) -> list[dict[str, Any]]:
+    return [each for each in call("doctor", "--json", *args).json["checks"] if each["check"] == f"agent:{name}"]
+
+
+def test_nobody_and_somebody_who_is_not_connected(call: Call, home: Path) -> None:
+    assert "no coding agent was found here" in call("doctor").out
+    (home / ".qwen").mkdir()
+    (new,) = found(call, "qwen-code")
+    assert (new["state"], new["how"]) == ("skipped", "codexmem install qwen-code, if you want that")
+    assert call("doctor", "--fix", "--json").json["mends"] == []
+    assert list((home / ".qwen").iterdir()) == []
+
+
+@pytest.mark.parametrize("name", [agent.name for agent in AGENTS if agent.name != "codex"])
+def test_every_agent_as_it_is_installed_is_set_up(name: str, call: Call) -> None:
+    install(name)
+    assert [each["state"] for each in found(call, name)] == ["ok"]
+
+
+def test_codex_without_trust_does_not_record(call: Call, home: Path) -> None:
+    """Without its program nothing could be trusted; with the marks that Codex itself would have given, it is."""
+    install("codex")
+    (untrusted,) = found(call, "codex")
+    assert untrusted["what"] == "Codex does not record: 5 of our hooks have not been trusted"
+    config = home / ".codex" / "config.toml"
+    labels = ("session_start", "user_prompt_submit", "post_tool_use", "stop", "session_end")
+    marks = "".join(f'\n[hooks.state."{config}:{label}:0:0"]\ntrusted_hash = "sha256:1"\n' for label in labels)
+    config.write_text(config.read_text() + marks)
+    assert [each["state"] for each in found(call, "codex")] == ["ok"]
+
+
+def test_lost_entries_are_told_and_put_back(call: Call, home: Path) -> None:
+    file = home / ".qwen" / "settings.json"
+    file.parent.mkdir()
+    file.write_text('{\n  // mine\n  "a": 1\n}\n')
+    install("qwen-code")
+    whole = file.read_text()
+    # Another program rewrites the file.
+    file.write_text('{"a": 1, "b": 2}')
+    (lost,) = found(call, "qwen-code")
+    assert (lost["state"], lost["what"]) == (
+        "failure", "Qwen Code does not record: our entries are gone from its configuration"
+    )  # fmt: skip
+    assert call("doctor").code == 1
+    assert file.read_text() == '{"a": 1, "b": 2}'
+    said = call("doctor", "--fix", "--json")
+    assert [each["outcome"] for each in said.json["mends"]] == ["mended"]
+    now = json.loads(file.read_text())
+    assert (now["a"], now["b"]) == (1, 2)
+    assert now["hooks"] == json.loads(whole.replace("// mine", ""))["hooks"]
+    assert [each["state"] for each in found(call, "qwen-code")] == ["ok"]
+    # And out again, to what the other program left.
+    assert call("uninstall", "qwen-code", "--yes").code == 0
+    assert json.loads(file.read_text()) == {"a": 1, "b": 2}
+
+
+def test_each_problem_is_named(call: Call, home: Path) -> None:
+    file = home / ".qwen" / "settings.json"
+    install("qwen-code")
+    whole = file.read_text()
+    settings = json.loads(whole)
+    del settings["hooks"]["PostToolUse"], settings["mcpServers"]
+    file.write_text(json.dumps(settings | {"disableAllHooks": True}))
+    part, off, tools = found(call, "qwen-code")
+    assert part["what"].endswith("it has no hook of ours for observation")
+    assert off["what"] == f"Qwen Code does not record: disableAllHooks = true ({file})"
+    assert tools["what"] == "Qwen Code has no tools of ours that work"
+    assert [each["state"] for each in (part, off, tools)] == ["failure", "warning", "warning"]
+    (would,) = call("doctor", "--dry-run", "--json").json["mends"]
+    assert would["what"].startswith("put our entries into the configuration of Qwen Code again")
+    hook = json.loads(whole)["hooks"]["Stop"][0]["hooks"][0]["command"]
+    gone = next(word for word in hook.split() if word.endswith("codexmem-hook"))
+    file.write_text(whole.replace(gone, "/nowhere/codexmem-hook"))
+    (moved,) = found(call, "qwen-code")
+    assert moved["what"] == "Qwen Code does not record: there is no program /nowhere/codexmem-hook"
+    assert call("doctor", "--fix", "--json").json["mends"][0]["outcome"] == "mended"
+    assert file.read_text() == whole
+
+
+def test_a_file_that_cannot_be_read_is_left_to_the_person(call: Call, home: Path) -> None:
+    install("qwen-code")
+    file = home / ".qwen" / "settings.json"
+    file.write_text('{"a": ')
+    (mend,) = call("doctor", "--fix", "--json").json["mends"]
+    assert mend["outcome"] == "failed"
+    assert mend["what"].startswith(f"{file} was not changed: line 1, column 7: it ends too early")
+    assert file.read_text() == '{"a": '
+
+
+def test_connected_but_nobody_starts_the_server(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    install("gemini-cli")
+    monkeypatch.setenv("CODEXMEM_AUTOSTART", "0")
+    (waits,) = found(call, "gemini-cli")
+    assert (waits["state"], waits["how"]) == ("warning", "codexmem start")
+    assert "Gemini CLI 已设置为记录，但没有服务器在运行" in call("doctor", "--lang", "zh").out

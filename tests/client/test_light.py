@@ -1,0 +1,20 @@
+"""Whoever imports the client does not load the server."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+HEAVY = {"sqlalchemy", "fastapi", "starlette", "uvicorn", "alembic", "openai", "mcp", "numpy", "click", "rich",
+         "langgraph", "agents", "jsonschema", "tomlkit"}  # fmt: skip
+PROGRAM = (
+    "import json, sys, codexmem.client, codexmem.client.adapters.openai_agents; print(json.dumps(sorted(sys.modules)))"
+)
+
+
+def test_importing_it_is_light() -> None:
+    loaded = json.loads(subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, check=True).stdout)
+    assert HEAVY & {each.split(".")[0] for each in loaded} == set()
+    ours = {each.split(".")[1] for each in loaded if each.startswith("codexmem.")}
+    assert ours == {"client", "domain"}

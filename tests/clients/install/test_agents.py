@@ -1,0 +1,252 @@
+"""Each agent's files: ours go in once, everything else stays, and taking ours out leaves every byte as it was."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from codexmem.clients.install.agent import CONTEXT, END, PROMPT, STOP, TOOL, Agent, Person, Server, found
+from codexmem.clients.install.agents.table import AGENTS, BY_NAME
+from codexmem.clients.install.installing import Installer, Refused
+from tests.agents import guide
+
+Write = Callable[[str, str], Path]
+
+CLAUDE_HOOK = """\
+{
+  // my own
+  "hooks": {
+    "Stop": [{"hooks": [{"type": "command", "command": "say done"}]}], // mine
+  },
+  "theme": "dark" /* as ever */
+}
+"""
+# What people have in these files, per agent; an empty text is no file.
+FILES: dict[str, list[dict[str, str]]] = {
+    "codex": [
+        {".codex/config.toml": '# mine\nmodel = "x" # why\n\n[features]\napps = false\n'},
+        {".codex/config.toml": '[hooks]\nStop = [{ hooks = [{ type = "command", command = "say done" }] }] # mine\n'},
+        {
+            ".codex/config.toml": 'model = "x"\n',
+            ".codex/hooks.json": '{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "say done"}]}]}}\n',
+        },
+    ],
+    "claude-code": [
+        {".claude/settings.json": CLAUDE_HOOK, ".claude.json": '{"numStartups": 3, "projects": {"/x": {}}}'},
+        {".claude/settings.json": '{\r\n\t"permissions": {"allow": ["Bash(ls)"]}\r\n}\r\n'},
+    ],
+    "cursor": [
+        {".cursor/hooks.json": '{"version": 1, "hooks": {"stop": [{"command": "./mine.sh"}]}}'},
+        {".cursor/mcp.json": '{\n  "mcpServers": {\n    "other": {"command": "x"}\n  }\n}'},
+    ],
+    "gemini-cli": [{".gemini/settings.json": CLAUDE_HOOK}, {".gemini/settings.json": "{}"}],
+    "qwen-code": [{".qwen/settings.json": CLAUDE_HOOK}, {".qwen/settings.json": ""}],
+    "opencode": [
+        {".config/opencode/opencode.json": '{\n  "$schema": "https://opencode.ai/config.json"\n}\n'},
+        {".config/opencode/opencode.jsonc": '{\n  // mine\n  "mcp": {}\n}\n'},
+    ],
+}
+CASES = [(name, files) for name, each in FILES.items() for files in [{}, *each]]
+
+
+def is_within(text: str, whole: str) -> bool:
+    """Whether every character of the text comes in the whole, one behind the other."""
+    rest = iter(whole)
+    return all(each in rest for each in text)
+
+
+def tree(home: Path) -> dict[str, bytes | None]:
+    """Every file and folder."""
+    return {str(p.relative_to(home)): p.read_bytes() if p.is_file() else None for p in sorted(home.rglob("*"))}
+
+
+@pytest.mark.parametrize("name,files", CASES)
+def test_in_and_out_again(name: str, files: dict[str, str], installer: Installer, person: Person, write: Write) -> None:
+    agent = BY_NAME[name]
+    for path, text in files.items():
+        write(path, text)
+    before = tree(person.home)
+    installer.install(agent)
+    installed = tree(person.home)
+    assert installed != before
+    for path, text in files.items():
+        # Whatever stood there still does, in its order; only commas may have come between.
+        assert is_within(text.replace(",", ""), (person.home / path).read_bytes().decode().replace(",", ""))
+    assert [change.fate for change in installer.plan(agent)].count("none") == len(installer.plan(agent))
+    installer.install(agent)
+    assert tree(person.home) == installed
+    assert agent.hook(person, PROMPT) == f"/opt/bin/codexmem-hook {name} session-init"
+    assert agent.server(person) == Server(("/opt/bin/codexmem", "mcp"), {})
+    assert [change.since for change in installer.uninstall(agent)] == [False] * len(installer.plan(agent))
+    assert tree(person.home) == before
+
+
+@pytest.mark.parametrize("name", [name for name in BY_NAME if name != "codex"])
+def test_a_malformed_file_is_refused_and_untouched(
+    name: str, installer: Installer, person: Person, write: Write
+) -> None:
+    agent = BY_NAME[name]
+    target = agent.targets(person, installer.commands)[0]
+    write(str(target.path.relative_to(person.home)), '{\n  "hooks": \n}\n')
+    before = tree(person.home)
+    with pytest.raises(Refused) as refused:
+        installer.install(agent)
+    assert (refused.value.path, refused.value.problem) == (target.path, "line 3, column 1: a value was expected")
+    assert tree(person.home) == before
+
+
+def test_a_malformed_configuration_of_codex_is_refused(installer: Installer, write: Write) -> None:
+    path = write(".codex/config.toml", "model = \n")
+    with pytest.raises(Refused, match="line 1"):
+        installer.install(BY_NAME["codex"])
+    assert path.read_text() == "model = \n"
+    path.write_text("")
+    hooks = write(".codex/hooks.json", "{")
+    with pytest.raises(Refused, match="ends too early"):
+        installer.install(BY_NAME["codex"])
+    assert (path.read_text(), hooks.read_text()) == ("", "{")
+
+
+@pytest.mark.parametrize(
+    "name,moments,times",
+    [
+        ("codex", ("SessionStart", "UserPromptSubmit", "PostToolUse", "Stop", "SessionEnd"), (10, 3)),
+        ("claude-code", ("SessionStart", "UserPromptSubmit", "PostToolUse", "Stop", "SessionEnd"), (10, 3)),
+        ("gemini-cli", ("SessionStart", "BeforeAgent", "AfterTool", "AfterAgent", "SessionEnd"), (10_000, 3_000)),
+        ("qwen-code", ("SessionStart", "UserPromptSubmit", "PostToolUse", "Stop", "SessionEnd"), (10_000, 3_000)),
+    ],
+)
+def test_moments_and_units_of_time(
+    name: str, moments: tuple[str, ...], times: tuple[int, int], installer: Installer, person: Person
+) -> None:
+    agent = BY_NAME[name]
+    installer.install(agent)
+    settings = read(agent, person)
+    for event, moment in zip((CONTEXT, PROMPT, TOOL, STOP, END), moments, strict=True):
+        ((hook,),) = [group["hooks"] for group in settings["hooks"][moment]]
+        wanted = {"type": "command", "command": f"/opt/bin/codexmem-hook {name} {event}"}
+        assert hook == wanted | {"timeout": times[1] if event == END else times[0]}
+
+
+def read(agent: Agent, person: Person) -> dict[str, Any]:
+    """The file with the hooks."""
+    if agent.name == "codex":
+        return tomllib.loads((agent.folder(person) / "config.toml").read_text())
+    read: dict[str, Any] = json.loads((agent.folder(person) / "settings.json").read_text())
+    return read
+
+
+def test_tools_need_no_asking_where_that_is_written_in_a_file(installer: Installer, person: Person) -> None:
+    for agent in AGENTS:
+        installer.install(agent)
+    assert read(BY_NAME["codex"], person)["mcp_servers"]["codexmem"]["default_tools_approval_mode"] == "approve"
+    assert "required" not in read(BY_NAME["codex"], person)["mcp_servers"]["codexmem"]
+    assert read(BY_NAME["claude-code"], person)["permissions"]["allow"] == ["mcp__codexmem"]
+    for name in ("gemini-cli", "qwen-code"):
+        assert read(BY_NAME[name], person)["mcpServers"]["codexmem"]["trust"] is True
+
+
+@pytest.mark.parametrize(
+    "name,path,text",
+    [
+        ("codex", ".codex/config.toml", "{codex-mcp}\n{codex-hooks}"),
+        ("qwen-code", ".qwen/settings.json", "{qwen-settings}"),
+    ],
+)
+def test_what_was_written_by_hand_from_the_guide_is_not_doubled(
+    name: str, path: str, text: str, installer: Installer, person: Person, write: Write
+) -> None:
+    blocks = guide.blocks()
+    for key, block in blocks.items():
+        text = text.replace(f"{{{key}}}", block)
+    file = write(path, text)
+    installer.install(BY_NAME[name])
+    assert file.read_text().count("codexmem-hook") == 5
+    assert BY_NAME[name].hook(person, STOP) == f"/opt/bin/codexmem-hook {name} summarize"
+    installer.uninstall(BY_NAME[name])
+    assert file.read_text() == text
+
+
+def test_a_hook_of_theirs_in_one_group_with_ours_stays(installer: Installer, person: Person, write: Write) -> None:
+    both = [{"command": "codexmem-hook qwen-code summarize"}, {"command": "say done"}]
+    file = write(".qwen/settings.json", json.dumps({"hooks": {"Stop": [{"hooks": both}]}}))
+    installer.install(BY_NAME["qwen-code"])
+    groups = json.loads(file.read_text())["hooks"]["Stop"]
+    assert [[hook["command"] for hook in group["hooks"]] for group in groups] == [
+        ["say done"],
+        ["/opt/bin/codexmem-hook qwen-code summarize"],
+    ]
+
+
+def test_words_that_name_our_hook_elsewhere_are_left_alone(installer: Installer, write: Write) -> None:
+    text = '{"history": ["run codexmem-hook"], "projects": {"/x": ["codexmem-hook"]}}'
+    file = write(".claude.json", text)
+    installer.install(BY_NAME["claude-code"])
+    assert json.loads(file.read_text())["history"] == ["run codexmem-hook"]
+
+
+def test_another_program_replaces_our_own_entries(installer: Installer, person: Person, write: Write) -> None:
+    file = write(".qwen/settings.json", '{\n  "a": 1\n}\n')
+    installer.install(BY_NAME["qwen-code"])
+    from codexmem.clients.install.commands import Commands
+
+    elsewhere = Installer(
+        person, Commands(("/new/codexmem-hook",), ("/new/codexmem",)), installer.receipts.folder.parent
+    )
+    elsewhere.install(BY_NAME["qwen-code"])
+    assert "/opt/bin" not in file.read_text()
+    elsewhere.uninstall(BY_NAME["qwen-code"])
+    assert file.read_text() == '{\n  "a": 1\n}\n'
+
+
+@pytest.mark.parametrize(
+    "name,path,text",
+    [
+        ("codex", ".codex/config.toml", "[features]\nhooks = false\n"),
+        ("claude-code", ".claude/settings.json", '{"disableAllHooks": true}'),
+        ("qwen-code", ".qwen/settings.json", '{"disableAllHooks": true}'),
+        ("gemini-cli", ".gemini/settings.json", '{"hooksConfig": {"enabled": false}}'),
+        (
+            "gemini-cli",
+            ".gemini/settings.json",
+            '{"hooksConfig": {"disabled": ["/opt/bin/codexmem-hook gemini-cli x"]}}',
+        ),
+    ],
+)
+def test_switches_against_hooks_are_seen(name: str, path: str, text: str, person: Person, write: Write) -> None:
+    assert BY_NAME[name].obstacles(person) == []
+    write(path, text)
+    (said,) = BY_NAME[name].obstacles(person)
+    assert str(person.home / path) in said
+
+
+def test_agents_are_found_by_program_or_folder(person: Person, tmp_path: Path) -> None:
+    assert [agent.name for agent in AGENTS if found(agent, person)] == []
+    (person.home / ".cursor").mkdir()
+    program = tmp_path / "bin" / "qwen"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    assert [agent.name for agent in AGENTS if found(agent, person)] == ["cursor", "qwen-code"]
+    assert found(BY_NAME["qwen-code"], person).program == str(program)
+
+
+def test_folders_that_were_moved_are_honoured(tmp_path: Path) -> None:
+    moved = {"CODEX_HOME": "/c", "CLAUDE_CONFIG_DIR": "/l", "QWEN_HOME": "/q", "GEMINI_CLI_HOME": "/g",
+             "XDG_CONFIG_HOME": "/x"}  # fmt: skip
+    person = Person(tmp_path, moved)
+    assert [str(agent.folder(person)) for agent in AGENTS] == [
+        "/c", "/l", str(tmp_path / ".cursor"), "/g/.gemini", "/q", "/x/opencode",
+    ]  # fmt: skip
+
+
+def test_a_plugin_of_somebody_else_is_not_overwritten(installer: Installer, write: Write) -> None:
+    file = write(".config/opencode/plugins/codexmem.js", "export const Mine = 1\n")
+    with pytest.raises(Refused, match="not from codexmem"):
+        installer.install(BY_NAME["opencode"])
+    assert file.read_text() == "export const Mine = 1\n"

@@ -1,0 +1,44 @@
+"""Commands by whole paths, which say where the store is if a bare environment would not find it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from codexmem.clients.install.commands import Commands, find
+
+
+def test_a_usual_store_needs_no_telling(tmp_path: Path) -> None:
+    found = find({"HOME": str(tmp_path), "PATH": ""}, tmp_path / ".local" / "share" / "codexmem", {})
+    assert found.told == {}
+    hook = found.hook("codex", "context").split()
+    assert Path(hook[0]).is_absolute()
+    assert hook[-2:] == ["codex", "context"]
+    assert found.mcp[-1] == "mcp"
+
+
+def test_another_store_is_told_to_hook_and_bridge(tmp_path: Path) -> None:
+    found = find({"HOME": str(tmp_path), "PATH": ""}, tmp_path / "my store", {"CODEXMEM_PORT": "8080"})
+    assert found.hook("codex", "context").startswith(
+        f"env CODEXMEM_PORT=8080 'CODEXMEM_DATA_DIR={tmp_path}/my store' /"
+    )
+    assert found.mcp[-4:] == ("--port", "8080", "--data-dir", f"{tmp_path}/my store")
+
+
+def test_a_server_elsewhere_is_told_instead_of_a_store(tmp_path: Path) -> None:
+    found = find({"HOME": str(tmp_path)}, tmp_path / "data", {"CODEXMEM_URL": "https://memory.example"})
+    assert found.told == {"CODEXMEM_URL": "https://memory.example"}
+    assert found.mcp[-2:] == ("--url", "https://memory.example")
+
+
+def test_the_name_that_a_person_calls_is_kept(tmp_path: Path) -> None:
+    """A link in a folder of programs outlives the environment behind it."""
+    beside = Path(sys.executable).parent / "codexmem-hook"
+    link = tmp_path / "codexmem-hook"
+    link.symlink_to(beside)
+    found = find({"HOME": str(tmp_path), "PATH": str(tmp_path)}, tmp_path / "data", {})
+    assert found.hook_words == (str(link),)
+
+
+def test_words_with_spaces_survive_a_shell() -> None:
+    assert Commands(("/opt/my bin/codexmem-hook",), ("x",)).hook("a", "b") == "'/opt/my bin/codexmem-hook' a b"

@@ -1,0 +1,47 @@
+"""The log of the server in the background."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from codexmem.clients import background
+
+
+@pytest.mark.parametrize("count,shown", [(0, ""), (2, "8\n9\n"), (100, "".join(f"{n}\n" for n in range(10)))])
+def test_the_end_of_a_log(count: int, shown: str, tmp_path: Path) -> None:
+    log = tmp_path / "server.log"
+    assert background.last_lines(log, count) == ""
+    log.write_text("".join(f"{n}\n" for n in range(10)))
+    assert background.last_lines(log, count) == shown
+
+
+def test_of_a_long_log_only_the_end_is_read(tmp_path: Path) -> None:
+    log = tmp_path / "server.log"
+    log.write_text("x" * 99 + "\n" + "y\n" * 200_000 + "last\n")
+    assert background.last_lines(log, 2) == "y\nlast\n"
+    assert len(background.last_lines(log, 100_000)) == 2 * 99_999 + 5
+
+
+def test_a_log_is_followed_also_when_it_begins_anew(tmp_path: Path) -> None:
+    log = tmp_path / "server.log"
+    said: list[str] = []
+    log.write_text("old\n")
+    thread = threading.Thread(target=lambda: said.extend(itertools.islice(background.following(log), 2)), daemon=True)
+    thread.start()
+    time.sleep(0.3)
+    log.write_text("old\nnew\n")
+    time.sleep(0.3)
+    log.write_text("a\n")
+    thread.join(10)
+    assert said == ["new\n", "a\n"]
+
+
+def test_nobody_is_there_without_an_announcement(tmp_path: Path) -> None:
+    assert background.look(tmp_path) is None
+    (tmp_path / "server.json").write_text('{"url": "http://127.0.0.1:9", "pid": 1}')
+    assert background.look(tmp_path) is None
