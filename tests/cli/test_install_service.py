@@ -105,6 +105,10 @@ def test_a_day_of_the_server(shell: Shell) -> None:
     assert (alone["started"], alone["kept_by"]) == (True, "nobody")
     assert len(shell("logs", "-n", "3")["lines"]) == 3
 
+    # Whoever needs it right after a stop starts it.
+    assert shell("stop")["stopped"] is True
+    assert not (shell.data_dir / "server.starting").exists()
+
 
 def test_a_server_elsewhere_is_not_ours_to_start(call: Call, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CODEXMEM_URL", "https://memory.example")

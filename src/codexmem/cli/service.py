@@ -61,6 +61,8 @@ def stop(data_dir: str | None) -> None:
         supervisor.stop()
     if not background.stop(running):
         raise Unavailable(say("stop.stays", pid=running.pid), hint=say("stop.stays_hint", pid=running.pid))
+    # It did not fail: who needs it next need not wait as after an attempt that did.
+    background.forget_attempt(settings.data_dir)
     output.result({"running": False, "stopped": True, "pid": running.pid})
     output.note(say("stop.done", pid=running.pid), good=True)
     if settings.autostart:
