@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
+from codexmem.cli.messages_zh_install import REFUSALS
+from codexmem.clients import install
 from tests._support.server import Server
 from tests.cli.conftest import Call
 from tests.cli.test_help import snapshot
@@ -155,3 +158,25 @@ def test_a_key_is_never_written_into_an_agents_files(
     assert "ck_secret" not in settings.read_text()
     entry = json.loads(settings.read_text().replace("// mine", ""))["mcpServers"]["codexmem"]
     assert entry["args"][-2:] == ["--url", "http://127.0.0.1:9"]
+
+
+def test_what_is_wrong_with_a_file_is_said_in_chinese(
+    call: Call, settings: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.write_text('{"a": dark}')
+    monkeypatch.setenv("LANG", "zh_CN.UTF-8")
+    said = call("install", "qwen-code", "--yes")
+    assert said.code == 1
+    assert f"{settings} 未更改：第 1 行第 7 列：此处应为一个值。请修正或移走该文件，然后重新执行" in said.out
+
+
+def test_every_reason_to_leave_a_file_alone_has_chinese_words() -> None:
+    said = re.compile(r"""(?:Refused|Malformed)\((?:[\w.]+, )?(?:[\w.]+\([\w()]+, )?f?"([^"]+)""")
+    sources = Path(install.__file__).parent.rglob("*.py")
+    found = {reason for path in sources for reason in said.findall(path.read_text())}
+    bare = {reason.removeprefix("line 1, column 1: ") for reason in found}
+    # These name what stands in the person's file.
+    bare = {reason for reason in bare if not reason.startswith("{'.'.join")}
+    spelled = {reason.replace("{close}", close) for reason in bare for close in ("}", "]")}
+    assert len(spelled) > 10
+    assert spelled <= REFUSALS.keys()

@@ -10,7 +10,7 @@ import click
 
 from codexmem.cli.asking import confirm
 from codexmem.cli.frame import Command, current, option, setting_option
-from codexmem.cli.install_text import UNTOUCHED, changes_text, outcome_text, proven
+from codexmem.cli.install_text import UNTOUCHED, changes_text, outcome_text, proven, refused_text
 from codexmem.cli.installed import detected, installer_of, named, place_of, see_help
 from codexmem.cli.messages import say
 from codexmem.cli.output import UsageProblem
@@ -123,7 +123,7 @@ def _planned(installer: Installer, agent: Agent) -> Case:
     try:
         return Case(agent, installer.plan(agent))
     except Refused as refusal:
-        return Case(agent, refused=say("install.refused", path=refusal.path, problem=refusal.problem))
+        return Case(agent, refused=refused_text(refusal.path, refusal.problem))
 
 
 def _install(installer: Installer, case: Case) -> None:
@@ -135,9 +135,9 @@ def _install(installer: Installer, case: Case) -> None:
     except Changed as changed:
         case.refused = say("install.changed", path=changed)
     except Refused as refusal:
-        case.refused = say("install.refused", path=refusal.path, problem=refusal.problem)
+        case.refused = refused_text(refusal.path, refusal.problem)
     except OSError as error:
-        case.refused = say("install.refused", path=error.filename or "-", problem=error.strerror or str(error))
+        case.refused = refused_text(error.filename or "-", error.strerror or str(error))
 
 
 def _prove(cases: Sequence[Case], installer: Installer, settings: Settings) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from codexmem.cli.messages import say
+from codexmem.cli.messages import language, say
+from codexmem.cli.messages_zh_install import REFUSALS, REFUSED_AT
 
 if TYPE_CHECKING:
     from codexmem.cli.output import Output
@@ -21,6 +23,7 @@ _FATES = {
     UNTOUCHED: "install.same",
 }
 
+_PLACE = re.compile(r"line (?P<line>\d+), column (?P<column>\d+): (?P<what>.+)", re.DOTALL)
 
 # Why an agent does not record, and what to do about it.
 _PROBLEMS = {
@@ -41,6 +44,19 @@ def spoken(check: Check) -> tuple[str, str]:
     """What is wrong with a check that failed, and what to do about it."""
     why, how = _PROBLEMS[check.problem]
     return say(why, **check.values), say(how, **check.values)
+
+
+def refused_text(path: object, problem: str) -> str:
+    """That a file was not changed, why, and what to do; as far as we can say it in the language of the moment."""
+    return say("install.refused", path=path, problem=_in_chinese(problem) if language() == "zh" else problem)
+
+
+def _in_chinese(problem: str) -> str:
+    place = _PLACE.fullmatch(problem)
+    if place is None:
+        return REFUSALS.get(problem, problem)
+    what = REFUSALS.get(place["what"], place["what"])
+    return REFUSED_AT.format(line=place["line"], column=place["column"], what=what)
 
 
 def changes_text(title: str, changes: Sequence[Change], refused: str) -> str:

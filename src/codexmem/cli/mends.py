@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from codexmem.cli.install_text import refused_text
 from codexmem.cli.messages import explain, say
 from codexmem.cli.store import transfer_of
 from codexmem.domain import ids
@@ -156,7 +157,7 @@ def _reinstall(settings: Settings, finding: Finding) -> Values:
     try:
         changes = installer_of(settings).install(BY_NAME[finding.values["name"]])
     except Refused as refusal:
-        raise _Stays(say("install.refused", path=refusal.path, problem=refusal.problem)) from None
+        raise _Stays(refused_text(refusal.path, refusal.problem)) from None
     except Changed as changed:
         raise _Stays(say("install.changed", path=changed)) from None
     return {"paths": ", ".join(str(change.path) for change in changes if change.fate != "none") or "-"}

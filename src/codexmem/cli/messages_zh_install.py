@@ -119,3 +119,22 @@ INSTALL: dict[str, str] = {
     "open.print": "只显示地址。",
     "open.by_hand": "无法启动浏览器；请手动打开该地址",
 }
+
+# What keeps a file from being changed, as the readers of files say it.
+REFUSED_AT = "第 {line} 行第 {column} 列：{what}"
+REFUSALS: dict[str, str] = {
+    "it ends too early": "内容不完整",
+    "something follows the end": "结尾之后还有内容",
+    "a comment does not end": "注释没有结束",
+    "nested too deeply": "嵌套过深",
+    "a value was expected": "此处应为一个值",
+    "a comma or } was expected": "此处应为逗号或 }",
+    "a comma or ] was expected": "此处应为逗号或 ]",
+    "a key in quotes was expected": "此处应为带引号的键",
+    "a colon was expected": "此处应为冒号",
+    "an object was expected": "此处应为一个对象",
+    "it is laid out in a way that cannot be edited without changing what it means": "其写法无法在不改变含义的情况下编辑",
+    "another codexmem install is still at work": "另一个 codexmem install 仍在运行",
+    "it is not text in UTF-8": "它不是 UTF-8 文本",
+    "a file of that name exists that is not from codexmem": "已有同名文件，且不是 codexmem 写的",
+}

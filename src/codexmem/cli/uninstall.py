@@ -9,7 +9,7 @@ import click
 
 from codexmem.cli.asking import confirm
 from codexmem.cli.frame import Command, current, option, setting_option
-from codexmem.cli.install_text import UNTOUCHED, changes_text
+from codexmem.cli.install_text import UNTOUCHED, changes_text, refused_text
 from codexmem.cli.installed import installer_of, named, person
 from codexmem.cli.messages import say
 from codexmem.cli.store import chosen
@@ -74,7 +74,7 @@ def _planned(installer: Installer, agent: Agent) -> Plan:
     try:
         return agent, installer.plan_removal(agent), ""
     except Refused as refusal:
-        return agent, [], say("install.refused", path=refusal.path, problem=refusal.problem)
+        return agent, [], refused_text(refusal.path, refusal.problem)
 
 
 def _removed(installer: Installer, agent: Agent, refused: str) -> Plan:
@@ -88,7 +88,7 @@ def _removed(installer: Installer, agent: Agent, refused: str) -> Plan:
     except Changed as changed:
         return agent, [], say("install.changed", path=changed)
     except Refused as refusal:
-        return agent, [], say("install.refused", path=refusal.path, problem=refusal.problem)
+        return agent, [], refused_text(refusal.path, refusal.problem)
 
 
 def _unit() -> str | None:
