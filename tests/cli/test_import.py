@@ -47,8 +47,8 @@ def test_an_import_tells_what_it_did_and_how_to_take_it_back(call: Call, theirs:
         ["prompts", "2"],
     ]
     lines = said.err.splitlines()
-    assert "1 rows were left out: they say nothing" in lines
-    assert "1 rows were left out: their time cannot be read" in lines
+    assert "1 row was left out: they say nothing" in lines
+    assert "1 row was left out: their time cannot be read" in lines
     assert "6 memories imported" in lines
     assert lines[-1].startswith("to take the import back: codexmem undo import:claude-mem:")
     found = call("search", "port", "--kind", "observation", "--json").json["results"]

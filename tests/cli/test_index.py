@@ -186,7 +186,7 @@ def test_doctor_about_search_where_all_is_well(call: Call, data_dir: Path, embed
     assert finding(call, "embedder")["what"] == "openai:toy@127.0.0.1 answers"
     behind = finding(call, "index")
     assert behind["state"] == "warning"
-    assert behind["what"] == "1 memories wait for vectors (openai:toy@127.0.0.1), and no server makes them"
+    assert behind["what"] == "1 memory waits for vectors (openai:toy@127.0.0.1), and no server makes them"
     assert behind["how"] == "codexmem start, or codexmem doctor --fix"
     assert call("index", "rebuild").code == 0
     assert finding(call, "index")["what"] == "every memory has its vectors (openai:toy@127.0.0.1)"

@@ -93,7 +93,7 @@ def test_workspaces_are_made_listed_and_removed(call: Call, way: str, data_dir: 
     (path / "笔记.txt").write_text("x")
     listed = told(call, "workspace", "ls")
     assert listed == {"workspaces": [{"task": "task-42", "path": str(path), "files": 1}], "note": None}
-    assert call("workspace", "ls").out.split() == ["task-42", "1", "files", str(path)]
+    assert call("workspace", "ls").out.split() == ["task-42", "1", "file", str(path)]
     assert "1 个文件" in call("workspace", "list", "--lang", "zh").out
     taken = call("workspace", "init", "task-42")
     assert (taken.code, "codexmem workspace rm" in taken.err) == (5, True)

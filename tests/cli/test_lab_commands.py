@@ -138,7 +138,7 @@ def test_lessons_by_hand_and_the_catalog(call: Call, server: Server, monkeypatch
     preset = call("preset", "add", "gas 气体", "co", ids[1])
     assert preset.err == "gas 气体 is added, with 2 products\n"
     assert told(call, "preset", "ls")["items"][0]["product_ids"] == ids
-    assert call("preset", "edit", preset.out.strip(), "甲烷", "--name", "one").err == "one has 1 products\n"
+    assert call("preset", "edit", preset.out.strip(), "甲烷", "--name", "one").err == "one has 1 product\n"
     assert call("product", "edit", ids[0], "--status", "archived").err == "CO is archived\n"
     assert call("product", "ls", "--status", "archived").out.split() == [ids[0], "archived", "CO"]
     assert call("product", "edit", ids[0], "--name", "CO (g)").err == "CO (g) is archived\n"

@@ -60,7 +60,7 @@ def test_folders_and_what_is_left_out(call: Call, tmp_path: Path, monkeypatch: p
     folder = written(tmp_path / "文献", 铜="# 铜\n\n铜位点。")
     (folder / "data.csv").write_text("1")
     made = call("lab", "kb", "add", "kb_own", str(folder))
-    assert (made.code, made.out) == (0, "kb_own: 1 added, 0 changed, 0 removed, 0 unchanged; 1 pieces written\n")
+    assert (made.code, made.out) == (0, "kb_own: 1 added, 0 changed, 0 removed, 0 unchanged; 1 piece written\n")
     assert made.err.splitlines()[0] == "left out: data.csv: it is not Markdown, text or PDF"
     (report,) = told(call, "add", "kb_own", str(folder))["folders"]
     assert (report["unchanged"], report["left_documents"][0]["document"]) == (1, "data.csv")

@@ -182,7 +182,7 @@ def test_a_document_goes_out_and_comes_in_as_one_delta(call: Call, way: str, tmp
     call("memory", "update", "project://a", "乙")
     path = tmp_path / "notes.json"
     said = call("memory", "export", "--versions", "--relations", "--output", str(path))
-    assert (said.code, said.out, said.err) == (0, f"{path}\n", "1 notes exported\n")
+    assert (said.code, said.out, said.err) == (0, f"{path}\n", "1 note exported\n")
     assert call("memory", "export", "--output", str(path)).code == 5
     assert json.loads(call("memory", "export").out)["memories"][0]["content"] == "乙"
     assert call("memory", "delete", "project://a", "--force", "--yes").code == 0

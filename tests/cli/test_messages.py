@@ -108,3 +108,10 @@ def test_errors_are_told_in_chinese_by_reason_then_by_code(error: CodexmemError,
     finally:
         messages.use("en")
     assert messages.explain(error) == (error.message, error.hint)
+
+
+@pytest.mark.parametrize(
+    "count,said", [(0, "0 memories"), (1, "1 memory"), ("1", "1 memory"), ("1,001", "1,001 memories")]
+)
+def test_words_fit_their_counts(count: object, said: str) -> None:
+    assert messages.say("undo.done", count=count) == f"{said} taken back"

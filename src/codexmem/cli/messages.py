@@ -1,5 +1,6 @@
 """Which language we speak, and what is said in it. The texts are data: one file per language, the same keys in each."""
 
+import string
 from collections.abc import Mapping
 
 from codexmem.cli.messages_en import EN
@@ -7,6 +8,19 @@ from codexmem.cli.messages_zh import ZH
 from codexmem.cli.messages_zh_errors import CODES, ERRORS, HINTS, NOTES
 from codexmem.domain.errors import CodexmemError
 
+
+class _Counted(string.Formatter):
+    """Writes `{count:memory|memories}` as the word that fits the count, which may have commas in it."""
+
+    def format_field(self, value: object, format_spec: str) -> str:
+        """The word or, without a bar, the value."""
+        one, bar, many = format_spec.partition("|")
+        if not bar:
+            return str(super().format_field(value, format_spec))
+        return one if str(value) == "1" else many
+
+
+_filled = _Counted().format
 CATALOGUES = {"en": dict(EN), "zh": dict(ZH)}
 _language = "en"
 
@@ -31,7 +45,7 @@ def learn(english: Mapping[str, str], chinese: Mapping[str, str]) -> None:
 def say(key: str, **values: object) -> str:
     """The text for this key."""
     text = CATALOGUES[_language][key]
-    return text.format(**values) if values else text
+    return _filled(text, **values) if values else text
 
 
 def say_note(note: str) -> str:

@@ -139,8 +139,8 @@ ACROSS: dict[str, str] = {
     "memory.same": "versions {before} and {after} say the same",
     "memory.confirm_rollback": "Let {uri} say again what it said in version {version}?",
     "memory.rolled_back": "{uri} says again what it said in version {version}, as version {now}",
-    "memory.exported": "{count} notes exported",
-    "memory.imported": "{created} notes created, {changed} changed",
+    "memory.exported": "{count} {count:note|notes} exported",
+    "memory.imported": "{created} {created:note|notes} created, {changed} changed",
     "kb.short": "The knowledge base.",
     "kb.help": "Entries of the knowledge base, each with an id such as kb-…, a summary and tags.",
     "kb.example": "codexmem kb add 'Ports below 1024 need rights' --summary 'low ports' --tag net",
@@ -184,6 +184,6 @@ ACROSS: dict[str, str] = {
     "workspace.made": "when the task is done: {command}",
     "workspace.confirm": "Remove the workspace of {task} with everything in it? There is no way back.",
     "workspace.removed": "the workspace of {task} is removed",
-    "workspace.files": "{count} files",
+    "workspace.files": "{count} {count:file|files}",
     "workspace.none": "no task has a workspace",
 }

@@ -79,10 +79,10 @@ DOCTOR: dict[str, str] = {
     "doctor.mend_server.would": "remove server.json, which tells of a server at {url} that is gone",
     "doctor.mend_schema": "upgraded the schema from {have} to {want}; before that, a backup: {path}",
     "doctor.mend_schema.would": "make a backup and upgrade the schema from {have} to {want}",
-    "doctor.mend_words": "indexed the words of {worded} memories",
+    "doctor.mend_words": "indexed the words of {worded} {worded:memory|memories}",
     "doctor.mend_words.would": "index the words that are missing",
-    "doctor.mend_index": "made the vectors of {count} memories ({model})",
-    "doctor.mend_index.would": "make the vectors of {waiting} memories ({model})",
+    "doctor.mend_index": "made the vectors of {count} {count:memory|memories} ({model})",
+    "doctor.mend_index.would": "make the vectors of {waiting} {waiting:memory|memories} ({model})",
     "doctor.mend_agent": "{agent}: our entries are in its configuration again ({paths}); restart it if it is open",
     "doctor.mend_agent.would": "put our entries into the configuration of {agent} again; codexmem install {name} "
     "--dry-run shows the change",

@@ -50,7 +50,7 @@ INSTALL: dict[str, str] = {
     "install.changed": "{path} was changed by another program meanwhile, and left alone. Run this again",
     "install.confirm": "Change these files?",
     "install.proving": "checking {agent}",
-    "install.recording": "{agent}: recording ({count} tools)",
+    "install.recording": "{agent}: recording ({count} {count:tool|tools})",
     "install.without_tools": "{agent}: recording, but its tools do not work",
     "install.not_recording": "{agent}: not recording",
     "install.next": "restart agents that are open; to have every file as it was: {command}",

@@ -21,7 +21,7 @@ LAB: dict[str, str] = {
     "lab.kb.none_configured": "no folder is named, and none is configured",
     "lab.kb.reading": "reading {namespace}",
     "lab.kb.line": "{namespace}: {added} added, {changed} changed, {removed} removed, {unchanged} unchanged; "
-    "{pieces} pieces written",
+    "{pieces} {pieces:piece|pieces} written",
     "lab.kb.left": "left out: {document}: {reason}",
     "lab.kb.left_more": "left out: {count} more; --json names them",
     "lab.kb.cut": "not everything was looked at: {reason}",
@@ -50,7 +50,7 @@ LAB: dict[str, str] = {
     "lab.kb.rm.example": "codexmem lab kb rm kb_principles old.pdf\n"
     "codexmem lab kb rm kb_principles --folder sample:principles --yes",
     "lab.kb.folder": "Only documents read from this folder, as codexmem lab kb ls shows it.",
-    "lab.kb.confirm": "Remove {count} documents of {namespace}?",
-    "lab.kb.removed": "{count} documents removed",
+    "lab.kb.confirm": "Remove {count} {count:document|documents} of {namespace}?",
+    "lab.kb.removed": "{count} {count:document|documents} removed",
     "lab.kb.nothing_to_remove": "there is no such document",
 }

@@ -87,11 +87,11 @@ POLICY: dict[str, str] = {
     "codecli.audit.option_all": "Send every row, also those that were sent before.",
     "codecli.audit.nothing": "nothing is recorded; the log is written while audit.mode is prompt or auto",
     "codecli.audit.unasked": "not asked",
-    "codecli.audit.good": "{count} rows, each as it was written",
+    "codecli.audit.good": "{count} {count:row|rows}, each as it was written",
     "codecli.audit.unfinished": "the last line is unfinished, as a crash leaves it; the next row will account for it",
     "codecli.audit.where": "{file}, line {line}, row {seq}",
-    "codecli.audit.what_now": "the {count} rows before it are as they were written; keep a copy of the folder and "
-    "compare it with the server's (mem-codecli audit push --all)",
+    "codecli.audit.what_now": "the {count} {count:row|rows} before it are as they were written; keep a copy of the "
+    "folder and compare it with the server's (mem-codecli audit push --all)",
     "codecli.audit.altered": "a row was changed",
     "codecli.audit.torn": "a line is damaged",
     "codecli.audit.missing": "rows are missing",
@@ -101,7 +101,7 @@ POLICY: dict[str, str] = {
     "codecli.audit.forged": "the newest row is not the one that was written",
     "codecli.audit.no_head": "head.json, which says how long the log is, is gone or was changed",
     "codecli.audit.no_key": "the key is gone, so nothing can be checked",
-    "codecli.audit.pushed": "{sent} rows sent, {new} of them new to the server",
+    "codecli.audit.pushed": "{sent} {sent:row|rows} sent, {new} of them new to the server",
     "codecli.audit.rewritten": "the server has other rows, or lacks those before: {numbers}. The log was rewritten or "
     "cut; see mem-codecli audit verify",
 }
