@@ -12,7 +12,7 @@ import pytest
 
 from tests.docs.building import build_site
 from tests.docs.html import Built, broken, foreign, read
-from tests.docs.pages import ALSO, DOCS, LANGUAGES, Page, lacking, pages, relinked
+from tests.docs.pages import ALSO, DOCS, LANGUAGES, ROOT, Page, lacking, pages, relinked
 from tests.docs.reference.made import FOLDER, made
 
 FETCHING = re.compile(r"url\(['\"]?(?:https?:)?//|@import")
@@ -102,6 +102,13 @@ def test_every_page_of_the_documentation_is_a_page_once() -> None:
     found = pages()
     assert len({(page.name, page.language) for page in found}) == len(found)
     assert Page("tutorial.md", "zh", DOCS / "tutorial.zh.md") in found
+
+
+@pytest.mark.parametrize("name", ["README.md", "README.zh.md", "SECURITY.md"])
+def test_links_of_the_files_at_the_root_lead_to_files(name: str) -> None:
+    targets = re.findall(r"\]\((?!https?:)([^)#]+)", (ROOT / name).read_text())
+    assert targets, f"{name} has no links"
+    assert [target for target in targets if not (ROOT / target).exists()] == []
 
 
 def _config(language: str) -> dict[str, Any]:
