@@ -59,8 +59,8 @@ def test_every_command_is_offered_and_none_imported(environment: dict[str, str])
     asked = {**environment, "COMP_WORDS": "codexmem", "COMP_CWORD": "", "_CODEXMEM_COMPLETE": "fish_complete"}
     program = (
         "import sys, atexit; sys.argv = ['codexmem'];"
-        f"atexit.register(lambda: print([each for each in {(*HEAVY, 'codexmem.cli.doctor')!r} if each in sys.modules],"
-        " file=sys.stderr)); from codexmem.cli import main; main()"
+        f"loaded = lambda: [each for each in {(*HEAVY, 'codexmem.cli.doctor.command')!r} if each in sys.modules];"
+        "atexit.register(lambda: print(loaded(), file=sys.stderr)); from codexmem.cli import main; main()"
     )
     done = subprocess.run([sys.executable, "-c", program], env={**asked, "CODEXMEM_LANG": "zh"}, capture_output=True,
                           text=True, check=True)  # fmt: skip

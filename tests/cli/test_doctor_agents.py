@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from codexmem.cli.installed import installer_of
+from codexmem.cli.install.installed import installer_of
 from codexmem.cli.store import chosen
 from codexmem.clients.install.agents.table import AGENTS, BY_NAME
 from tests.cli.conftest import Call

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from codexmem.cli.installed import installer_of
-from codexmem.cli.scrub import LEFT_OUT, Scrub
+from codexmem.cli.doctor.scrub import LEFT_OUT, Scrub
+from codexmem.cli.install.installed import installer_of
 from codexmem.cli.store import chosen
 from codexmem.clients.install.agents.table import BY_NAME
 from codexmem.store import inspection, opening

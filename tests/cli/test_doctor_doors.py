@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from codexmem.cli import canary
-from codexmem.cli.canary import PROJECT, through_doors
-from codexmem.cli.installed import installer_of
+from codexmem.cli.doctor import canary
+from codexmem.cli.doctor.canary import PROJECT, through_doors
+from codexmem.cli.install.installed import installer_of
 from codexmem.cli.store import chosen
 from codexmem.clients.install import proof
 from codexmem.clients.install.agents.table import BY_NAME

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from codexmem.cli import finding, messages
-from codexmem.cli.mends import MENDS
-from codexmem.cli.messages_en import EN
-from codexmem.cli.messages_zh import ZH
+from codexmem.cli import messages
+from codexmem.cli.doctor import finding
+from codexmem.cli.doctor.mends import MENDS
+from codexmem.cli.messages.en import EN
+from codexmem.cli.messages.zh import ZH
 
 CLI = Path(finding.__file__).parent
 TEXTS = {"en": EN, "zh": ZH}

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from codexmem.cli.messages_zh_install import REFUSALS
+from codexmem.cli.messages.zh_install import REFUSALS
 from codexmem.clients import install
 from tests._support.server import Server
 from tests.cli.conftest import Call

@@ -11,16 +11,21 @@ import click
 import pytest
 
 from codexmem.cli import messages
-from codexmem.cli.messages_en import EN
-from codexmem.cli.messages_zh import ZH
-from codexmem.cli.messages_zh_errors import CODES, ERRORS, HINTS, NOTES
+from codexmem.cli.messages.en import EN
+from codexmem.cli.messages.zh import ZH
+from codexmem.cli.messages.zh_errors import CODES, ERRORS, HINTS, NOTES
 from codexmem.cli.output import EXIT_CODES
 from codexmem.cli.root import cli
 from codexmem.domain import errors
 from codexmem.domain.errors import CodexmemError, Unavailable
 
-SOURCE = Path(messages.__file__).parents[1]
-CLI = {path.name: path.read_text() for path in (SOURCE / "cli").glob("*.py") if not path.name.startswith("messages_")}
+SOURCE = Path(messages.__file__).parents[2]
+# Of this command: the other one has its own texts.
+CLI = [
+    path.read_text()
+    for path in (SOURCE / "cli").rglob("*.py")
+    if path.relative_to(SOURCE / "cli").parts[0] not in {"messages", "codecli"}
+]
 
 
 def commands(group: click.Group = cli) -> Iterator[click.Command]:
@@ -50,7 +55,7 @@ def test_both_catalogues_name_the_same_values() -> None:
 
 
 def test_every_key_is_used() -> None:
-    literals = {found for text in CLI.values() for found in re.findall(r"""["']([a-z_]+(?:\.[a-z_]+)+)["']""", text)}
+    literals = {found for text in CLI for found in re.findall(r"""["']([a-z_]+(?:\.[a-z_]+)+)["']""", text)}
     of_commands = {
         f"{command.key}.{what}"  # type: ignore[attr-defined]
         for command in commands()

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from codexmem.cli.lab_door import Answer, LabDoor
+from codexmem.cli.lab.door import Answer, LabDoor
 from codexmem.cli.progress import bar
 
 LOOK_S = 0.3

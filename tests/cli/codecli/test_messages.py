@@ -8,11 +8,11 @@ from pathlib import Path
 from codexmem.cli import messages
 from codexmem.cli.codecli.catalogue import CHINESE, ENGLISH
 from codexmem.cli.codecli.root import cli
-from codexmem.cli.messages_en import EN
+from codexmem.cli.messages.en import EN
 from codexmem.clients.codecli.config_table import BY_NAME
 from tests.cli.test_messages import commands, placeholders
 
-FOLDER = Path(messages.__file__).parent / "codecli"
+FOLDER = Path(messages.__file__).parents[1] / "codecli"
 SOURCES = {path.name: path.read_text() for path in FOLDER.glob("*.py") if not path.name.startswith("messages_")}
 # Keys that are put together: of warnings, of what happened in a recording, and of why the gatekeeper refuses.
 PUT_TOGETHER = ("codecli.notice.", "codecli.replay.asked", "codecli.replay.said", "codecli.gatekeeper.")

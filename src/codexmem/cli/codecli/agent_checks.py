@@ -3,7 +3,7 @@
 import subprocess
 from pathlib import Path
 
-from codexmem.cli.finding import Finding
+from codexmem.cli.doctor.finding import Finding
 from codexmem.cli.messages import explain
 from codexmem.clients.codecli import programs, surroundings, whereabouts
 from codexmem.clients.codecli.audit_log import AuditLog

@@ -10,7 +10,7 @@ from pathlib import Path
 from codexmem.cli.codecli import agent_checks
 from codexmem.cli.codecli.configured import said
 from codexmem.cli.codecli.server_checks import Server
-from codexmem.cli.finding import Finding
+from codexmem.cli.doctor.finding import Finding
 from codexmem.cli.messages import explain
 from codexmem.clients.codecli import config_files, surroundings, whereabouts
 from codexmem.clients.codecli.config_files import Loaded

@@ -3,7 +3,7 @@
 import click
 
 from codexmem.cli.codecli.configured import memory_options
-from codexmem.cli.finding import tell
+from codexmem.cli.doctor.finding import tell
 from codexmem.cli.frame import Command, option
 
 

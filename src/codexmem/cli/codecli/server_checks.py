@@ -2,7 +2,7 @@
 
 from functools import cached_property
 
-from codexmem.cli.finding import Finding, State
+from codexmem.cli.doctor.finding import Finding, State
 from codexmem.clients import starting
 from codexmem.clients.codecli import probing, whereabouts
 from codexmem.clients.codecli.configuration import Config

@@ -1,0 +1,186 @@
+"""What `doctor --fix` mends: for a finding, the one thing that puts it right without losing anything.
+
+Each mend looks again at what it is about to change, because a server may have started since the check. What has no mend
+here needs a person: its finding says what helps.
+"""
+
+from __future__ import annotations
+
+import stat
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from codexmem.cli.install.text import refused_text
+from codexmem.cli.messages import explain, say
+from codexmem.cli.store import transfer_of
+from codexmem.domain import ids
+from codexmem.domain.errors import CodexmemError, Unavailable
+
+if TYPE_CHECKING:
+    from codexmem.cli.doctor.finding import Finding
+    from codexmem.settings import Settings
+
+Values = Mapping[str, Any]
+_COUNTED = 100_000  # waiting memories that a bar counts, at most
+_LOOKS_EVERY_S = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Mend:
+    """How a finding is mended. `key` names what is said of it: done, and with `.would` before it is."""
+
+    key: str
+    act: Callable[[Settings, Finding], Values]  # what there is to say of it beyond the finding's own values
+
+
+@dataclass(frozen=True, slots=True)
+class Mended:
+    """What became of one finding."""
+
+    check: str
+    outcome: Literal["mended", "would", "failed"]
+    what: str
+
+    def document(self) -> dict[str, str]:
+        """For programs."""
+        return {"check": self.check, "outcome": self.outcome, "what": self.what}
+
+
+class _Stays(Unavailable):
+    """It could not be mended; its text comes from the catalogue."""
+
+    spoken = True
+
+
+def mendable(findings: Iterable[Finding], settings: Settings) -> list[Finding]:
+    """Those that --fix would mend, each agent once, in the order in which it is safe."""
+    wanted: dict[tuple[str, str], Finding] = {}
+    receipts = _receipts(settings)
+    for finding in findings:
+        mend = MENDS.get(finding.key)
+        # Without a receipt nobody has said that we belong there, and nobody could take us out again.
+        if mend is not None and (mend.act is not _reinstall or finding.values["name"] in receipts):
+            wanted.setdefault((finding.check, mend.key), finding)
+    order = list(MENDS)
+    return sorted(wanted.values(), key=lambda finding: order.index(finding.key))
+
+
+def mend(findings: Sequence[Finding], settings: Settings, *, dry_run: bool) -> list[Mended]:
+    """Mend them one after the other; one that fails does not keep the next from being tried."""
+    return [_mended(finding, settings, dry_run=dry_run) for finding in mendable(findings, settings)]
+
+
+def _mended(finding: Finding, settings: Settings, *, dry_run: bool) -> Mended:
+    chosen = MENDS[finding.key]
+    if dry_run:
+        return Mended(finding.check, "would", say(f"{chosen.key}.would", **finding.values))
+    try:
+        values = chosen.act(settings, finding)
+    except CodexmemError as error:
+        problem, hint = explain(error)
+        return Mended(finding.check, "failed", f"{problem}{f' ({hint})' if hint else ''}")
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        return Mended(finding.check, "failed", f"{where}{error.strerror or error}")
+    return Mended(finding.check, "mended", say(chosen.key, **(finding.values | dict(values))))
+
+
+def _close_folder(settings: Settings, _: Finding) -> Values:
+    folder = settings.data_dir
+    # The folder first: from then on nobody else comes to what is in it.
+    for path in (folder, *sorted(folder.iterdir())):
+        mode = stat.S_IMODE(path.lstat().st_mode)
+        if mode & 0o077 and not path.is_symlink():
+            path.chmod(mode & 0o700)
+    return {}
+
+
+def _withdraw(settings: Settings, _: Finding) -> Values:
+    """Take away what a server that was killed has left; its lock went with it."""
+    from codexmem.clients import background
+    from codexmem.store import inspection
+
+    path = settings.data_dir / "server.json"
+    left = path.read_bytes()
+    if inspection.owned(settings.database_url) or background.look(settings.data_dir) is not None:
+        raise _Stays(say("doctor.stays_started"))
+    if path.read_bytes() == left:
+        path.unlink()
+    background.forget_attempt(settings.data_dir)
+    return {"file": str(path)}
+
+
+def _back_up(settings: Settings, _: Finding) -> Values:
+    from codexmem.cli.progress import bar
+
+    with bar(say("backup.copying")) as progress:
+        return {"path": str(transfer_of(settings).backup(progress=progress).folder)}
+
+
+def _upgrade(settings: Settings, _: Finding) -> Values:
+    from codexmem.store.opening import open_database
+
+    kept = transfer_of(settings).before_upgrade()
+    # Opening takes the owner's lock first: two programs must not migrate one file.
+    open_database(settings.database_url).close()
+    return {"path": str(kept.folder) if kept else "-"}
+
+
+def _catch_up(settings: Settings, _: Finding) -> Values:
+    from codexmem.cli.progress import bar
+    from codexmem.cli.reach import opened
+    from codexmem.domain.tenant import LOCAL
+    from codexmem.store.catching_up import CatchingUp
+
+    with opened(settings, LOCAL, create=False) as core, bar(say("index.rebuilding")) as progress:
+        backlog = CatchingUp(core.db)
+        total = backlog.count_waiting(limit=_COUNTED)
+        looked = ids.monotonic()
+
+        def proceed() -> None:
+            nonlocal looked
+            if ids.monotonic() - looked > _LOOKS_EVERY_S:
+                looked = ids.monotonic()
+                progress(total - backlog.count_waiting(limit=_COUNTED), total)
+
+        done = core.indexer.catch_up(proceed)
+    return {"count": f"{done.embedded:,}", "worded": f"{done.worded:,}"}
+
+
+def _reinstall(settings: Settings, finding: Finding) -> Values:
+    from codexmem.cli.install.installed import installer_of
+    from codexmem.clients.install.agents.table import BY_NAME
+    from codexmem.clients.install.files import Changed
+    from codexmem.clients.install.installing import Refused
+
+    try:
+        changes = installer_of(settings).install(BY_NAME[finding.values["name"]])
+    except Refused as refusal:
+        raise _Stays(refused_text(refusal.path, refusal.problem)) from None
+    except Changed as changed:
+        raise _Stays(say("install.changed", path=changed)) from None
+    return {"paths": ", ".join(str(change.path) for change in changes if change.fate != "none") or "-"}
+
+
+def _receipts(settings: Settings) -> list[str]:
+    from codexmem.clients.install.receipts import Receipts
+
+    return Receipts(settings.data_dir).agents()
+
+
+# In the order in which they are made: close the door, keep a copy, and only then change anything.
+MENDS: Mapping[str, Mend] = {
+    "doctor.data_dir_open": Mend("doctor.mend_folder", _close_folder),
+    "doctor.backup_none": Mend("doctor.mend_backup", _back_up),
+    "doctor.backup_old": Mend("doctor.mend_backup", _back_up),
+    "doctor.server_stale": Mend("doctor.mend_server", _withdraw),
+    "doctor.schema_later": Mend("doctor.mend_schema", _upgrade),
+    "doctor.index_unworded": Mend("doctor.mend_words", _catch_up),
+    "doctor.index_behind": Mend("doctor.mend_index", _catch_up),
+    "doctor.agent_lost": Mend("doctor.mend_agent", _reinstall),
+    "doctor.agent_part": Mend("doctor.mend_agent", _reinstall),
+    "doctor.agent_moved": Mend("doctor.mend_agent", _reinstall),
+    "doctor.agent_untrusted": Mend("doctor.mend_agent", _reinstall),
+    "doctor.agent_tools": Mend("doctor.mend_agent", _reinstall),
+}

@@ -1,0 +1,197 @@
+"""`codexmem start`, `stop`, `status`, `logs` and `open`: the server in the background, whoever keeps it running."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from codexmem.cli.frame import Command, current, option, setting_option
+from codexmem.cli.install.installed import person, place_of
+from codexmem.cli.messages import say
+from codexmem.cli.output import UsageProblem
+from codexmem.cli.store import chosen
+from codexmem.domain.errors import Unavailable
+
+if TYPE_CHECKING:
+    from codexmem.clients.background import Running
+    from codexmem.clients.supervisors import Supervisor
+    from codexmem.settings import Settings
+
+_NOT_RUNNING = 6
+_PAGES = {"viewer": "/viewer", "memories": "/ui/memories", "timeline": "/ui/timeline", "qa": "/ui/qa",
+          "runs": "/ui/batches", "system": "/ui/system"}  # fmt: skip
+
+
+class _Elsewhere(Unavailable):
+    """The server is not ours to start; its text comes from the catalogue."""
+
+    spoken = True
+
+
+@click.command("start", cls=Command, key="start")
+@setting_option("port", metavar="PORT")
+@setting_option("data_dir", metavar="DIR")
+def start(port: str | None, data_dir: str | None) -> None:
+    """Start the server unless it runs."""
+    settings = chosen(port=port, data_dir=data_dir)
+    running, fresh = started(settings)
+    output = current()
+    output.result(_document(settings, running) | {"started": fresh}, running.url)
+    output.note(say("start.done" if fresh else "start.running", url=running.url, pid=running.pid), good=True)
+
+
+@click.command("stop", cls=Command, key="stop")
+@setting_option("data_dir", metavar="DIR")
+def stop(data_dir: str | None) -> None:
+    """Stop the server if it runs."""
+    from codexmem.clients import background
+
+    settings = chosen(data_dir=data_dir)
+    _require_own(settings)
+    output = current()
+    running = background.look(settings.data_dir)
+    if running is None:
+        output.result({"running": False, "stopped": False})
+        output.note(say("stop.none"))
+        return
+    supervisor = _in_charge()
+    # One that a hook started is unknown to the system, also where there is a unit.
+    if supervisor is not None:
+        supervisor.stop()
+    if not background.stop(running):
+        raise Unavailable(say("stop.stays", pid=running.pid), hint=say("stop.stays_hint", pid=running.pid))
+    # It did not fail: who needs it next need not wait as after an attempt that did.
+    background.forget_attempt(settings.data_dir)
+    output.result({"running": False, "stopped": True, "pid": running.pid})
+    output.note(say("stop.done", pid=running.pid), good=True)
+    if settings.autostart:
+        output.note(say("stop.again"))
+
+
+@click.command("status", cls=Command, key="status")
+@setting_option("data_dir", metavar="DIR")
+def status(data_dir: str | None) -> None:
+    """Say whether the server runs; exit 6 if not."""
+    from codexmem.clients import background
+
+    settings = chosen(data_dir=data_dir)
+    running = background.look(settings.data_dir)
+    document = _document(settings, running)
+    lines = [say("status.running", url=running.url, pid=running.pid, version=running.version,
+                 uptime=_uptime(running.uptime_ms)) if running else say("status.none"),
+             say("status.kept_by", who=_keeper(document["kept_by"])),
+             say("status.places", data=settings.data_dir, log=document["log"])]  # fmt: skip
+    current().result(document, "\n".join(lines))
+    if running is None:
+        current().note(say("status.next"))
+        click.get_current_context().exit(_NOT_RUNNING)
+
+
+@click.command("logs", cls=Command, key="logs")
+@option("-n", "--lines", "count", type=click.IntRange(0, 100_000), default=100, key="logs.lines")
+@option("-f", "--follow", is_flag=True, key="logs.follow")
+@setting_option("data_dir", metavar="DIR")
+def logs(count: int, follow: bool, data_dir: str | None) -> None:
+    """Print the end of the server's log."""
+    from codexmem.clients import background
+
+    settings = chosen(data_dir=data_dir)
+    output = current()
+    if follow and output.as_json:
+        raise UsageProblem(say("logs.json_follow"), hint=say("usage.see_help", command="codexmem logs"))
+    log = settings.data_dir / background.LOG
+    text = background.last_lines(log, count)
+    output.result({"log": str(log), "exists": log.exists(), "lines": text.splitlines()}, text.rstrip("\n"))
+    if not log.exists():
+        output.note(say("logs.none", path=log))
+    if follow:
+        for added in background.following(log):
+            click.echo(added, nl=False)
+
+
+@click.command("open", cls=Command, key="open")
+@click.argument("page", default="viewer", type=click.Choice(list(_PAGES)), metavar="[PAGE]")
+@option("--print", "only_print", is_flag=True, key="open.print")
+@setting_option("data_dir", metavar="DIR")
+def open_page(page: str, only_print: bool, data_dir: str | None) -> None:
+    """Show a page of the web application in the browser; the server is started if need be."""
+    settings = chosen(data_dir=data_dir)
+    url = settings.url.rstrip("/") or started(settings)[0].url
+    address = url + _PAGES[page]
+    opened = False
+    if not only_print:
+        import webbrowser
+
+        opened = webbrowser.open(address)
+    output = current()
+    output.result({"url": address, "opened": opened}, address)
+    if not opened and not only_print:
+        output.note(say("open.by_hand"))
+
+
+def started(settings: Settings) -> tuple[Running, bool]:
+    """The running server, and whether it was started just now; Unavailable says why there is none."""
+    from codexmem.clients import background, starting
+
+    _require_own(settings)
+    running = background.look(settings.data_dir)
+    if running is not None:
+        return running, False
+    place = place_of(settings)
+    supervisor = _in_charge()
+    if supervisor is not None:
+        problem = supervisor.start()
+        # It is on its way; starting another one beside it would be a race for the store.
+        if not problem and (running := background.awaited(settings.data_dir)) is not None:
+            return running, True
+        current().note(say("start.unit_failed", who=supervisor.name, problem=problem or "-"), good=False)
+    if not settings.autostart:
+        place = starting.Place(place.data_dir, place.port, key=place.key, flags=place.flags)
+    # A person asks: that a hook has tried a moment ago is no reason not to. Of two servers one finds the store owned.
+    background.forget_attempt(settings.data_dir)
+    starting.ensure(place)
+    running = background.look(settings.data_dir)
+    if running is None:
+        # Another program answers there, or it went at once.
+        raise _Elsewhere(say("start.foreign", url=starting.address(place)), hint=say("start.foreign_hint"))
+    return running, True
+
+
+def _require_own(settings: Settings) -> None:
+    if settings.url:
+        raise _Elsewhere(say("start.elsewhere", url=settings.url), hint=say("start.elsewhere_hint"))
+
+
+def _in_charge() -> Supervisor | None:
+    from codexmem.clients import supervisors
+
+    whose = person()
+    return supervisors.in_charge(whose.environ, whose.home)
+
+
+def _document(settings: Settings, running: Running | None) -> dict[str, Any]:
+    from codexmem.clients import background
+
+    supervisor = _in_charge()
+    keeper = supervisor.name if supervisor is not None else "hook" if settings.autostart else "nobody"
+    return {
+        "running": running is not None,
+        "url": running.url if running else None,
+        "pid": running.pid if running else None,
+        "version": running.version if running else None,
+        "uptime_ms": running.uptime_ms if running else None,
+        "kept_by": keeper,
+        "data_dir": str(settings.data_dir),
+        "log": str(settings.data_dir / background.LOG),
+    }
+
+
+def _keeper(name: str) -> str:
+    return {"hook": say("status.by_hook"), "nobody": say("status.by_nobody")}.get(name, name)
+
+
+def _uptime(milliseconds: int) -> str:
+    minutes, seconds = divmod(milliseconds // 1000, 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{seconds:02}"

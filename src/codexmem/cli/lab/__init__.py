@@ -1,0 +1,1 @@
+"""The lab at the command line: library, batches, runs, lessons, products, presets."""

@@ -1,0 +1,75 @@
+"""`codexmem preset`: products that are measured together."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from codexmem.cli.cells import one_line
+from codexmem.cli.frame import Command, Group, current, option
+from codexmem.cli.lab import text as lab_text
+from codexmem.cli.lab.batch import LIMIT
+from codexmem.cli.lab.door import Answer, lab_door
+from codexmem.cli.lab.product import SHELVED
+from codexmem.cli.lab.run_feedback import product_id_of
+from codexmem.cli.messages import say
+from codexmem.cli.store import store_options, tenant_option
+
+
+@click.group("preset", cls=Group, key="preset", no_args_is_help=True, also={"list": "ls", "new": "add"})
+def preset() -> None:
+    """Presets of products."""
+
+
+@preset.command("ls", cls=Command, key="preset.ls")
+@option("--status", type=SHELVED, metavar="STATUS", key="product.status")
+@option("--limit", type=LIMIT, default=100, metavar="N", key="lab.limit")
+@tenant_option
+@store_options
+def ls(status: str | None, limit: int, **where: Any) -> None:
+    """List presets, the newest first."""
+    with lab_door(**where) as door:
+        found, more = door.items("product_presets", limit=limit, status=status)
+    rows = [
+        [each["preset_id"], each["status"], one_line(each["name"]), say("preset.count", count=len(each["product_ids"]))]
+        for each in found
+    ]
+    output = current()
+    output.result({"items": found, "has_more": more}, lab_text.listed(rows))
+    if not found:
+        output.note(say("preset.none"))
+    elif more:
+        output.note(say("lab.more"))
+
+
+@preset.command("add", cls=Command, key="preset.add")
+@click.argument("name", metavar="NAME")
+@click.argument("products", nargs=-1, metavar="[PRODUCT...]")
+@tenant_option
+@store_options
+def add(name: str, products: Sequence[str], **where: Any) -> None:
+    """Add a preset of these products."""
+    with lab_door(create=True, **where) as door:
+        listed = [product_id_of(door, each) for each in products]
+        _written(door.send("POST", "product_presets", name=name, product_ids=listed), "preset.added")
+
+
+@preset.command("edit", cls=Command, key="preset.edit")
+@click.argument("preset_id", metavar="ID")
+@click.argument("products", nargs=-1, metavar="[PRODUCT...]")
+@option("--name", metavar="NAME", key="product.name")
+@option("--status", type=SHELVED, metavar="STATUS", key="product.new_status")
+@tenant_option
+@store_options
+def edit(preset_id: str, products: Sequence[str], name: str | None, status: str | None, **where: Any) -> None:
+    """Change a preset; products that are given replace those before."""
+    with lab_door(**where) as door:
+        listed = [product_id_of(door, each) for each in products] or None
+        told = door.send("PUT", "product_presets", preset_id, name=name, status=status, product_ids=listed)
+    _written(told, "preset.edited")
+
+
+def _written(told: Answer, key: str) -> None:
+    output = current()
+    output.result(told, told["preset"]["preset_id"])
+    output.note(say(key, name=one_line(told["preset"]["name"]), count=len(told["preset"]["product_ids"])), good=True)

@@ -1,0 +1,1 @@
+"""`codexmem memory`: notes by their addresses."""

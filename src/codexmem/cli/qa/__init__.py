@@ -1,0 +1,1 @@
+"""`codexmem qa`: questions with answers."""
