@@ -6,7 +6,7 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Panel } from '@/parts/Panel';
 import { TimeText } from '@/parts/TimeText';
-import { Manner, Said } from './ContentTab';
+import { Manner, Said } from './NoteText';
 import type { NoteState, SetNoteState } from './noteState';
 import { versionQuery, type Note } from './queries';
 import { RollbackDialog } from './RollbackDialog';
