@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -12,15 +13,15 @@ from codexmem.clients.install.commands import Commands
 from codexmem.clients.install.entries import Member
 
 
-class OneFile:
+class OneFile(ABC):
     """What differs is the folder, the names of the moments, and the switches against hooks."""
 
     name: str
     moments: Mapping[str, str]
 
+    @abstractmethod
     def folder(self, person: Person) -> Path:
         """Where the file is."""
-        raise NotImplementedError
 
     def targets(self, person: Person, commands: Commands) -> list[Target]:
         """Its settings; times are in milliseconds."""
