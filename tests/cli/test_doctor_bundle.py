@@ -42,7 +42,7 @@ def planted(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> Path
     monkeypatch.setenv("CODEXMEM_DATA_DIR", str(data_dir))
     monkeypatch.setenv("CODEXMEM_OPENAI_API_KEY", KEY)
     monkeypatch.setenv("CODEXMEM_CHROMA_URL", f"http://somebody:{PASSWORD}@chroma.example:8000/?key={PASSWORD}")
-    monkeypatch.setenv("CODEXMEM_EXCLUDE_PROJECTS", "acme-takeover,/work/acme-takeover/*")
+    monkeypatch.setenv("CODEXMEM_EXCLUDE_PROJECTS", "acme-takeover,/srv/acme-takeover/*")
     monkeypatch.setenv("SOME_SERVICE_API_KEY", IN_ENVIRONMENT)
     chosen()
     fill(data_dir, [MEMORY])

@@ -27,7 +27,7 @@ if sys.argv[3] in {"context", "session-init"}:
 """
 SESSION = """\
 const { Codexmem } = await import(process.argv[2])
-const hooks = await Codexmem({ directory: "/work/shop" })
+const hooks = await Codexmem({ directory: "/home/me/shop" })
 const part = (text, more) => ({ type: "text", text, ...more })
 const parts = [part("Why?"), part("aside", { synthetic: true })]
 await hooks["chat.message"]({ sessionID: "s1" }, { message: {}, parts })
@@ -70,7 +70,7 @@ def test_a_session_reaches_the_hook_and_memory_the_model(tmp_path: Path) -> None
     ]
     read = [platforms.read("opencode", said, {}) for _, said in calls]
     assert {record["contentSessionId"] for record in read} == {"s1"}
-    assert {record["cwd"] for record in read} == {"/work/shop"}
+    assert {record["cwd"] for record in read} == {"/home/me/shop"}
     assert read[1]["prompt"] == "Why?"
     assert (read[2]["tool_name"], read[2]["tool_input"], read[2]["tool_response"]) == (
         "bash",
