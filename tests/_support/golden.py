@@ -12,7 +12,7 @@ from codexmem.domain.memory import Memory
 def same_as_golden(path: Path, text: str, memories: list[Memory]) -> None:
     """The text is what the file says, if these memories were the first ever written."""
     place = {str(memory.seq): str(number) for number, memory in enumerate(memories, 1)}
-    text = re.sub(r"(?<!Prompt )#(S|P|)(\d+)", lambda found: f"#{found[1]}{place[found[2]]}", text)
+    text = re.sub(r"#(S|P|)(\d+)", lambda found: f"#{found[1]}{place[found[2]]}", text)
     text = re.sub(r"(?<=anchor: )(S|P|)(\d+)$", lambda found: found[1] + place[found[2]], text, flags=re.MULTILINE)
     if os.environ.get("CODEXMEM_GOLDEN") == "write":
         path.parent.mkdir(parents=True, exist_ok=True)

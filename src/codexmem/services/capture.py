@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 from pathlib import PurePath
 from typing import Any
 
-from codexmem.domain import clipping, privacy, redaction
+from codexmem.domain import clipping, privacy, project, redaction
 from codexmem.domain.attrs import PromptAttrs
 from codexmem.domain.capture import (
     MAX_MESSAGE,
@@ -166,7 +166,7 @@ class Intake:
 
     def _touched(self, report: HookReport) -> Touched:
         touched = self._sessions.touch(
-            _required(report.session), project=report.project.strip()[:MAX_PROJECT], platform=report.platform[:64],
+            _required(report.session), project=_project(report)[:MAX_PROJECT], platform=report.platform[:64],
             cwd=report.cwd[:MAX_KEY], now_ms=self._when(report),
         )  # fmt: skip
         if touched.new:
@@ -238,6 +238,11 @@ def _cleaned(report: HookReport) -> HookReport:
 
 def _clean(value: Any) -> Any:
     return clipping.clip_value(redaction.redact_value(privacy.strip_value(value)))
+
+
+def _project(report: HookReport) -> str:
+    """The reported project, else the name of the working directory, which may be on another machine than this."""
+    return report.project.strip() or (project.identity(report.cwd, lambda _: None) if report.cwd.strip() else "")
 
 
 def _required(key: str) -> str:

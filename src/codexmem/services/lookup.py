@@ -81,6 +81,8 @@ class Lookup:
             kinds, project=wish.project, facets=tuple(facets), created_from_ms=wish.from_ms, created_to_ms=wish.to_ms
         )
         found = self._asked(wish, wanted) if wish.query.strip() else self._listed(wish, wanted)
+        if not found.memories and not wish.offset and wish.project is not None and not self._stored(wish.project):
+            return _nothing(f'nothing is stored for the project "{wish.project}"; GET /api/projects lists all')
         return replace(found, notes=(*found.notes, *notes), order=wish.order)
 
     def _asked(self, wish: Wish, wanted: Filter) -> Results:
@@ -96,6 +98,10 @@ class Lookup:
         order = Order.OLDEST if wish.order is By.OLDEST else Order.NEWEST
         page = self._memories.page(wanted, Page(wish.limit, order=order, offset=wish.offset))
         return Results(page.items, {}, None, page.after is not None)
+
+    def _stored(self, project: str) -> bool:
+        """Whether there is anything of a project, of whatever kind."""
+        return bool(self._memories.page(Filter(frozenset(Kind), project=project), Page(1)).items)
 
     def _labels_of(self, files: Sequence[str], project: str | None) -> tuple[frozenset[str], list[str]]:
         beginnings = list(dict.fromkeys(each for part in files for each in label_beginnings(part)))

@@ -54,6 +54,17 @@ def test_3_2_1_a_private_prompt(api: Server, begin: Callable[[str], Any], projec
     assert begin("an open one")["promptNumber"] == 2
 
 
+@pytest.mark.clause("000 §3.2.2", "an event of a session that was never begun takes its project from cwd")
+@pytest.mark.parametrize("cwd", ["/home/me/{}", "/home/me/{}/", "C:\\work\\{}"])
+def test_3_2_2_an_event_without_init_takes_its_project_from_cwd(
+    api: Server, session: str, project: str, cwd: str
+) -> None:
+    body = tool(session, cwd=cwd.format(project), tool_response={"content": "the port is 37877"})
+    assert api.post(OBSERVE, body).json == {"status": "queued"}
+    told = api.request("GET", f"/api/sessions?project={project}").json
+    assert [each["key"] for each in told["items"]] == [session]
+
+
 @pytest.mark.clause("000 §3.2.1", "a request without contentSessionId is a 400")
 @pytest.mark.parametrize("path", [INIT, OBSERVE, SUMMARIZE, COMPLETE])
 def test_3_2_a_session_needs_a_name(api: Server, path: str) -> None:

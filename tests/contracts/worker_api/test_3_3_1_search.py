@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -41,8 +42,39 @@ def test_2_3_the_index_is_laid_out_as_clients_know_it(door: Door) -> None:
 @pytest.mark.clause("000 §2.3", "nothing found is said, not raised")
 def test_2_3_nothing_found(door: Door) -> None:
     assert door.text("/api/search", query="zebra").splitlines()[0] == 'No results found matching "zebra"'
-    assert door.text("/api/search", project="none") == "No results found"
     assert door.rows("/api/search", query="zebra")["totalResults"] == 0
+
+
+@pytest.mark.clause("000 §2.3", "a project that does not exist is told as such, with and without a query")
+def test_2_3_an_unknown_project_is_told_as_such(door: Door) -> None:
+    door.observe("Port", "listens on 37877", project="shop-api")
+    for query in ({}, {"query": "port"}):
+        text = door.text("/api/search", project="shop-ap", **query)
+        assert text.splitlines()[0].startswith("No results found")
+        assert text.splitlines()[-1] == 'Note: nothing is stored for the project "shop-ap"; GET /api/projects lists all'
+        assert "Vector search" not in text
+        rows = door.rows("/api/search", project="shop-ap", **query)
+        assert (rows["totalResults"], len(rows["notes"])) == (0, 1)
+    # A known project in which nothing fits is another matter.
+    assert "nothing is stored" not in door.text("/api/search", project="shop-api", query="zebra")
+
+
+@pytest.mark.clause("000 §2.3", "the markdown index of a query keeps the order of relevance, across kinds and days")
+def test_2_3_the_index_keeps_the_order_of_relevance(door: Door) -> None:
+    door.observe("Release notes", "We mention the port once, among many other things: port.", minute=-3000)
+    door.observe("Server", "Started on a port.", files_modified=("src/server.py",))
+    exact = door.ask("Which port is 37877 for?", minute=3)
+    rows = door.rows("/api/search", query="which port is 37877 for")
+    scored = sorted(
+        ((row["score"], row["id"]) for group in ("observations", "sessions", "prompts") for row in rows[group]),
+        reverse=True,
+    )
+    text = door.text("/api/search", query="which port is 37877 for")
+    shown = [int(number) for number in re.findall(r"^\| #[SP]?(\d+) \|", text, flags=re.MULTILINE)]
+    assert shown == [number for _, number in scored]
+    assert shown[0] == exact.seq
+    assert f"| #P{exact.seq} | Feb 18, 2026, 4:03 PM | 💬 | Which port is 37877 for? | - | - |" in text
+    assert "| src/server.py |" in text
 
 
 @pytest.mark.clause("000 §3.3.1", "text comes as MCP content, JSON as rows")

@@ -1,4 +1,7 @@
-"""The index of a search: a table of titles by day and file, with what each would cost to read in full."""
+"""The index of a search, as a table of titles with what each would cost to read in full.
+
+What a query found stands best first in one table; what was listed or put in order by date stands by day and file.
+"""
 
 import json
 from collections.abc import Iterator
@@ -11,6 +14,7 @@ from codexmem.services.lookup import By, Results
 from codexmem.surfaces._kit.recall import layout
 
 _HEAD = ("| ID | Time | T | Title | Read |", "|----|------|---|-------|------|")
+_RANKED_HEAD = ("| ID | When | T | Title | File | Read |", "|----|------|---|-------|------|------|")
 _DITTO = "\u2033"
 _PROMPT = 60
 
@@ -23,12 +27,23 @@ def index(found: Results, query: str) -> str:
     else:
         counts = layout.counted(found.memories)
         parts = f"({counts[Kind.OBSERVATION]} obs, {counts[Kind.SUMMARY]} sessions, {counts[Kind.PROMPT]} prompts)"
-        lines = [f"Found {len(found.memories)} result(s){matching} {parts}", "", *_days(found)]
+        ranked = bool(found.scores) and found.order is By.RELEVANCE
+        table = _ranked(found) if ranked else _days(found)
+        lines = [f"Found {len(found.memories)} result(s){matching} {parts}", "", *table]
     return "\n\n".join(("\n".join(lines).rstrip("\n"), *notes_of(found)))
 
 
+def _ranked(found: Results) -> Iterator[str]:
+    yield from ("Best match first.", "", *_RANKED_HEAD)
+    for memory in found.memories:
+        number, icon, title, cost = _cells(memory)
+        file = layout.cell(layout.file_of(memory))
+        shown = file if file != layout.GENERAL else "-"
+        yield f"| {number} | {layout.date_and_time_of(memory)} | {icon} | {title} | {shown} | {cost} |"
+
+
 def _days(found: Results) -> Iterator[str]:
-    for day, made in layout.by_day(_merged(found)):
+    for day, made in layout.by_day(found.memories):
         yield from (f"### {day}", "")
         files: dict[str, list[Memory]] = {}
         for memory in made:
@@ -37,31 +52,25 @@ def _days(found: Results) -> Iterator[str]:
             yield from (f"**{file}**", *_HEAD, *_rows(memories), "")
 
 
-def _merged(found: Results) -> list[Memory]:
-    """Observations, then summaries, then prompts; dates decide where an order by date was asked for."""
-    if found.order is not By.RELEVANCE:
-        return list(found.memories)
-    order = list(layout.counted(()))
-    return sorted(found.memories, key=lambda memory: order.index(memory.kind))
-
-
 def _rows(memories: list[Memory]) -> Iterator[str]:
     before = ""
     for memory in memories:
         time = layout.time_of(memory)
-        yield _row(memory, _DITTO if time == before else time)
+        number, icon, title, cost = _cells(memory)
+        yield f"| {number} | {_DITTO if time == before else time} | {icon} | {title} | {cost} |"
         before = time
 
 
-def _row(memory: Memory, time: str) -> str:
+def _cells(memory: Memory) -> tuple[str, str, str, str]:
+    """Number, icon, title and cost, as cells of a row."""
     title = layout.title_of(memory)
     match memory.kind:
         case Kind.SUMMARY:
-            return f"| #S{memory.seq} | {time} | {layout.SUMMARY_ICON} | {layout.cell(title)} | - |"
+            return f"#S{memory.seq}", layout.SUMMARY_ICON, layout.cell(title), "-"
         case Kind.PROMPT:
-            return f"| #P{memory.seq} | {time} | {layout.PROMPT_ICON} | {layout.cell(layout.cut(title, _PROMPT))} | - |"
+            return f"#P{memory.seq}", layout.PROMPT_ICON, layout.cell(layout.cut(title, _PROMPT)), "-"
         case _:
-            return f"| #{memory.seq} | {time} | {layout.icon(memory)} | {layout.cell(title)} | ~{_cost(memory)} |"
+            return f"#{memory.seq}", layout.icon(memory), layout.cell(title), f"~{_cost(memory)}"
 
 
 def _cost(memory: Memory) -> int:

@@ -43,6 +43,11 @@ def day_and_time_of(memory: Memory) -> str:
     return f"{_MONTHS[moment.month - 1]} {moment.day}, {time_of(memory)}"
 
 
+def date_and_time_of(memory: Memory) -> str:
+    """The whole date and the time, as Feb 18, 2026, 3:48 PM."""
+    return f"{_day(memory.created_ms)}, {time_of(memory)}"
+
+
 def file_of(memory: Memory) -> str:
     """The first file that was changed, else the first that was read."""
     attrs = memory.state.attrs

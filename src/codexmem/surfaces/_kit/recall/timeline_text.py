@@ -84,4 +84,5 @@ def _aside(memory: Memory, mark: str) -> tuple[str, ...]:
         return (f"**{layout.SUMMARY_ICON} #S{memory.seq}** {layout.title_of(memory)} ({when}){mark}",)
     said = layout.title_of(memory)
     quoted = said if len(said) <= _QUOTED else said[:_QUOTED] + "..."
-    return (f"**{layout.PROMPT_ICON} User Prompt #{attrs.prompt_number}** ({when}){mark}", f"> {quoted}")
+    head = f"**{layout.PROMPT_ICON} #P{memory.seq}** User Prompt {attrs.prompt_number} ({when}){mark}"
+    return head, f"> {quoted}"
