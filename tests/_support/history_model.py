@@ -65,7 +65,7 @@ class Model:
         """The state a rollback of one memory should leave."""
         memory = self.memories[seq]
         target = next(write.state for write in memory.writes if write.number == number)
-        return replace(target, uris=tuple(uri for uri in target.uris if self.owner(uri) in (None, seq)))
+        return replace(target, uris=memory.state.uris, links=memory.state.links)
 
     def undo(self, mine: dict[int, list[int]], *, strict: bool, delta: str) -> tuple[list[int], list[int]]:
         """Restore each memory to the state before the first of its numbered writes; returns restored and left."""

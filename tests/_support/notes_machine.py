@@ -272,7 +272,7 @@ def machine_for(db: Database, tenant_prefix: str) -> type[RuleBasedStateMachine]
                 ways = self.ask("list_rollbacks", uri=uri, limit=100)["rollbacks"]
                 assert [way["version"] for way in ways] == list(range(note.version - 1, 0, -1))[:100]
                 for way in ways:
-                    assert (not way["would_change"]) == (note.past[way["version"] - 1] == note.now)
+                    assert (not way["would_change"]) == (self.model.rollback(note, way["version"]) == note.now)
                 if not note.deleted:
                     note.reads += 1
                     self.agree(self.ask("read_memory", uri=uri), note)

@@ -61,10 +61,8 @@ class NotesModel:
         return [note for note in self.notes if not note.deleted]
 
     def rollback(self, note: ModelNote, version: int) -> Said:
-        """What the note says after going back: without addresses that others have now."""
-        wanted = note.past[version - 1]
-        uris = tuple(uri for uri in wanted.uris if self.at(uri) in (None, note))
-        return replace(wanted, uris=uris)
+        """What the note says after going back, under the addresses it has now."""
+        return replace(note.past[version - 1], uris=note.now.uris)
 
     def relations(self, note: ModelNote) -> set[tuple[str, str, bool]]:
         """(direction, address, whether something is there) of every mention to or from the note."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from uuid import uuid4
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
@@ -33,7 +34,9 @@ WORDS = {
         "nothing": "Nothing stands at this address", "write": "not written yet: write it",
         "take_back": "Take back…", "take": "Take back", "cancel": "Cancel",
         "leaving": "Leave without saving?", "read": "You are reading version {}.", "whole": "What agents are told",
-        "status": "Status", "deleted": "deleted",
+        "status": "Status", "deleted": "deleted", "archive": "Archive", "deprecate": "Mark as deprecated",
+        "activate": "Make active again", "archived": "The note is archived", "deprecated": "The note is deprecated",
+        "active": "The note is active",
     },
     "zh": {
         "title": "记忆", "new": "新建笔记", "address": "地址", "content": "内容", "create": "创建笔记",
@@ -51,7 +54,8 @@ WORDS = {
         "write": "尚未写：去写", "source": "源文本",
         "take_back": "收回…", "take": "收回", "cancel": "取消",
         "leaving": "不保存就离开吗？", "read": "你正在阅读版本 {}。", "whole": "智能体得知的内容",
-        "status": "状态", "deleted": "已删除",
+        "status": "状态", "deleted": "已删除", "archive": "归档", "deprecate": "标为弃用", "activate": "重新启用",
+        "archived": "笔记已归档", "deprecated": "笔记已弃用", "active": "笔记已启用",
     },
 }  # fmt: skip
 
@@ -249,6 +253,34 @@ def test_a_note_is_deleted_restored_and_forgotten(
     button(dialog, words["forget_confirm"]).click()
     heading(page, words["title"])
     assert served.request("GET", f"/api/provenance/%23{made['seq']}").status == 404
+
+
+@pytest.mark.parametrize("language", SIDE_JOB)
+def test_a_note_is_archived_deprecated_and_made_active_again(
+    visit: Visitor, served: Server, books: dict[str, Notebook], language: Language
+) -> None:
+    words, book = WORDS[language], books[language]
+    path = f"临时/{uuid4().hex[:8]}"  # a second try finds the first one's note
+    book.adds(path, "kept for the record")
+    page = visit(f"/ui/m/{book.domain}/{path}", language)
+
+    def choose(what: str) -> None:
+        button(page, words["more"]).click()
+        page.get_by_role("menuitem", name=words[what]).click()
+
+    def listed(status: str) -> list[str]:
+        found = served.request("GET", f"/api/notes?domain={book.domain}&status={status}").json["items"]
+        return [row["uri"] for row in found if row["uri"] == book.uri(path)]
+
+    for what, status in (("archive", "archived"), ("deprecate", "deprecated"), ("activate", "active")):
+        choose(what)
+        expect(page.get_by_text(words[status]).first).to_be_visible()
+        assert listed(status) == [book.uri(path)]
+    page.reload()  # away with the notices of the three changes
+    choose("archive")
+    button(page, words["undo"]).click()
+    expect(page.get_by_text(words["undone"])).to_be_visible()
+    assert listed("active") == [book.uri(path)]
 
 
 @pytest.fixture(scope="module")

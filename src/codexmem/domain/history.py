@@ -5,7 +5,7 @@ writes an earlier state as a new version, so history only grows.
 """
 
 import difflib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from codexmem.domain.errors import Conflict, InvalidArgument, NotFound
@@ -88,6 +88,11 @@ class Rollback:
     restored: tuple[int, ...]
     left: tuple[int, ...]
     lost_uris: tuple[str, ...] = ()  # names that another memory has taken in the meantime
+
+
+def rolled_back(now: State, earlier: State) -> State:
+    """What a memory says after going back: as it said then, under the addresses and with the links it has now."""
+    return replace(earlier, uris=now.uris, links=now.links)
 
 
 def patch(content: str, old: str, new: str) -> str:

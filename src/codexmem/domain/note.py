@@ -17,6 +17,7 @@ USUAL_PRIORITY = 5
 MAX_DISCLOSURE = 2_000  # characters
 # Whoever and whatever the agent works for is the same in all projects.
 _EVERYWHERE = frozenset({"core", "user"})
+SETTABLE = frozenset({Status.ACTIVE, Status.DEPRECATED, Status.ARCHIVED})  # by whoever changes a note
 LISTED = frozenset({Status.CANDIDATE, Status.ACTIVE, Status.VALIDATED, Status.DEPRECATED, Status.ARCHIVED})
 
 
@@ -30,6 +31,7 @@ class Edit:
     append: bool = False
     priority: int | None = None
     disclosure: str | None = None
+    status: Status | None = None
 
     def __post_init__(self) -> None:
         """One way, whole."""
@@ -45,10 +47,16 @@ class Edit:
             )
         if self.append and self.content is None:
             raise InvalidArgument("append needs content", hint="give the text to add as content")
-        if not patches and self.content is None and self.priority is None and self.disclosure is None:
+        rest = (self.content, self.priority, self.disclosure, self.status)
+        if not patches and all(each is None for each in rest):
             raise InvalidArgument(
                 "nothing to change was given",
-                hint="give content, old_string with new_string, priority or disclosure",
+                hint="give content, old_string with new_string, priority, disclosure or status",
+            )
+        if self.status is not None and self.status not in SETTABLE:
+            raise InvalidArgument(
+                f"a note cannot be set to {self.status.value}",
+                hint=f"give one of {', '.join(sorted(SETTABLE))}; delete_memory hides a note",
             )
 
     @property
@@ -67,7 +75,8 @@ class Edit:
             content = history.append(content, self.content) if self.append else self.content
         disclosure = disclosure_of(state) if self.disclosure is None else self.disclosure
         priority = state.priority if self.priority is None else self.priority
-        return fit(replace(state, content=content, priority=priority), disclosure)
+        status = state.status if self.status is None else self.status
+        return fit(replace(state, content=content, priority=priority, status=status), disclosure)
 
     def told(self) -> str:
         """The change in a few words, for the history."""
@@ -80,6 +89,8 @@ class Edit:
             parts.append(f"set priority {self.priority}")
         if self.disclosure is not None:
             parts.append("set disclosure")
+        if self.status is not None:
+            parts.append(f"set status {self.status.value}")
         return redaction.redact("; ".join(parts))
 
 

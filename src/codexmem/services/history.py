@@ -88,12 +88,10 @@ class History:
         return Diff(old, new, rules.unified_diff(old.state.content, new.state.content, *names))
 
     def rollback(self, handle: Handle, kinds: frozenset[Kind], version: int, by: By) -> Memory:
-        """Write an earlier state of one memory as its newest version; names taken since are left to their owner."""
+        """Write what one memory said in an earlier version as its newest; its addresses and links stay."""
         with self._db.transaction():
             memory = self._memories.get(handle, kinds)
-            target = self.version(handle, kinds, version).state
-            lost = self._table.taken_uris(target.uris, memory.seq)
-            state = replace(target, uris=tuple(uri for uri in target.uris if uri not in lost))
+            state = rules.rolled_back(memory.state, self.version(handle, kinds, version).state)
             note = by.note or f"rollback to version {version}"
             return self._memories.write(memory, state, Op.RESTORE, replace(by, note=note))
 

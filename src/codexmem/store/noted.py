@@ -8,16 +8,18 @@ from collections.abc import Sequence
 import sqlalchemy as sa
 from sqlalchemy import bindparam
 
+from codexmem.domain.event import EventType
 from codexmem.domain.memory import Kind, Status
 from codexmem.domain.note import NoteFigures
 from codexmem.store.among import asked_texts
 from codexmem.store.database import ACTING, Database
-from codexmem.store.schema import memories, memory_facets, memory_uris
+from codexmem.store.schema import events, memories, memory_facets, memory_uris
 
 _CHUNK = 500
 _LABELS = 100  # that are borne and looked at, the longest first: they say the most
 _DOMAINS = 200
 _MOST_READ = 5
+_WRITES = (EventType.MEMORY_WRITTEN, EventType.MEMORY_ERASED)
 
 
 class Noted:
@@ -51,6 +53,11 @@ class Noted:
         """Numbers of the notes that were changed last, the latest first."""
         with self._db.reading() as tx:
             return list(tx.run(_changed, statuses=sorted(s.value for s in statuses), limit=limit).scalars())
+
+    def last_write(self) -> tuple[int, ...]:
+        """The numbers of the last events that tell of memories written or erased: another answer, other figures."""
+        with self._db.reading() as tx:
+            return tuple(tx.run(_last_of_type, type=each.value).scalar() or 0 for each in _WRITES)
 
     def figures(self) -> NoteFigures:
         """Counts over every note."""
@@ -88,6 +95,12 @@ _changed = (
     .where(_m.tenant == ACTING, _NOTE, _m.status.in_(bindparam("statuses", expanding=True)))
     .order_by(_m.updated_ms.desc(), _m.seq.desc())
     .limit(bindparam("limit"))
+)
+_last_of_type = (
+    sa.select(events.c.seq)
+    .where(events.c.tenant == ACTING, events.c.type == bindparam("type"))
+    .order_by(events.c.at_ms.desc(), events.c.seq.desc())
+    .limit(1)
 )
 _by_status = (
     sa.select(

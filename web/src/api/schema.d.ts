@@ -375,7 +375,7 @@ export interface paths {
         put?: never;
         /**
          * Update
-         * @description Replace, append to or patch the content, or change priority and disclosure.
+         * @description Replace, append to or patch the content, or change priority, disclosure and status.
          */
         post: operations["update_api_notes_update_post"];
         delete?: never;
@@ -3693,11 +3693,6 @@ export interface components {
             changed: string[];
             /** Former Version */
             former_version: number | null;
-            /**
-             * Lost Uris
-             * @description addresses that other notes have taken since
-             */
-            lost_uris: string[];
             note: components["schemas"]["Note"];
             /** Seq */
             seq: number;
@@ -3896,11 +3891,6 @@ export interface components {
             before: components["schemas"]["NoteState"];
             /** Changes */
             changes: components["schemas"]["NoteChange"][];
-            /**
-             * Lost Uris
-             * @description addresses that other notes have taken since
-             */
-            lost_uris: string[];
             /**
              * Restores
              * @description whether a deleted note would stand again
@@ -6381,6 +6371,8 @@ export interface components {
             old_string?: string | null;
             /** Priority */
             priority?: number | null;
+            /** Status */
+            status?: ("active" | "deprecated" | "archived") | null;
             /** Uri */
             uri: string;
         };

@@ -77,8 +77,6 @@ def rollback(uri: str, version: int, dry_run: bool, yes: bool, **where: Any) -> 
     output.result(made, one_line(made["uri"]))
     told = {"uri": one_line(made["uri"]), "version": version, "now": made["version"]}
     output.note(say("memory.rolled_back", **told), good=True)
-    if made["lost_addresses"]:
-        output.note(say("undo.lost", uris=", ".join(map(one_line, made["lost_addresses"]))), good=False)
     back = f"codexmem memory rollback {one_line(made['uri'])} {made['previous_version']}"
     output.note(say("memory.take_back", command=back))
 

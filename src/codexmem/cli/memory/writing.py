@@ -46,20 +46,21 @@ def create(uri: str, content: str | None, file: str | None, priority: int, discl
 @option("--new", metavar="TEXT", key="memory.new")
 @option("--priority", type=_PRIORITY, metavar="N", key="memory.priority")
 @option("--disclosure", metavar="TEXT", key="memory.disclosure_option")
+@option("--status", type=click.Choice(("active", "deprecated", "archived")), key="memory.status_option")
 @tenant_option
 @store_options
 def update(uri: str, content: str | None, file: str | None, append: bool, old: str | None, new: str | None,
-           priority: int | None, disclosure: str | None, **where: Any) -> None:  # fmt: skip
+           priority: int | None, disclosure: str | None, status: str | None, **where: Any) -> None:  # fmt: skip
     """Change what a note says, or what is said about it."""
     if (old is None) != (new is None):
         raise UsageProblem(say("memory.old_and_new"), hint=_see_help())
     wants_text = content is not None or file is not None or append
-    beside = old is not None or priority is not None or disclosure is not None
+    beside = any(each is not None for each in (old, priority, disclosure, status))
     text = text_of(content, file) if wants_text or not beside else None
     with tools("notes", **where) as called:
         made = called.call(
             "update_memory", uri=uri, content=text, old_string=old, new_string=new, append=append or None,
-            priority=priority, disclosure=disclosure,
+            priority=priority, disclosure=disclosure, status=status,
         )  # fmt: skip
     output = current()
     output.result(made, one_line(made["uri"]))

@@ -103,6 +103,7 @@ ACROSS: dict[str, str] = {
     "memory.priority_min": "Only priorities from this number on.",
     "memory.priority_max": "Only priorities up to this number; 2 leaves the core notes.",
     "memory.disclosure_option": "When it should come to mind.",
+    "memory.status_option": "archived or deprecated: keep the note, but no longer find or tell it; active: again.",
     "memory.project": "Which project it belongs to; by default the one of this folder.",
     "memory.domain": "Only this domain, the part before ://.",
     "memory.status": "Only this status.",

@@ -83,6 +83,7 @@ ACROSS: dict[str, str] = {
     "memory.priority_min": "只要此数及以上的优先级。",
     "memory.priority_max": "只要此数及以下的优先级；2 即只留核心笔记。",
     "memory.disclosure_option": "触发条件：何时应当想起它。",
+    "memory.status_option": "archived（归档）或 deprecated（弃用）：保留但不再被检索或告知；active：重新启用。",
     "memory.project": "属于哪个项目；默认为当前目录的项目。",
     "memory.domain": "只要此域名，即 :// 之前的部分。",
     "memory.status": "只要此状态。",

@@ -90,11 +90,6 @@ class Desk:
         versions = self._history.versions(Seq(memory.seq), NOTES, limit=_LOOKED)
         return next((each.version for each in versions if each.state.status is not Status.DELETED), None)
 
-    def taken(self, uris: Sequence[str], memory: Memory) -> tuple[str, ...]:
-        """Those of these addresses that belong to another memory."""
-        owners = self._noted.owners(uris)
-        return tuple(uri for uri in uris if owners.get(uri, memory.seq) != memory.seq)
-
     def relations(self, memory: Memory) -> list[Relation]:
         """What the note points to and what points to it."""
         found = [*self._mentioned(memory), *self._mentioning(memory), *self._linked(memory)]

@@ -1,6 +1,7 @@
 """Many notes: searched, listed and counted.
 
-Figures read every note, so they are counted at most once in ten seconds for each tenant and shown again until then.
+Figures read every note, so they are kept for each tenant until something is written, and for twenty times as long as
+counting took: how often notes were read is told as of then, in a small store as of now.
 """
 
 import threading
@@ -19,7 +20,8 @@ from codexmem.services.notes.finding import Desk, checked_domain
 from codexmem.store.database import Database
 from codexmem.store.noted import Noted
 
-KEPT_S = 10.0
+_KEPT_S = 10.0  # at most
+_KEPT_TIMES = 20  # as long as counting took
 _TENANTS = 1_000
 PRIORITIES = range(11)
 _LEAST = 0.25  # probability below which what shares no word with a query is left out
@@ -70,6 +72,15 @@ class Listed:
     after: Cursor | None = None  # where the next page begins
 
 
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """Figures, until when they are told, and the last writes they know of."""
+
+    until: float
+    written: tuple[int, ...]
+    figures: NoteFigures
+
+
 class Shelf:
     """Finds and counts."""
 
@@ -81,7 +92,7 @@ class Shelf:
         self._desk = desk
         self._search = search
         self._lock = threading.Lock()
-        self._kept: OrderedDict[str, tuple[float, NoteFigures]] = OrderedDict()
+        self._kept: OrderedDict[str, _Kept] = OrderedDict()
 
     def search(self, query: str, wish: Wish, *, limit: int, offset: int = 0) -> Results:
         """Notes whose address, content or disclosure fits; an address that is asked for itself comes first."""
@@ -101,15 +112,18 @@ class Shelf:
         return Listed(page.items, page.after is not None, page.after)
 
     def figures(self) -> NoteFigures:
-        """How many notes there are of what, as it was at most ten seconds ago."""
+        """How many notes there are of what."""
         tenant, now = self._db.acting_tenant(), ids.monotonic()
+        # Read before the figures: what is written in between makes them count anew.
+        written = self._noted.last_write()
         with self._lock:
             kept = self._kept.get(tenant)
-        if kept is not None and now - kept[0] < KEPT_S:
-            return kept[1]
+        if kept is not None and now < kept.until and kept.written == written:
+            return kept.figures
         figures = self._noted.figures()
+        took = ids.monotonic() - now
         with self._lock:
-            self._kept[tenant] = (now, figures)
+            self._kept[tenant] = _Kept(now + min(_KEPT_S, _KEPT_TIMES * took), written, figures)
             self._kept.move_to_end(tenant)
             while len(self._kept) > _TENANTS:
                 self._kept.popitem(last=False)

@@ -1,15 +1,16 @@
 """Preloading: the notes that bear on what a caller is about to do, each with the reason it was chosen.
 
 Nobody asked for them, so a wrong one costs more than a missing one: a note is chosen because the context names it,
-because it names something of the context, because its disclosure says so, or because it shares enough words; never
-because it is merely the best of what there is. Core notes are always told beside them.
+because it names something of the context, because its disclosure says so, because it shares enough words, or because a
+search for the context finds it first and by words that few others have; never because it is merely the best of what
+there is. Core notes are always told beside them.
 """
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from codexmem.domain import note
+from codexmem.domain import address, note
 from codexmem.domain.errors import InvalidArgument
 from codexmem.domain.memory import VISIBLE, Memory
 from codexmem.domain.mentions import without_mentions
@@ -33,6 +34,9 @@ _NAMES_ALIKE = 100
 _EXPANDED = 5  # of the chosen, whose links are followed
 _LEAST_WORDS = 2
 _SHARE = 0.6  # of the context's words, or of a disclosure's, that a note must have
+_FIRST_SHARE = 0.3  # that the first result of a search must have
+_FIRST_SHARE_UNSPACED = 0.2  # pairs of characters overlap, so half of them are no words
+_FEW = 3  # results that may have a word by which one of them is told apart
 
 
 @dataclass
@@ -92,9 +96,10 @@ class Preload:
 
     def _chosen(self, wanted: Signs) -> list[Chosen]:
         named = self._named(wanted)
-        candidates = {memory.seq: memory for memory in self._candidates(wanted)}
+        results = list(self._candidates(wanted))
+        terms = set(tokens.terms(wanted.said)) - wanted.ordinary
+        candidates = {memory.seq: memory for memory in results}
         candidates |= self._memories.many(list(named)[:_CANDIDATES], NOTES)
-        terms = set(tokens.terms(wanted.said))
         chosen: dict[int, Chosen] = {}
         for seq, memory in candidates.items():
             if memory.state.status not in VISIBLE:
@@ -104,6 +109,8 @@ class Preload:
             reasons |= dict(_shared(memory, terms))
             if reasons:
                 chosen[seq] = Chosen(memory, reasons)
+        if not chosen:
+            chosen = {each.memory.seq: each for each in _first(results, terms)}
         self._follow(chosen)
         return list(chosen.values())
 
@@ -118,11 +125,13 @@ class Preload:
         found: dict[int, list[tuple[str, float]]] = {}
         if not wanted.names:
             return found
-        exact = self._noted.labelled("name", wanted.names, _NAMED)
+        # A note may be called `me` or `how`, but nobody who says so means it.
+        names = [name for name in wanted.names if tokens.words(name)]
+        exact = self._noted.labelled("name", names, _NAMED)
         for name, seq in exact:
             found.setdefault(seq, []).append((f"is named {name}", 0.95))
         known = {word for name, _ in exact for word in name.split()}
-        single = [name for name in wanted.names if " " not in name and name not in known]
+        single = [name for name in names if " " not in name and name not in known]
         meant = {name: word for word, name in self._misspelt(single)}
         for name, seq in self._noted.labelled("name", list(meant), _NAMED) if meant else ():
             found.setdefault(seq, []).append((f"is named {name}, for which {meant[name]} was taken", 0.75))
@@ -161,7 +170,30 @@ def _holds(text: str, phrase: str) -> bool:
     """Whether the phrase stands there as words of its own; Chinese has no spaces to stand between."""
     if phrase not in text:
         return False
-    return re.search(rf"(?<![a-z0-9_]){re.escape(phrase)}(?![a-z0-9_])", text) is not None
+    # What ends with a slash is a folder, and anything may stand in it; before its name another folder may not.
+    before, after = ("[a-z0-9_/]", "") if phrase.endswith("/") else ("[a-z0-9_]", "(?![a-z0-9_])")
+    return re.search(rf"(?<!{before}){re.escape(phrase)}{after}", text) is not None
+
+
+def _first(results: Sequence[Memory], terms: set[str]) -> Iterable[Chosen]:
+    """The first result of the search, if a part of the context's words is in it and in few others."""
+    telling = {term for term in terms if len(term) > 1}
+    if not results or not telling:
+        return
+    held = [_words(memory) & telling for memory in results]
+    apart = {term for term in held[0] if sum(term in each for each in held) <= _FEW}
+    least = _FIRST_SHARE_UNSPACED if any(signs.unspaced(term) for term in telling) else _FIRST_SHARE
+    share = len(held[0]) / len(telling)
+    if apart and share >= least:
+        words = ", ".join(sorted(apart)[:5])
+        yield Chosen(results[0], {f"is what a search for it finds first, by {words}": round(0.3 + 0.3 * share, 3)})
+
+
+def _words(memory: Memory) -> set[str]:
+    """The words of a note's content, disclosure and addresses."""
+    named = (" ".join(address.words_of(uri.partition("://")[2])) for uri in memory.state.uris)
+    text = " ".join((without_mentions(memory.state.content), note.disclosure_of(memory.state), *named))
+    return set(tokens.words(text))
 
 
 def _shared(memory: Memory, terms: set[str]) -> Iterable[tuple[str, float]]:

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from codexmem.domain import note
 from codexmem.domain.errors import NotFound
-from codexmem.domain.history import Version, unified_diff
+from codexmem.domain.history import Version, rolled_back, unified_diff
 from codexmem.domain.memory import Memory, Status
 from codexmem.domain.note import NOTES
 from codexmem.domain.query import Seq
@@ -58,9 +58,8 @@ class WayBack:
 
     memory: Memory
     now: Version
-    then: Version  # as it would stand: without the addresses that are lost
+    then: Version  # as it would stand: under the addresses it has now
     unified: str
-    lost_uris: tuple[str, ...]  # that other notes have taken since
 
 
 class Reading:
@@ -113,17 +112,19 @@ class Reading:
         """Its earlier versions, each with what bringing it back would change now."""
         memory = self._desk.there(uri)
         versions = self._history.versions(Seq(memory.seq), NOTES, limit=limit, below=memory.version)
-        return memory, [Way(each, tuple(note.differences(memory.state, each.state))) for each in versions]
+        return memory, [Way(each, tuple(self._changes(memory, each))) for each in versions]
 
     def way_back(self, uri: str, version: int) -> WayBack:
         """What bringing this version back would change now."""
         memory = self._desk.there(uri)
         now = self._history.version(Seq(memory.seq), NOTES, memory.version)
         then = self._history.version(Seq(memory.seq), NOTES, version)
-        lost = self._desk.taken(then.state.uris, memory)
-        kept = tuple(each for each in then.state.uris if each not in lost)
         unified = unified_diff(now.state.content, then.state.content, f"version {now.version}", f"version {version}")
-        return WayBack(memory, now, replace(then, state=replace(then.state, uris=kept)), unified, lost)
+        return WayBack(memory, now, replace(then, state=rolled_back(memory.state, then.state)), unified)
+
+    @staticmethod
+    def _changes(memory: Memory, version: Version) -> list[str]:
+        return note.differences(memory.state, rolled_back(memory.state, version.state))
 
     def _first(self, memory: Memory) -> Version | None:
         try:

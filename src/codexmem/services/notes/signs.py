@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from codexmem.domain import address
+from codexmem.search import tokens
 
 MAX_CONTEXT = 100_000  # characters
 _QUERY = 2_000
@@ -28,11 +29,19 @@ _COMMON = frozenset((
     "core", "base", "home", "root", "tmp", "var", "usr", "opt", "users", "workspace", "workspaces", "project",
     "projects", "repo", "work", "code", "build", "dist", "node_modules", "packages", "package",
 ))  # fmt: skip
+# Words of error messages, whatever went wrong.
+_ORDINARY = frozenset((
+    "error", "exception", "failed", "failure", "fault", "no", "not", "name", "named", "module", "file", "line", "type",
+    "value", "key", "code", "found", "function", "object", "argument", "expected", "got", "unexpected", "invalid",
+    "while", "during", "call", "runtime", "assertion", "index", "attribute", "unsupported", "operand", "null", "none",
+))  # fmt: skip
+_ORDINARY_TERMS = frozenset(term for word in _ORDINARY for term in tokens.terms(word))
 STRUCTURE = ("structure", "layout", "architecture", "module", "overview", "目录", "结构", "架构", "模块")
 
 _ERROR_NAME = re.compile(
     r"\b((?:[A-Za-z_]\w*[.:]{1,2})*[A-Za-z_]\w*(?:Error|Exception|Warning|Panic|Failure|Fault|Interrupt))\b"
 )
+_CAPITAL = re.compile("(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")  # where a word of LDAPSocketError begins
 _CODE = re.compile(r"\b(?:[A-Z]{2,}(?:[_-][A-Z0-9]+)+|E[A-Z]{4,}|[A-Z]{1,4}\d{3,5}|SQLSTATE\s?\w{5})\b")
 _FRAME = re.compile(
     r'File "([^"\n]{1,400})", line \d+(?:, in ([\w<>.]+))?'  # Python
@@ -69,6 +78,7 @@ class Signs:
     phrases: tuple[Sign, ...] = ()  # a note that holds one of these speaks of it
     said: str = ""  # a note that shares enough words with this speaks of it
     structural: bool = False  # notes on structure are wanted first
+    ordinary: frozenset[str] = frozenset()  # words that contexts of this sort have, whatever they are about
 
 
 def read(context: Context, text: str) -> Signs:
@@ -82,6 +92,11 @@ def read(context: Context, text: str) -> Signs:
             return _of_error(text)
         case Context.INTENT:
             return _of_intent(text)
+
+
+def unspaced(text: str) -> bool:
+    """Whether it is written in a script that puts nothing between words."""
+    return _UNSPACED.search(text) is not None
 
 
 def grams(words: list[str]) -> list[str]:
@@ -116,8 +131,11 @@ def _of_path(text: str, *, folder: bool) -> Signs:
     stem = last if folder else last.partition(".")[0] or last
     what = "folder" if folder else "file"
     phrases = [*_path_ends(names, what), *_parents(names[:-1])]
-    # A name that every project has says nothing without its folder.
-    named = [each for each in dict.fromkeys((last, stem)) if each.casefold() not in _COMMON]
+    # A name that every project has says nothing without its folder, unless that folder is all that is asked for.
+    alone = folder and len(names) == 1
+    if alone and last.casefold() in _COMMON:
+        phrases.append(Sign(f"{last}/", 0.8, f"names the folder {last}/"))
+    named = [each for each in dict.fromkeys((last, stem)) if alone or each.casefold() not in _COMMON]
     if stem != last and stem.casefold() not in _COMMON and len(stem) > 2:
         phrases.append(Sign(stem, 0.45, f"says {stem}, the name of the file"))
     asked = tuple(dict.fromkeys(" ".join(address.words_of(each)) for each in named))
@@ -151,13 +169,18 @@ def _of_error(text: str) -> Signs:
     codes = _distinct(match[0] for match in _CODE.finditer(text))
     phrases = [Sign(each, 0.9, f"names the error {each}") for each in classes]
     phrases += [Sign(each, 0.9, f"names the code {each}") for each in codes if each not in classes]
+    packages = _distinct(match[1].partition(".")[0] for match in _ERROR_NAME.finditer(text) if "." in match[1])
+    phrases += [Sign(each, 0.6, f"names {each}, which raised it") for each in packages if each not in _COMMON]
     files, functions = _frames(text)
     phrases += [Sign(each, 0.55, f"names {each}, where it happened") for each in files]
     phrases += [Sign(each, 0.45, f"names {each}(), where it happened") for each in functions]
     message = _message(text)
-    names = tuple(dict.fromkeys(" ".join(address.words_of(each)) for each in (*classes, *codes)))
-    query = " ".join((*classes, *codes, message, *files, *functions))
-    return Signs(query[:_QUERY], names, tuple(phrases), said=message)
+    # What the error speaks of may be the name of a note: cors, ldap.
+    said = " ".join((*(_CAPITAL.sub(" ", each) for each in classes), message))
+    spoken = grams([word for word in address.words_of(said) if word not in _ORDINARY])
+    names = tuple(dict.fromkeys((*(" ".join(address.words_of(each)) for each in (*classes, *codes)), *spoken)))
+    query = " ".join((*classes, *codes, *packages, message, *files, *functions))
+    return Signs(query[:_QUERY], names, tuple(phrases), said=message, ordinary=_ORDINARY_TERMS)
 
 
 def _frames(text: str) -> tuple[list[str], list[str]]:

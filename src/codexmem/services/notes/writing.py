@@ -48,7 +48,6 @@ class RolledBack:
     memory: Memory
     former: Memory
     changes: tuple[str, ...]
-    lost_uris: tuple[str, ...]  # addresses that other notes have taken since
 
 
 class Writing:
@@ -136,12 +135,10 @@ class Writing:
         return self._memories.unalias(Seq(memory.seq), NOTES, name, replace(by, note=f"removed the alias {name}"))
 
     def rollback(self, uri: str, version: int, by: By, *, seen: int | None = None) -> RolledBack:
-        """Write an earlier state as the newest version; a deleted note stands again."""
+        """Write what an earlier version says as the newest; its addresses and links stay as they are now."""
         with self._db.transaction():
             former = self._desk.there(uri)
             if seen is not None and former.version != seen:
                 raise changed_since(former, seen)
-            wanted = self._history.version(Seq(former.seq), NOTES, version).state
             memory = self._history.rollback(Seq(former.seq), NOTES, version, by)
-        lost = tuple(each for each in wanted.uris if each not in memory.state.uris)
-        return RolledBack(memory, former, tuple(note.differences(former.state, memory.state)), lost)
+        return RolledBack(memory, former, tuple(note.differences(former.state, memory.state)))

@@ -6,7 +6,6 @@ from typing import Protocol
 from codexmem.domain import note
 from codexmem.domain.history import By
 from codexmem.domain.memory import Status
-from codexmem.domain.note import Edit
 from codexmem.domain.note_document import iso
 from codexmem.services.notes import Notes
 from codexmem.services.notes.exchange import Strategy
@@ -68,9 +67,7 @@ def create(services: Services, call: Call) -> Said:
 def update(services: Services, call: Call) -> Said:
     """update_memory"""
     request = parsed(requests.UpdateRequest, call.arguments)
-    edit = Edit(
-        request.content, request.old_string, request.new_string, request.append, request.priority, request.disclosure
-    )
+    edit = request.edit()
     memory = services.notes.writing.update(request.uri, edit, By(call.actor))
     body = {**wire.head(memory), "mode": edit.mode, "previous_version": memory.version - 1}
     told = f"Updated {note.primary(memory)}: {edit.told()}. It is at version {memory.version}; "
@@ -221,12 +218,10 @@ def rollback(services: Services, call: Call) -> Said:
         "restored_version": request.version,
         "previous_version": done.former.version,
         "changes": list(done.changes),
-        "lost_addresses": list(done.lost_uris),
     }
     changes = "; ".join(done.changes) or "nothing, it said the same"
-    lost = f" Not restored, because other memories have them: {', '.join(done.lost_uris)}." if done.lost_uris else ""
     told = f"{note.primary(done.memory)} says again what it said in version {request.version}, as version "
-    return Said(f"{told}{done.memory.version}. Changed: {changes}.{lost}", body)
+    return Said(f"{told}{done.memory.version}. Changed: {changes}.", body)
 
 
 def diff(services: Services, call: Call) -> Said:

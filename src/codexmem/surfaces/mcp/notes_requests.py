@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, StrictStr, model_validator
 
 from codexmem.domain.memory import Status
+from codexmem.domain.note import Edit
 from codexmem.services.notes.listing import Wish
 from codexmem.services.notes.reading import MAX_VERSIONS
 
@@ -67,6 +68,16 @@ class UpdateRequest(Arguments):
     append: bool = Field(default=False, description="Add content at the end instead of replacing everything")
     priority: Priority | None = Field(default=None, description="New priority, 0 to 10")
     disclosure: StrictStr | None = Field(default=None, description='New disclosure; "" for none')
+    status: Literal["active", "deprecated", "archived"] | None = Field(
+        default=None, description="deprecated or archived: keep it, but no longer find or tell it; active: again"
+    )
+
+    def edit(self) -> Edit:
+        """As the service takes it."""
+        return Edit(
+            self.content, self.old_string, self.new_string, self.append, self.priority, self.disclosure,
+            Status(self.status) if self.status is not None else None,
+        )  # fmt: skip
 
 
 class DeleteRequest(Arguments):

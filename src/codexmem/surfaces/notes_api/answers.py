@@ -150,7 +150,6 @@ class NoteRolledBack(NoteWritten):
     """A note after an earlier version was written again."""
 
     changed: list[str]
-    lost_uris: list[str] = Field(description="addresses that other notes have taken since")
 
 
 class NoteVersion(BaseModel):
@@ -225,5 +224,4 @@ class NoteWayBack(BaseModel):
     after: NoteState = Field(description="as it would stand")
     changes: list[NoteChange]
     unified: str
-    lost_uris: list[str] = Field(description="addresses that other notes have taken since")
     restores: bool = Field(description="whether a deleted note would stand again")

@@ -35,8 +35,8 @@ def add(door: APIRouter, services: Services) -> None:
 
     def rolled_back(done: RolledBack) -> Answer:
         told = written(done.memory)
-        more = {"changed": wire.changed(done.former.state, done.memory.state), "lost_uris": list(done.lost_uris)}
-        return Answer({**told.body, **more}, told.subject)
+        changed = wire.changed(done.former.state, done.memory.state)
+        return Answer({**told.body, "changed": changed}, told.subject)
 
     def once(request: Request, body: BaseModel, key: str | None, effect: Callable[[By], Answer]) -> dict[str, Any]:
         route = request.scope["path"]
@@ -51,7 +51,7 @@ def add(door: APIRouter, services: Services) -> None:
 
     @door.post("/api/notes/update", response_model=answers.NoteWritten, responses=ERRORS)
     def update(request: Request, body: requests.UpdateNote, key: IdempotencyKey) -> dict[str, Any]:
-        """Replace, append to or patch the content, or change priority and disclosure."""
+        """Replace, append to or patch the content, or change priority, disclosure and status."""
         edit = body.edit()
         return once(
             request, body, key,

@@ -1,6 +1,6 @@
 """What callers ask of notes: bodies and pages, parsed once."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from fastapi import Query
 from pydantic import BaseModel, ConfigDict, Field
@@ -50,11 +50,15 @@ class UpdateNote(_Body):
     append: bool = False
     priority: Priority | None = None
     disclosure: str | None = None
+    status: Literal["active", "deprecated", "archived"] | None = None
     if_version: _Seen = None
 
     def edit(self) -> Edit:
         """As the service takes it."""
-        return Edit(self.content, self.old_string, self.new_string, self.append, self.priority, self.disclosure)
+        return Edit(
+            self.content, self.old_string, self.new_string, self.append, self.priority, self.disclosure,
+            Status(self.status) if self.status is not None else None,
+        )  # fmt: skip
 
 
 class DeleteNote(_Body):

@@ -151,7 +151,6 @@ def way_back(uri: str, way: WayBack) -> dict[str, Any]:
         "after": state(then),
         "changes": changes(now.state, then.state),
         "unified": way.unified,
-        "lost_uris": list(way.lost_uris),
         "restores": now.state.status is Status.DELETED and then.state.status is not Status.DELETED,
     }
 

@@ -79,6 +79,14 @@ export default {
     delete: 'Delete…',
     forget: 'Forget for good…',
   },
+  status: {
+    set: { active: 'Make active again', deprecated: 'Mark as deprecated', archived: 'Archive' },
+    done: {
+      active: 'The note is active: agents find it again.',
+      deprecated: 'The note is deprecated: it is kept, and agents no longer find it.',
+      archived: 'The note is archived: it is kept, and agents no longer find it.',
+    },
+  },
   content: { manner: 'How the content is shown', rendered: 'Rendered', source: 'Source' },
   meta: {
     title: 'About this note',
@@ -173,7 +181,6 @@ export default {
     nowShort: 'Now',
     thenShort: 'Afterwards',
     restores: 'The note is deleted now and would stand again.',
-    lost: 'Other notes have taken these addresses since, so they do not come back: {{addresses}}',
     confirm: 'Roll back to v{{version}}',
     done: 'Version {{version}} stands again, as version {{made}}.',
   },

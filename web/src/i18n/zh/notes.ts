@@ -79,6 +79,14 @@ const notes: Same<typeof en> = {
     delete: '删除…',
     forget: '永久遗忘…',
   },
+  status: {
+    set: { active: '重新启用', deprecated: '标为弃用', archived: '归档' },
+    done: {
+      active: '笔记已启用：智能体可以再次找到它。',
+      deprecated: '笔记已弃用：仍保留，但智能体不再找到它。',
+      archived: '笔记已归档：仍保留，但智能体不再找到它。',
+    },
+  },
   content: { manner: '内容的显示方式', rendered: '排版', source: '源文本' },
   meta: {
     title: '关于此笔记',
@@ -171,7 +179,6 @@ const notes: Same<typeof en> = {
     nowShort: '现在',
     thenShort: '之后',
     restores: '此笔记现已删除，回滚后将重新生效。',
-    lost: '以下地址已被其他笔记占用，不会恢复：{{addresses}}',
     confirm: '回滚到 v{{version}}',
     done: '版本 {{version}} 重新生效，成为版本 {{made}}。',
   },

@@ -1,8 +1,20 @@
 // What can be done with a note as a whole.
 import { ActionIcon, Button, Menu } from '@mantine/core';
-import { IconDots, IconEraser, IconPencil, IconRoute, IconTrash } from '@tabler/icons-react';
+import {
+  IconArchive,
+  IconArchiveOff,
+  IconBan,
+  IconDots,
+  IconEraser,
+  IconPencil,
+  IconRoute,
+  IconTrash,
+} from '@tabler/icons-react';
+import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Note } from './queries';
+import { undoable } from '@/parts/undoable';
+import { useNotesChanged, type Note } from './queries';
+import { rollBackNote, updateNote, type SettableStatus } from './writes';
 
 type Props = {
   note: Note;
@@ -12,8 +24,26 @@ type Props = {
   onAsk: (what: 'delete' | 'forget') => void;
 };
 
+const icons: Record<SettableStatus, ReactNode> = {
+  active: <IconArchiveOff size={14} />,
+  deprecated: <IconBan size={14} />,
+  archived: <IconArchive size={14} />,
+};
+
 export function NoteActions({ note, editing, onEdit, onWhy, onAsk }: Props) {
   const { t } = useTranslation(['notes', 'common']);
+  const changed = useNotesChanged();
+
+  async function set(status: SettableStatus) {
+    const written = await updateNote(note.uri, { status }, note.version);
+    await changed();
+    undoable(t(`status.done.${status}`), async () => {
+      await rollBackNote(note.uri, written.version - 1, written.version);
+      await changed();
+    });
+  }
+
+  const statuses = (['active', 'deprecated', 'archived'] as const).filter((each) => each !== note.status);
   return (
     <>
       <Button variant="default" leftSection={<IconRoute size={14} />} onClick={onWhy}>
@@ -31,6 +61,12 @@ export function NoteActions({ note, editing, onEdit, onWhy, onAsk }: Props) {
           </ActionIcon>
         </Menu.Target>
         <Menu.Dropdown>
+          {!note.deleted &&
+            statuses.map((each) => (
+              <Menu.Item key={each} leftSection={icons[each]} onClick={() => void set(each)}>
+                {t(`status.set.${each}`)}
+              </Menu.Item>
+            ))}
           {!note.deleted && (
             <Menu.Item leftSection={<IconTrash size={14} />} onClick={() => onAsk('delete')}>
               {t('actions.delete')}

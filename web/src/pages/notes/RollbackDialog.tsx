@@ -59,9 +59,6 @@ function Preview({ note, version }: { note: Note; version: number }) {
             </div>
             <FieldChanges changes={way.changes} names={[t('rollback.nowShort'), t('rollback.thenShort')]} />
             {way.restores && <p className={classes['foot']}>{t('rollback.restores')}</p>}
-            {way.lost_uris.length > 0 && (
-              <p className={classes['foot']}>{t('rollback.lost', { addresses: way.lost_uris.join(', ') })}</p>
-            )}
           </>
         )}
       </Panel>

@@ -2,7 +2,8 @@
 import { api, ApiError, ask } from '@/api/client';
 
 export type NewNote = { uri: string; content: string; priority: number; disclosure: string };
-export type NoteEdit = { content?: string; priority?: number; disclosure?: string };
+export type SettableStatus = 'active' | 'deprecated' | 'archived';
+export type NoteEdit = { content?: string; priority?: number; disclosure?: string; status?: SettableStatus };
 
 export function createNote(note: NewNote) {
   return ask(api.POST('/api/notes', { body: { ...note, title: '' } }));
