@@ -125,8 +125,8 @@ class Preload:
         found: dict[int, list[tuple[str, float]]] = {}
         if not wanted.names:
             return found
-        # A note may be called `me` or `how`, but nobody who says so means it.
-        names = [name for name in wanted.names if tokens.words(name)]
+        # A note may be called `me`, but who says so among other words does not mean it.
+        names = [name for name in wanted.names if tokens.words(name) or not tokens.words(wanted.said)]
         exact = self._noted.labelled("name", names, _NAMED)
         for name, seq in exact:
             found.setdefault(seq, []).append((f"is named {name}", 0.95))
