@@ -53,6 +53,16 @@ def test_every_component_in_use_has_its_styles() -> None:
     imported = re.compile(r"import \{([^}]*)\} from '@mantine/core'")
     texts = [path.read_text(encoding="utf-8") for path in SOURCES]
     used = {name.strip() for text in texts for names in imported.findall(text) for name in names.split(",")}
-    known = {path.stem for path in (WEB / "node_modules" / "@mantine" / "core" / "styles").glob("[A-Z]*.css")}
+    known = {
+        path.name.split(".")[0] for path in (WEB / "node_modules" / "@mantine" / "core" / "styles").glob("[A-Z]*.css")
+    }
     loaded = (WEB / "src" / "app" / "styles.ts").read_text(encoding="utf-8")
-    assert [name for name in sorted(used & known) if f"/{name}.css'" not in loaded] == []
+    assert [name for name in sorted(used & known) if f"/{name}.layer.css'" not in loaded] == []
+
+
+def test_mantine_is_loaded_in_its_layer() -> None:
+    """Outside of it, which rule wins depends on the order in which the bundler puts files."""
+    styles = re.compile(r"'(@mantine/[^']+\.css)'")
+    loaded = [name for path in SOURCES for name in styles.findall(path.read_text(encoding="utf-8"))]
+    assert loaded
+    assert [name for name in loaded if not name.endswith(".layer.css")] == []

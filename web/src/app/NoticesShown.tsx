@@ -1,5 +1,5 @@
 // The notices themselves.
-import '@mantine/notifications/styles.css';
+import '@mantine/notifications/styles.layer.css';
 import { Notifications } from '@mantine/notifications';
 
 export function NoticesShown() {
