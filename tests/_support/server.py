@@ -57,9 +57,9 @@ class Server:
     def __exit__(self, *_: object) -> None:
         self.stop()
 
-    def start(self) -> None:
-        """Start and wait until it says it is ready."""
-        command = [sys.executable, "-m", "codexmem.cli", "serve", "--port", "0"]
+    def start(self, port: int = 0) -> None:
+        """Start and wait until it says it is ready; on the port where somebody expects it, if one is given."""
+        command = [sys.executable, "-m", "codexmem.cli", "serve", "--port", str(port)]
         self._log = (self.data_dir / "server.log").open("ab")
         self._process = subprocess.Popen(command, env=self._env, stdout=self._log, stderr=self._log)
         deadline = time.monotonic() + STARTS_WITHIN_S

@@ -2,7 +2,13 @@
 import { lazy, Suspense, useSyncExternalStore } from 'react';
 import { noticesWanted, onNotices } from '@/parts/undoable';
 
-const Shown = lazy(() => import('./NoticesShown').then((module) => ({ default: module.NoticesShown })));
+// Without the server the file does not come; a notice less is better than no page.
+const Shown = lazy(() =>
+  import('./NoticesShown').then(
+    (module) => ({ default: module.NoticesShown }),
+    () => ({ default: () => null }),
+  ),
+);
 
 export function Notices() {
   const wanted = useSyncExternalStore(onNotices, noticesWanted);

@@ -1,14 +1,15 @@
 // Every address of the application and the page that answers it; pages are loaded when they are first shown.
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import { createRootRoute, createRoute, createRouter, redirect } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { allTexts } from '@/i18n';
 import { Crashed, NotFound } from './Failures';
+import { fetched } from './loading';
 import { parseSearch, stringifySearch } from './searchState';
 import { Shell } from './Shell';
 
 /** A page with its texts; the viewer and the settings need only those that are there from the beginning. */
 function withTexts<Name extends string>(load: () => Promise<Record<Name, () => ReactNode>>, name: Name) {
-  return lazyRouteComponent(async () => (await Promise.all([load(), allTexts()]))[0], name);
+  return fetched(async () => (await Promise.all([load(), allTexts()]))[0], name);
 }
 
 const root = createRootRoute({ component: Shell });
@@ -18,7 +19,7 @@ const routeTree = root.addChildren([
   createRoute({
     getParentRoute,
     path: '/viewer',
-    component: lazyRouteComponent(() => import('@/pages/viewer/ViewerPage'), 'ViewerPage'),
+    component: fetched(() => import('@/pages/viewer/ViewerPage'), 'ViewerPage'),
   }),
   createRoute({
     getParentRoute,
@@ -123,7 +124,7 @@ const routeTree = root.addChildren([
   createRoute({
     getParentRoute,
     path: '/ui/settings',
-    component: lazyRouteComponent(() => import('@/pages/settings/SettingsPage'), 'SettingsPage'),
+    component: fetched(() => import('@/pages/settings/SettingsPage'), 'SettingsPage'),
   }),
   ...(['/', '/ui'] as const).map((path) =>
     createRoute({

@@ -98,9 +98,16 @@ export default {
     keyNone: 'No API key is in use.',
   },
   notFound: { title: 'No such page', why: 'The address {{path}} leads nowhere.', home: 'Go to the viewer' },
+  notFetched: {
+    away: 'This page has not been loaded yet, and the server does not answer. Start it; the page then opens by itself.',
+    newer: 'codexmem has been updated',
+    newerWhy: 'This tab still runs the version before. Reload it to go on; the memory is not touched.',
+    title: 'This page could not be loaded',
+    why: 'The connection was interrupted while it was fetched. The server answers again: reload to go on.',
+  },
   crashed: {
     title: 'This page failed',
     why: 'A fault in the page itself; the memory is not touched.',
-    reload: 'Load again',
+    reload: 'Reload',
   },
 };

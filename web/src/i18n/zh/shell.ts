@@ -94,6 +94,13 @@ const shell: Same<typeof en> = {
     keyNone: '未使用 API 密钥。',
   },
   notFound: { title: '没有此页面', why: '地址 {{path}} 没有对应的页面。', home: '前往查看器' },
+  notFetched: {
+    away: '此页面尚未加载，而服务器没有应答。请启动服务器；页面随后会自动打开。',
+    newer: 'codexmem 已更新',
+    newerWhy: '此标签页仍在运行旧版本。重新加载即可继续；记忆没有受到影响。',
+    title: '此页面未能加载',
+    why: '获取页面时连接中断。服务器已恢复应答：重新加载即可继续。',
+  },
   crashed: { title: '此页面出错', why: '这是页面本身的故障，记忆没有受到影响。', reload: '重新加载' },
 };
 
