@@ -65,8 +65,8 @@ def operations_of(db: Database, bell: Bell, clock: Clock, *, live: Live, queue: 
         trends=Trends(review, clock),
         upkeep=upkeep,
         standing=Standing(
-            db, clock, upkeep, Sessions(db), schema=inspection.expected_schema(), worker=ground.worker,
-            spent=ground.spent, followers=live.count,
+            db, clock, upkeep, Sessions(db), schema=inspection.expected_schema(), kinds=tuple(MESSAGE_TYPES),
+            worker=ground.worker, spent=ground.spent, followers=live.count,
             disk=Disk(ground.data_dir, BACKUPS) if ground.data_dir is not None else None,
             directory=str(ground.data_dir) if ground.told and ground.data_dir is not None else None,
         ),

@@ -47,10 +47,14 @@ def by_status(db: Database, kind: str, *, most: int = MOST) -> dict[JobStatus, i
         }
 
 
-def whole(db: Database, *, most: int = MOST) -> dict[JobStatus, int]:
-    """Jobs of every kind in each status, counted only so far."""
+def whole(db: Database, kinds: Sequence[str], *, most: int = MOST) -> dict[JobStatus, int]:
+    """Jobs in each status, counted only so far: what waits and runs as `measure` counts it, and all that have ended."""
+    now = measure(db, kinds, most=most)
+    counts = {JobStatus.QUEUED: now.queued, JobStatus.RUNNING: now.running, JobStatus.FAILED: now.failed}
     with db.reading() as tx:
-        return {status: int(tx.run(_all, status=status.value, most=most).scalar_one()) for status in JobStatus}
+        for status in (JobStatus.COMPLETED, JobStatus.CANCELED):
+            counts[status] = int(tx.run(_all, status=status.value, most=most).scalar_one())
+    return counts
 
 
 def oldest(db: Database, *, now_ms: int) -> Waiting | None:

@@ -5,7 +5,7 @@ has become. A store of several tenants lies on somebody else's disk: nothing is 
 """
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from codexmem.domain.ids import Clock
@@ -102,7 +102,7 @@ class Standing:
     """Looks at the acting tenant's store."""
 
     def __init__(self, db: Database, clock: Clock, upkeep: Upkeep, sessions: Sessions, *, schema: str,
-                 worker: Callable[[], WorkerState], spent: Callable[[], Spent], followers: Callable[[], int],
+                 kinds: Sequence[str], worker: Callable[[], WorkerState], spent: Callable[[], Spent], followers: Callable[[], int],
                  disk: Disk | None = None, directory: str | None = None) -> None:  # fmt: skip
         self._db = db
         self._clock = clock
@@ -111,6 +111,7 @@ class Standing:
         self._lately = Lately(db)
         self._figures = Figures(db)
         self._schema = schema
+        self._kinds = kinds  # of jobs that count as waiting
         self._worker = worker
         self._spent = spent
         self._followers = followers
@@ -122,7 +123,7 @@ class Standing:
         worker = self._worker()  # across tenants, so not inside a reading of one
         return Look(
             at_ms=self._clock.now_ms(), engine=self._db.engine.name, engine_version=self._db.engine.version,
-            schema=self._schema, worker=worker, queue=depth.whole(self._db), counted=depth.MOST,
+            schema=self._schema, worker=worker, queue=depth.whole(self._db, self._kinds), counted=depth.MOST,
             waiting=depth.oldest(self._db, now_ms=self._clock.now_ms()), index=self._upkeep.index_state(),
             metrics=self._upkeep.agent_metrics(), spent=self._spent(), agents=self.agents(),
             followers=self._followers(), place=self._place(),
