@@ -100,6 +100,20 @@ def test_a_candidate_is_approved_by_keys_alone_and_then_found(
     ]
 
 
+def test_the_undo_beside_a_long_notice_is_whole(visit: Visitor, served: Server) -> None:
+    project = qa.new_project("qa-long-notice")
+    long = qa.Asked("Which of the two deployment scripts has to be run first after the database was migrated?", "Ours.")
+    qa_id = qa.hand_in(served, project, long)
+    page = visit(f"/ui/qa?project={project}&sel={qa_id}")
+    asked(page, long.question)
+    page.keyboard.press("r")
+    undo = notice(page, WORDS["en"]["rejected"]).get_by_role("button", name="Undo", exact=True)
+    expect(undo).to_be_visible()
+    clipped = """(button) => [button, ...button.querySelectorAll('*')].some(
+        (each) => each.scrollWidth > each.clientWidth && getComputedStyle(each).display !== 'inline')"""
+    assert undo.evaluate(clipped) is False
+
+
 @pytest.mark.parametrize("language", SIDE_JOB)
 def test_a_rejection_can_be_taken_back_from_its_notice(visit: Visitor, served: Server, language: Language) -> None:
     words, project = WORDS[language], qa.new_project(f"qa-reject-{language}")

@@ -3,9 +3,10 @@ import { Button, Checkbox, Group, Paper, PasswordInput, Stack, Text, Title } fro
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { asApiError, errorOf } from '@/api/errors';
+import { errorOf } from '@/api/errors';
 import { takeKey } from '@/api/keys';
 import { CommandLine } from '@/parts/CommandLine';
+import { reasonOf } from '@/parts/errorText';
 import classes from './KeyGate.module.css';
 import markUrl from '../mark.svg';
 
@@ -36,7 +37,7 @@ export function KeyForm() {
       client.clear();
       takeKey(given, remember);
     } catch (thrown) {
-      setProblem(t('key.failed', { reason: asApiError(thrown).message }));
+      setProblem(t('key.failed', { reason: reasonOf(thrown) }));
     } finally {
       setBusy(false);
     }

@@ -6,8 +6,8 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useRouter } from '@tanstack/react-router';
 import { useEffect, useId, useMemo, useRef, useState, type KeyboardEvent, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
-import { asApiError } from '@/api/errors';
 import { pageOf } from '@/parts/reference';
+import { reasonOf } from '@/parts/errorText';
 import { NAV_PAGES } from './pages';
 import { findMemories } from './paletteSearch';
 import classes from './Palette.module.css';
@@ -151,7 +151,7 @@ export function Palette({ actions, onClose }: { actions: readonly Action[]; onCl
       </ul>
       <div role="status" className={classes['status']}>
         {memories.isError
-          ? t('palette.failed', { reason: asApiError(memories.error).message })
+          ? t('palette.failed', { reason: reasonOf(memories.error) })
           : !entries.length && !searching
             ? t('palette.nothing', { query: wanted })
             : note && wanted.length >= LEAST

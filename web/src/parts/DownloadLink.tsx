@@ -4,8 +4,8 @@ import { IconDownload } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { download } from '@/api/client';
-import { asApiError } from '@/api/errors';
 import { useCurrentKey } from '@/api/keys';
+import { reasonOf } from './errorText';
 import { notifyError } from './undoable';
 
 type Props = { href: string; name: string; children: ReactNode };
@@ -22,9 +22,7 @@ export function DownloadLink({ href, name, children }: Props) {
     );
   }
   const save = () =>
-    download(href, name).catch((thrown: unknown) =>
-      notifyError(t('downloadFailed', { reason: asApiError(thrown).message })),
-    );
+    download(href, name).catch((thrown: unknown) => notifyError(t('downloadFailed', { reason: reasonOf(thrown) })));
   return (
     <Button onClick={() => void save()} {...look}>
       {children}

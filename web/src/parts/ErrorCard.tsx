@@ -1,18 +1,24 @@
-// What went wrong, why, and what to do next, in the reader's language; the server's own words and code can be copied.
+// What went wrong, why, and what to do next, in the reader's language. The server's own words are English: they stand
+// below for those who read that, folded for others; words and code can be copied.
 import { Button, Group, Text } from '@mantine/core';
 import { IconAlertCircle } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import { asApiError } from '@/api/errors';
 import { CopyButton } from './CopyButton';
+import { errorText, ownWords } from './errorText';
 import classes from './ErrorCard.module.css';
+
+// Asking once more for these gets the same answer.
+const FINAL = new Set([400, 404, 405, 413, 415, 422, 431]);
 
 type Props = { error: unknown; retry?: (() => unknown) | undefined; compact?: boolean };
 
 export function ErrorCard({ error, retry, compact }: Props) {
-  const { t } = useTranslation(['common', 'errors']);
+  const { t, i18n } = useTranslation(['common', 'errors']);
   const told = asApiError(error);
-  const { what, next } = useErrorText(error);
-  const report = `${told.code}: ${told.message}${told.hint ? ` (${told.hint})` : ''}`;
+  const { what, next } = errorText(error);
+  const own = ownWords(error);
+  const report = `${told.code}: ${own.join(' ')}`;
   return (
     <div className={classes['card']} role="alert" data-compact={compact || undefined}>
       <IconAlertCircle size={18} aria-hidden className={classes['icon']} />
@@ -20,17 +26,24 @@ export function ErrorCard({ error, retry, compact }: Props) {
         <Text fw={600} size="sm">
           {what}
         </Text>
-        {!compact && (
+        {!compact && i18n.language === 'en' && (
           <Text size="sm" component="p" m={0} className={classes['message']}>
-            {told.message}
-            {told.hint && <span className={classes['hint']}> {told.hint}</span>}
+            {own.join(' ')}
           </Text>
         )}
         <Text size="xs" c="dimmed">
           {next}
         </Text>
+        {!compact && i18n.language !== 'en' && (
+          <details className={classes['own']}>
+            <summary>{t('serverSaid')}</summary>
+            <p lang="en" className={classes['message']}>
+              {own.join(' ')}
+            </p>
+          </details>
+        )}
         <Group gap="sm" mt={compact ? 4 : 8}>
-          {retry && (
+          {retry && !FINAL.has(told.status) && (
             <Button variant="default" onClick={() => void retry()}>
               {t('retry')}
             </Button>
@@ -41,12 +54,4 @@ export function ErrorCard({ error, retry, compact }: Props) {
       </div>
     </div>
   );
-}
-
-/** What an error means and what to do next, translated by its code. */
-export function useErrorText(error: unknown): { what: string; next: string } {
-  const { t, i18n } = useTranslation('errors');
-  const { code } = asApiError(error);
-  const known = i18n.exists(`errors:${code}.what`) ? (code as 'unknown') : 'unknown';
-  return { what: t(`${known}.what`), next: t(`${known}.next`) };
 }

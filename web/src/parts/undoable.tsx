@@ -2,7 +2,7 @@
 import { Button, Group } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import i18next from 'i18next';
-import { asApiError } from '@/api/errors';
+import { reasonOf } from './errorText';
 
 const UNDO_MS = 8_000;
 
@@ -31,7 +31,7 @@ export function undoable(message: string, undo: () => Promise<unknown>) {
     message: (
       <Group justify="space-between" wrap="nowrap" gap="sm">
         <span>{message}</span>
-        <Button variant="light" onClick={() => void takeBack(id, undo)}>
+        <Button variant="light" flex="none" onClick={() => void takeBack(id, undo)}>
           {i18next.t('undo')}
         </Button>
       </Group>
@@ -49,7 +49,7 @@ async function takeBack(id: string, undo: () => Promise<unknown>) {
     await undo();
     notify(i18next.t('undone'));
   } catch (thrown) {
-    notifyError(i18next.t('undoFailed', { reason: asApiError(thrown).message }));
+    notifyError(i18next.t('undoFailed', { reason: reasonOf(thrown) }));
   }
 }
 

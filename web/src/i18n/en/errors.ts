@@ -12,7 +12,7 @@ export default {
     next: 'Server and page may differ in version; load the page again.',
   },
   request_timeout: { what: 'The request took too long to arrive', next: 'Try again.' },
-  conflict: { what: 'Somebody else changed it meanwhile', next: 'Load it again, then repeat your change.' },
+  conflict: { what: 'It was changed meanwhile, or the name is taken', next: 'Load it again, then repeat your change.' },
   payload_too_large: { what: 'It is too large', next: 'Shorten it.' },
   unsupported_media_type: { what: 'The server did not understand the format', next: 'Load the page again.' },
   misdirected: {

@@ -6,6 +6,7 @@ const common: Same<typeof en> = {
   copy: '复制{{what}}',
   copied: '已复制',
   retry: '重试',
+  reason: '{{what}}（{{message}}）',
   cancel: '取消',
   close: '关闭',
   save: '保存',
@@ -38,6 +39,7 @@ const common: Same<typeof en> = {
   command: '命令',
   text: '文本',
   code: '错误代码',
+  serverSaid: '服务器原文（英文）',
   details: '详情',
   degraded: '受限',
   provenance: {

@@ -9,7 +9,7 @@ const errors: Same<typeof en> = {
   not_found: { what: '不存在', next: '可能已被删除，或地址有误。' },
   method_not_allowed: { what: '服务器不提供此操作', next: '服务器与页面的版本可能不同，请重新加载页面。' },
   request_timeout: { what: '请求到达得太慢', next: '请重试。' },
-  conflict: { what: '其间已被他人修改', next: '请重新加载，再重复您的修改。' },
+  conflict: { what: '其间已被修改，或名称已被占用', next: '请重新加载，再重复您的修改。' },
   payload_too_large: { what: '内容过大', next: '请缩短内容。' },
   unsupported_media_type: { what: '服务器无法识别此格式', next: '请重新加载页面。' },
   misdirected: { what: '服务器不应答此地址', next: '请使用服务器打印的地址，或将此名称加入允许的主机。' },

@@ -5,7 +5,6 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { asApiError } from '@/api/errors';
 import { useSearchState } from '@/app/searchState';
 import { useShortcuts } from '@/app/useShortcuts';
 import { CopyButton } from '@/parts/CopyButton';
@@ -16,6 +15,7 @@ import { ProvenanceDrawer } from '@/parts/ProvenanceDrawer';
 import { StatusMark } from '@/parts/StatusMark';
 import { TextBlock } from '@/parts/TextBlock';
 import { notify, notifyError, undoable } from '@/parts/undoable';
+import { reasonOf } from '@/parts/errorText';
 import { LessonEditor } from './LessonEditor';
 import { LessonFacts } from './LessonFacts';
 import { useTypeName } from './LessonLine';
@@ -138,7 +138,7 @@ function ShelfButton({ lesson }: { lesson: Lesson }) {
       if (status === 'active') undoable(t('page.archived'), bringBack);
       else notify(t('page.broughtBack'));
     },
-    onError: (error) => notifyError(asApiError(error).message),
+    onError: (error) => notifyError(reasonOf(error)),
   });
   const Icon = status === 'active' ? IconArchive : IconArchiveOff;
   return (

@@ -4,10 +4,10 @@ import { IconPencil } from '@tabler/icons-react';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { asApiError } from '@/api/errors';
 import { StatusMark } from '@/parts/StatusMark';
 import { TimeText } from '@/parts/TimeText';
 import { notify, notifyError } from '@/parts/undoable';
+import { reasonOf } from '@/parts/errorText';
 import { editProduct, useCatalogChanged, type Product } from './queries';
 import { ShelfButton } from './ShelfButton';
 import { useNameProblem } from './useNameProblem';
@@ -49,7 +49,7 @@ function Renaming({ product, onDone }: { product: Product; onDone: () => void })
       await changed();
       onDone();
     },
-    onError: (error) => notifyError(problemOf(name, error) ?? asApiError(error).message),
+    onError: (error) => notifyError(problemOf(name, error) ?? reasonOf(error)),
   });
   const problem = problemOf(name, saving.error);
   return (

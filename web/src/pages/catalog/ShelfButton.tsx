@@ -4,6 +4,7 @@ import { IconArchive, IconArchiveOff } from '@tabler/icons-react';
 import { useMutation } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { asApiError } from '@/api/errors';
+import { reasonOf } from '@/parts/errorText';
 import { notify, notifyError, undoable } from '@/parts/undoable';
 import { useCatalogChanged, type Shelf } from './queries';
 
@@ -25,7 +26,7 @@ export function ShelfButton({ name, status, onMove }: Props) {
     },
     onError: (error) => {
       const told = asApiError(error);
-      notifyError(told.code === 'conflict' ? t('nameTaken') : told.message);
+      notifyError(told.code === 'conflict' ? t('nameTaken') : reasonOf(error));
     },
   });
   const label = t(offered ? 'archive' : 'bringBack', { name });

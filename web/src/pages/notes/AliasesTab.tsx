@@ -4,10 +4,10 @@ import { IconX } from '@tabler/icons-react';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { asApiError } from '@/api/errors';
 import { Panel } from '@/parts/Panel';
 import { Ref } from '@/parts/Ref';
 import { notifyError, undoable } from '@/parts/undoable';
+import { reasonOf } from '@/parts/errorText';
 import { useNotesChanged, type Note } from './queries';
 import { addAlias, removeAlias } from './writes';
 import classes from './Note.module.css';
@@ -25,7 +25,7 @@ export function AliasesTab({ note }: { note: Note }) {
         await changed();
       });
     },
-    onError: (error) => notifyError(asApiError(error).message),
+    onError: (error) => notifyError(reasonOf(error)),
   });
   // What is being taken away is gone from the list at once.
   const shown = note.aliases.filter((each) => !(remove.isPending && remove.variables === each));
@@ -108,7 +108,7 @@ function AddAlias({ note, alias, setAlias }: { note: Note; alias: string; setAli
       <p className={classes['hint']}>{t('aliases.hint')}</p>
       {add.isError && (
         <p className={classes['hint']} data-error role="alert">
-          {asApiError(add.error).message}
+          {reasonOf(add.error)}
         </p>
       )}
     </form>

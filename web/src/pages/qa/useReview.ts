@@ -5,8 +5,8 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useCallback, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Schemas } from '@/api/client';
-import { asApiError } from '@/api/errors';
 import { notify, notifyError, undoable } from '@/parts/undoable';
+import { reasonOf } from '@/parts/errorText';
 import { correct, decide, merge, takeBack, type Correction, type Verdict } from './queries';
 import { neighbourOf, type Counted, type QaStatus } from './shelves';
 import type { Queue } from './useQueue';
@@ -76,7 +76,7 @@ export function useReview(queue: Queue, choose: (id: string | null) => void) {
       notifications.hide(entry.notice);
       back();
       void refresh();
-      notifyError(t('failed', { reason: asApiError(thrown).message }));
+      notifyError(t('failed', { reason: reasonOf(thrown) }));
     });
   }
 
@@ -126,7 +126,7 @@ export function useReview(queue: Queue, choose: (id: string | null) => void) {
         await last.undo();
         notify(t('common:undone'));
       } catch (thrown) {
-        notifyError(t('common:undoFailed', { reason: asApiError(thrown).message }));
+        notifyError(t('common:undoFailed', { reason: reasonOf(thrown) }));
       }
     },
   };

@@ -4,10 +4,10 @@ import { IconUpload } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { asApiError } from '@/api/errors';
 import { localeTag } from '@/i18n';
 import { ConfirmDialog } from '@/parts/ConfirmDialog';
 import { notify, notifyError } from '@/parts/undoable';
+import { reasonOf } from '@/parts/errorText';
 import { backfill } from './queries';
 import classes from './System.module.css';
 
@@ -29,7 +29,7 @@ export function BackfillButton({ possible }: { possible: boolean }) {
       if (reason !== null) notifyError(t('index.notSent', { reason }));
       else notify(t('index.sent', { count: all, replace: { count: write(all) } }));
     } catch (thrown) {
-      if (!stop.signal.aborted) notifyError(t('index.sendFailed', { reason: asApiError(thrown).message }));
+      if (!stop.signal.aborted) notifyError(t('index.sendFailed', { reason: reasonOf(thrown) }));
     } finally {
       running.current = null;
       setSent(null);

@@ -1,12 +1,12 @@
 // One backup: when and why it was made, how much it holds, whether it is whole, and what can be done with it.
 import { Button } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
-import { asApiError } from '@/api/errors';
 import { localeTag } from '@/i18n';
 import { CopyButton } from '@/parts/CopyButton';
 import { StatusMark } from '@/parts/StatusMark';
 import { TimeText } from '@/parts/TimeText';
 import { notify, notifyError } from '@/parts/undoable';
+import { reasonOf } from '@/parts/errorText';
 import { bytesText } from './amounts';
 import { useVerify, type Backup } from './queries';
 import classes from './System.module.css';
@@ -22,7 +22,7 @@ export function BackupRow({ backup, onRestore }: { backup: Backup; onRestore: ()
         if (verified.ok) notify(t('backups.isWhole', { name }));
         else notifyError(t('backups.isBroken', { name, reason: verified.problem ?? '' }));
       },
-      onError: (thrown) => notifyError(t('backups.notChecked', { reason: asApiError(thrown).message })),
+      onError: (thrown) => notifyError(t('backups.notChecked', { reason: reasonOf(thrown) })),
     });
   }
 

@@ -3,11 +3,11 @@ import { Button, Progress } from '@mantine/core';
 import { IconDatabaseExport } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { asApiError } from '@/api/errors';
 import { localeTag } from '@/i18n';
 import { CommandLine } from '@/parts/CommandLine';
 import { Panel } from '@/parts/Panel';
 import { notify, notifyError } from '@/parts/undoable';
+import { reasonOf } from '@/parts/errorText';
 import { BackupRow } from './BackupRow';
 import { useBackups, useMakeBackup, type Backup, type Backups, type Making } from './queries';
 import { RestoreDialog } from './RestoreDialog';
@@ -25,7 +25,7 @@ export function BackupsPanel() {
       onSuccess: (made) => {
         if ('backup' in made) notify(t('backups.made', { name: made.backup.name }));
       },
-      onError: (thrown) => notifyError(t('backups.failed', { reason: asApiError(thrown).message })),
+      onError: (thrown) => notifyError(t('backups.failed', { reason: reasonOf(thrown) })),
     });
   }
 

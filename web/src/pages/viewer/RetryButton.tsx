@@ -2,8 +2,8 @@
 import { Button } from '@mantine/core';
 import { IconRefresh } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
-import { asApiError } from '@/api/errors';
 import { notify, notifyError } from '@/parts/undoable';
+import { reasonOf } from '@/parts/errorText';
 import { useRetry } from './queries';
 
 export function RetryButton({ session = null, failed }: { session?: number | null; failed?: number }) {
@@ -19,7 +19,7 @@ export function RetryButton({ session = null, failed }: { session?: number | nul
     retry.mutate(session, {
       onSuccess: ({ retried, more }) =>
         notify(more ? t('failures.retriedMore', { count: retried }) : t('failures.retried', { count: retried })),
-      onError: (thrown) => notifyError(t('failures.retryFailed', { reason: asApiError(thrown).message })),
+      onError: (thrown) => notifyError(t('failures.retryFailed', { reason: reasonOf(thrown) })),
     });
   return (
     <Button variant="default" leftSection={<IconRefresh size={14} />} loading={retry.isPending} onClick={run}>
