@@ -18,10 +18,11 @@ from tests._support.server import Server, environment
 
 SOURCES = Path(__file__).parents[2] / "web" / "src"
 _SHOWN = re.compile(
-    r"""(?:command[:=]\s*\{?|TRY = )(?P<quote>['"`])(?P<command>(?:(?!(?P=quote)).)*)(?P=quote)""", re.DOTALL
+    r"""(?:command[:=]\s*\{?|TRY = |INSTALL = )(?P<quote>['"`])(?P<command>(?:(?!(?P=quote)).)*)(?P=quote)""", re.DOTALL
 )
 _PROGRAM = re.compile(r"(?:^|\| )(?:codexmem|mem-codecli) ")
 FILLED = {
+    "install --detect": "install --detect --dry-run",  # it asks before it changes a file
     "${uri}": "core://agent",
     "${quoted(name)}": "core://agent",
     "${PROMPT}": '{"session_id": "s1", "cwd": "/shop", "prompt": "Hello"}',
@@ -29,7 +30,7 @@ FILLED = {
     "…": "x",
 }
 ON_POSTGRESQL = "codexmem key create"  # executed there, as a command of docs/web.md
-ABOUT_NOTHING = ("RUN", "qa-…", "why ")
+ABOUT_NOTHING = ("RUN", "qa-…", "why ", "claude-mem")
 NOT_FOUND = 3
 FEWEST = 12
 
@@ -71,6 +72,7 @@ def test_a_shown_command_works(command: str, server: Server, programs: Path, tmp
     typed = command
     for name, value in FILLED.items():
         typed = typed.replace(name, value)
+    (tmp_path / ".qwen").mkdir()  # an agent to be found
     env = environment(server.data_dir) | {"PATH": f"{programs}:/usr/bin:/bin", "HOME": str(tmp_path), "LANG": "C.UTF-8"}
     ended = subprocess.run(
         ["bash", "-c", typed], check=False, env=env, cwd=tmp_path, capture_output=True, text=True, timeout=60

@@ -1,13 +1,12 @@
 // An empty store: three steps with commands to copy, and a mark as soon as the first event has arrived.
-import { Button, Group, SegmentedControl, Text, Title } from '@mantine/core';
+import { Button, Group, Text, Title } from '@mantine/core';
 import { IconCircleCheckFilled, IconCircleDashed } from '@tabler/icons-react';
 import { useState, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useLiveEvents } from '@/live/useLive';
 import { CommandLine } from '@/parts/CommandLine';
-import { CopyButton } from '@/parts/CopyButton';
 import { Panel } from '@/parts/Panel';
-import { AGENTS, FIRST_EVENT } from './agents';
+import { FIRST_EVENT, INSTALL } from './commands';
 import classes from './FirstVisit.module.css';
 
 type Props = {
@@ -19,10 +18,8 @@ type Props = {
 export function FirstVisit({ arrived, onDone }: Props) {
   const { t } = useTranslation('viewer');
   const [told, setTold] = useState(false);
-  const [agent, setAgent] = useState(AGENTS[0]?.name ?? '');
   useLiveEvents((event) => event.id && setTold(true));
   const done = told || arrived;
-  const chosen = AGENTS.find(({ name }) => name === agent);
   return (
     <Panel title={t('first.title')}>
       <Text size="sm" c="dimmed" mb="lg">
@@ -32,23 +29,12 @@ export function FirstVisit({ arrived, onDone }: Props) {
         <Step done title={t('first.check')} why={t('first.checkWhy')}>
           <CommandLine command="codexmem doctor" />
         </Step>
-        <Step done={done} title={t('first.connect')} why={t('first.connectWhy', { file: chosen?.file ?? '' })}>
-          <SegmentedControl
-            aria-label={t('first.agent')}
-            value={agent}
-            onChange={setAgent}
-            data={AGENTS.map(({ name }) => name)}
-          />
-          {chosen && (
-            <div className={classes['config']}>
-              <pre tabIndex={0} aria-label={t('first.config')} role="region">
-                {chosen.config}
-              </pre>
-              <div className={classes['copy']}>
-                <CopyButton value={chosen.config} label={t('first.config')} />
-              </div>
-            </div>
-          )}
+        <Step done={done} title={t('first.connect')} why={t('first.connectWhy')}>
+          <CommandLine command={INSTALL} />
+          <Text size="sm" c="dimmed">
+            {t('first.import')}
+          </Text>
+          <CommandLine command="codexmem import claude-mem ~/.claude-mem/claude-mem.db" />
         </Step>
         <Step done={done} title={t('first.try')} why={t('first.tryWhy')}>
           <CommandLine command={FIRST_EVENT} />
