@@ -13,7 +13,7 @@ from codexmem.domain.capture import Capture, CapturedEvent
 from codexmem.domain.errors import NotFound
 from codexmem.domain.event import Event, EventType
 from codexmem.domain.job import Job
-from codexmem.domain.memory import Kind, Memory
+from codexmem.domain.memory import VISIBLE, Kind, Memory, Status
 from codexmem.domain.query import MAX_PAGE, Filter, Order, Page
 from codexmem.domain.session import Session
 from codexmem.services.memories import Memories
@@ -86,8 +86,8 @@ class Turns:
         self._jobs = jobs
         self._log = events
 
-    def page(self, number: int, place: Place, *, limit: int) -> TurnPage:
-        """The next turns behind a place."""
+    def page(self, number: int, place: Place, *, limit: int, hidden: bool = False) -> TurnPage:
+        """The next turns behind a place; with `hidden`, also what was undone or deleted."""
         with self._db.reading():
             session = self._session(number)
             captured = self._captures.of_session(number, after=place.event, limit=EVENTS + 1)
@@ -95,7 +95,7 @@ class Turns:
             more = len(captured) > len(shown)
             last_turn = shown[-1].turn if shown and more else None
             handings = self._handings(session, place.logged, shown, last_turn)
-            turns = self._turns(session, shown, handings)
+            turns = self._turns(session, shown, handings, VISIBLE | {Status.DELETED} if hidden else VISIBLE)
         if goes_on and turns:
             turns = [*turns[:-1], _going_on(turns[-1])]
         logged = max((event.seq for _, event in handings), default=place.logged)
@@ -126,15 +126,15 @@ class Turns:
             found.append((turn, event))
         return found
 
-    def _turns(self, session: Session, shown: Sequence[CapturedEvent], handings: Sequence[tuple[int, Event]]
-               ) -> list[Turn]:  # fmt: skip
+    def _turns(self, session: Session, shown: Sequence[CapturedEvent], handings: Sequence[tuple[int, Event]],
+               statuses: frozenset[Status]) -> list[Turn]:  # fmt: skip
         events: dict[int, list[CapturedEvent]] = defaultdict(list)
         for event in shown:
             events[event.turn].append(event)
         handed: dict[int, list[Handed]] = defaultdict(list)
         for turn, given in self._handed(handings):
             handed[turn].append(given)
-        memories = self._came(session, shown)
+        memories = self._came(session, shown, statuses)
         prompts = {_number(each): each for each in memories if each.kind is Kind.PROMPT}
         came: dict[int, list[Memory]] = defaultdict(list)
         for memory in memories:
@@ -150,11 +150,14 @@ class Turns:
             for turn in sorted({*events, *handed})
         ]  # fmt: skip
 
-    def _came(self, session: Session, shown: Sequence[CapturedEvent]) -> tuple[Memory, ...]:
+    def _came(self, session: Session, shown: Sequence[CapturedEvent], statuses: frozenset[Status]
+              ) -> tuple[Memory, ...]:  # fmt: skip
         if not shown:
             return ()
         first, last = min(event.at_ms for event in shown), max(event.at_ms for event in shown)
-        wanted = Filter(_CAME, session=session.key, created_from_ms=first, created_to_ms=last + _MARGIN_MS)
+        wanted = Filter(
+            _CAME, statuses=statuses, session=session.key, created_from_ms=first, created_to_ms=last + _MARGIN_MS
+        )
         return self._memories.page(wanted, Page(limit=MAX_PAGE, order=Order.OLDEST)).items
 
     def _handed(self, handings: Sequence[tuple[int, Event]]) -> Iterable[tuple[int, Handed]]:

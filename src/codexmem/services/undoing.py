@@ -20,6 +20,7 @@ AT_ONCE = 200  # memories taken back in one transaction: other writers wait behi
 MAX_SHOWN = 100
 _COUNTED = 100_000  # memories that an outline looks at
 _LINE = 200
+_UNDOINGS = 20  # of one source, that are looked at for something to bring back
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +122,12 @@ class Undoing:
         if whose.delta is not None and (mode is Mode.STRICT or not (left if not after else self._stands(whose, delta))):
             self._revert(whose.delta)
         return Undone(delta, restored, left, lost)
+
+    def undone(self, source: str) -> list[str]:
+        """The newest undoings of a source that still hide or change something: take one back to have that again."""
+        found = self._history.deltas_of(source, limit=_UNDOINGS)
+        own = [each.id for each in found if each.reverts == source and each.status is DeltaStatus.APPLIED]
+        return [each for each in own if next(self._steps(Whose(delta=each)), None) is not None]
 
     def _steps(self, whose: Whose) -> Iterator[Step]:
         after = 0

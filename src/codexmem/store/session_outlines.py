@@ -10,7 +10,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy import bindparam
 
-from codexmem.domain.memory import VISIBLE, Kind
+from codexmem.domain.memory import VISIBLE, Kind, Status
 from codexmem.store.database import ACTING, Database
 from codexmem.store.schema import memories, sessions
 
@@ -27,6 +27,7 @@ class Outline:
     observations: int
     summaries: int
     whole: bool  # False if only the first memories were counted
+    hidden: int = 0  # memories of it that were undone or deleted, and can be brought back
 
 
 class SessionOutlines:
@@ -46,7 +47,7 @@ class SessionOutlines:
 
 
 def _outline(row: Any) -> Outline:
-    return Outline(row.asked or "", row.observations, row.summaries, whole=row.looked < MOST)
+    return Outline(row.asked or "", row.observations, row.summaries, row.looked < MOST, row.hidden)
 
 
 _m, _s = memories.c, sessions.c
@@ -67,6 +68,12 @@ def _count(kind: Kind) -> sa.ScalarSelect[int]:
         .where(some.c.kind == kind.value, some.c.status.in_(_visible))
         .scalar_subquery()
     )
+
+
+def _hidden() -> sa.ScalarSelect[int]:
+    some = _some()
+    hidden = sa.select(sa.func.count()).select_from(some).where(some.c.status == Status.DELETED.value)
+    return hidden.scalar_subquery()
 
 
 def _first_prompt() -> sa.ScalarSelect[str]:
@@ -92,5 +99,6 @@ _outlines = sa.select(
     _first_prompt().label("asked"),
     _count(Kind.OBSERVATION).label("observations"),
     _count(Kind.SUMMARY).label("summaries"),
+    _hidden().label("hidden"),
     sa.select(sa.func.count()).select_from(_some()).scalar_subquery().label("looked"),
 ).where(_s.tenant == ACTING, _s.id.in_(bindparam("numbers", expanding=True)))

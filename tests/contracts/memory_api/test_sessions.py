@@ -129,6 +129,34 @@ def test_a_session_is_told_turn_by_turn(api: Server, project: str) -> None:
     assert 0 < found["items"][0]["score"] <= 1
 
 
+def test_what_was_undone_of_a_session_is_told_as_hidden_until_it_is_brought_back(api: Server, project: str) -> None:
+    told = Told(api, project)
+    number = told.ask("撤销我")
+    told.use("Bash", {"command": "pytest"}, {"stdout": "1 failed"})
+    told.say("complete")
+    observation = extracted(api, project, "observations")
+    path, described = f"/api/sessions/{number}", "/api/sessions/{number}"
+    row = get(api, path, described)
+    assert (row["hidden"], row["undone"]) == (0, [])
+
+    delta = api.post("/api/undo", {"source": row["source"]}).json["delta"]
+    row = get(api, path, described)
+    assert (row["title"], row["observations"], row["hidden"], row["undone"]) == ("", 0, 2, [delta])
+    (listed,) = sessions(api, project=project)["items"]
+    assert (listed["hidden"], "undone" in listed) == (2, False)
+    (turn,) = turns(api, number)["items"]
+    assert (turn["prompt"], turn["observations"]) == (None, [])
+    (turn,) = turns(api, number, hidden="true")["items"]
+    assert (turn["prompt"]["text"], turn["prompt"]["hidden"]) == ("撤销我", True)
+    assert [(each["seq"], each["hidden"]) for each in turn["observations"]] == [(observation, True)]
+
+    assert api.post("/api/undo", {"delta": delta}).json["restored"] == 2
+    row = get(api, path, described)
+    assert (row["title"], row["hidden"], row["undone"]) == ("撤销我", 0, [])
+    again = api.post("/api/undo", {"source": row["source"], "mode": "strict"}).json["delta"]
+    assert get(api, path, described)["undone"] == [again]
+
+
 def test_sessions_are_paged_by_last_activity_and_stand_still(api: Server, project: str) -> None:
     numbers = [Told(api, project, name).ask(f"{name} 问") for name in "abc"]
     first = sessions(api, project=project, limit=2)

@@ -4055,6 +4055,72 @@ export interface components {
             tool_use_id?: string | null;
         };
         /**
+         * OneSession
+         * @description One session, and how to have again what was undone of it.
+         */
+        OneSession: {
+            /** Agent */
+            agent: string;
+            /**
+             * Counted
+             * @description false where only its first 1,000 memories were counted
+             */
+            counted: boolean;
+            /** Cwd */
+            cwd: string;
+            /** Ended Ms */
+            ended_ms: number | null;
+            /**
+             * Hidden
+             * @description memories of it that were undone or deleted, and can be brought back
+             */
+            hidden: number;
+            /**
+             * Key
+             * @description the agent's own name for it
+             */
+            key: string;
+            /** Last Ms */
+            last_ms: number;
+            /** Number */
+            number: number;
+            /** Observations */
+            observations: number;
+            /** Project */
+            project: string;
+            /**
+             * Score
+             * @description only with q: probability of relevance
+             */
+            score?: number | null;
+            /**
+             * Source
+             * @description what undoing and forgetting call it
+             */
+            source: string;
+            /** Started Ms */
+            started_ms: number;
+            /**
+             * Status
+             * @enum {string}
+             */
+            status: "active" | "completed";
+            /** Summaries */
+            summaries: number;
+            /**
+             * Title
+             * @description how what was asked first begins
+             */
+            title: string;
+            /** Turns */
+            turns: number;
+            /**
+             * Undone
+             * @description deltas that undid what it wrote, newest first; undo one to bring that back
+             */
+            undone: string[];
+        };
+        /**
          * Op
          * @description What a write did; `restore` is the one that a rollback writes.
          * @enum {string}
@@ -5647,6 +5713,38 @@ export interface components {
             work_ms: number | null;
         };
         /**
+         * SessionMemory
+         * @description A memory that came of a turn.
+         */
+        SessionMemory: {
+            /** Created Ms */
+            created_ms: number;
+            /**
+             * Hidden
+             * @description undone or deleted; told only where hidden ones are asked for
+             */
+            hidden: boolean;
+            kind: components["schemas"]["Kind"];
+            /**
+             * Ref
+             * @description a name that every door takes: #12, #S9, #P7, project://config, qa-…, kb-…, mem:…
+             */
+            ref: string;
+            /** Seq */
+            seq: number;
+            /** Snippet */
+            snippet: string;
+            /** Title */
+            title: string;
+            /**
+             * Tokens
+             * @description about what reading it costs
+             */
+            tokens: number;
+            /** Type */
+            type: string;
+        };
+        /**
          * SessionOf
          * @description The session in which it was made.
          */
@@ -5699,6 +5797,8 @@ export interface components {
         SessionPrompt: {
             /** Created Ms */
             created_ms: number;
+            /** Hidden */
+            hidden: boolean;
             /** Private */
             private: boolean;
             /** Ref */
@@ -5724,6 +5824,11 @@ export interface components {
             cwd: string;
             /** Ended Ms */
             ended_ms: number | null;
+            /**
+             * Hidden
+             * @description memories of it that were undone or deleted, and can be brought back
+             */
+            hidden: number;
             /**
              * Key
              * @description the agent's own name for it
@@ -5783,12 +5888,12 @@ export interface components {
             /** Jobs */
             jobs: components["schemas"]["SessionJob"][];
             /** Observations */
-            observations: components["schemas"]["Short"][];
+            observations: components["schemas"]["SessionMemory"][];
             prompt: components["schemas"]["SessionPrompt"] | null;
             /** Started Ms */
             started_ms: number | null;
             /** Summaries */
-            summaries: components["schemas"]["Short"][];
+            summaries: components["schemas"]["SessionMemory"][];
             /**
              * Turn
              * @description 0: before anything was asked
@@ -5801,33 +5906,6 @@ export interface components {
          * @enum {string}
          */
         Shelved: "active" | "archived";
-        /**
-         * Short
-         * @description A memory in a few words.
-         */
-        Short: {
-            /** Created Ms */
-            created_ms: number;
-            kind: components["schemas"]["Kind"];
-            /**
-             * Ref
-             * @description a name that every door takes: #12, #S9, #P7, project://config, qa-…, kb-…, mem:…
-             */
-            ref: string;
-            /** Seq */
-            seq: number;
-            /** Snippet */
-            snippet: string;
-            /** Title */
-            title: string;
-            /**
-             * Tokens
-             * @description about what reading it costs
-             */
-            tokens: number;
-            /** Type */
-            type: string;
-        };
         /**
          * Stats
          * @description Figures, as they were at most ten seconds ago.
@@ -8640,7 +8718,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SessionRow"];
+                    "application/json": components["schemas"]["OneSession"];
                 };
             };
             /** @description An error */
@@ -8692,6 +8770,8 @@ export interface operations {
                 /** @description the cursor that the page before answered */
                 cursor?: string;
                 limit?: number;
+                /** @description also what was undone or deleted */
+                hidden?: boolean;
             };
             header?: never;
             path: {

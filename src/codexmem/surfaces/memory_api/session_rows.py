@@ -11,7 +11,7 @@ from codexmem.domain.attrs import PromptAttrs
 from codexmem.domain.capture import Capture, CapturedEvent
 from codexmem.domain.handle import ref
 from codexmem.domain.job import Job
-from codexmem.domain.memory import Kind, Memory
+from codexmem.domain.memory import Kind, Memory, Status
 from codexmem.services.sessions import Told
 from codexmem.services.turns import Handed, Turn, is_shown
 from codexmem.surfaces.memory_api.rows import Short, short
@@ -38,7 +38,14 @@ class SessionRow(BaseModel):
     observations: int
     summaries: int
     counted: bool = Field(description="false where only its first 1,000 memories were counted")
+    hidden: int = Field(description="memories of it that were undone or deleted, and can be brought back")
     score: float | None = Field(None, description="only with q: probability of relevance")
+
+
+class OneSession(SessionRow):
+    """One session, and how to have again what was undone of it."""
+
+    undone: list[str] = Field(description="deltas that undid what it wrote, newest first; undo one to bring that back")
 
 
 class SessionPage(BaseModel):
@@ -57,6 +64,7 @@ class SessionPrompt(BaseModel):
     text: str
     private: bool
     created_ms: int
+    hidden: bool
 
 
 class SessionEvent(BaseModel):
@@ -74,6 +82,12 @@ class SessionEvent(BaseModel):
     kept: bool = Field(description="false once what it said has faded or was forgotten")
     job: int | None
     observations: list[int] = Field(description="numbers of observations and summaries that came of it")
+
+
+class SessionMemory(Short):
+    """A memory that came of a turn."""
+
+    hidden: bool = Field(description="undone or deleted; told only where hidden ones are asked for")
 
 
 class HandedMemory(Short):
@@ -113,8 +127,8 @@ class SessionTurn(BaseModel):
     ended_ms: int | None
     prompt: SessionPrompt | None
     events: list[SessionEvent]
-    observations: list[Short]
-    summaries: list[Short]
+    observations: list[SessionMemory]
+    summaries: list[SessionMemory]
     injected: list[SessionInjection]
     jobs: list[SessionJob]
     continues: bool = Field(description="whether more of its events are on the next page")
@@ -166,6 +180,7 @@ def session(told: Told) -> dict[str, Any]:
         "observations": outline.observations,
         "summaries": outline.summaries,
         "counted": outline.whole,
+        "hidden": outline.hidden,
         **({"score": round(told.score, 4)} if told.score is not None else {}),
     }
 
@@ -180,8 +195,8 @@ def turn(each: Turn) -> dict[str, Any]:
         "ended_ms": max(times, default=None),
         "prompt": _prompt(each.prompt) if each.prompt is not None else None,
         "events": [_event(event, became.get(event.seq, ())) for event in each.events if is_shown(event)],
-        "observations": [short(memory) for memory in each.came if memory.kind is Kind.OBSERVATION],
-        "summaries": [short(memory) for memory in each.came if memory.kind is Kind.SUMMARY],
+        "observations": [_came(memory) for memory in each.came if memory.kind is Kind.OBSERVATION],
+        "summaries": [_came(memory) for memory in each.came if memory.kind is Kind.SUMMARY],
         "injected": [_injection(given) for given in each.handed],
         "jobs": [_job(job) for job in each.jobs],
         "continues": each.goes_on,
@@ -223,7 +238,12 @@ def _prompt(memory: Memory) -> dict[str, Any]:
         "text": memory.state.content,
         "private": isinstance(attrs, PromptAttrs) and attrs.private,
         "created_ms": memory.created_ms,
+        "hidden": memory.state.status is Status.DELETED,
     }
+
+
+def _came(memory: Memory) -> dict[str, Any]:
+    return {**short(memory), "hidden": memory.state.status is Status.DELETED}
 
 
 def _event(event: CapturedEvent, observations: Sequence[int]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from pydantic import Field
 
 from codexmem.services.sessions import SessionLists, SessionPage
 from codexmem.services.turns import MAX_TURNS, Place, TurnPage, Turns
+from codexmem.services.undoing import Undoing
 from codexmem.surfaces._kit.cursors import CursorText, cursor, place
 from codexmem.surfaces._kit.recall.described import answers
 from codexmem.surfaces.memory_api import session_rows as rows
@@ -22,6 +23,8 @@ class Services(Protocol):
     def sessions(self) -> SessionLists: ...
     @property
     def turns(self) -> Turns: ...
+    @property
+    def undoing(self) -> Undoing: ...
 
 
 def add(door: APIRouter, services: Services) -> None:
@@ -35,16 +38,19 @@ def add(door: APIRouter, services: Services) -> None:
     ) -> dict[str, Any]:  # fmt: skip
         return _found(services, q.strip(), project or None, cursor, limit)
 
-    @door.get("/api/sessions/{number:int}", responses=answers(rows.SessionRow))
+    @door.get("/api/sessions/{number:int}", responses=answers(rows.OneSession))
     def session(number: _Number) -> dict[str, Any]:
-        return rows.session(services.sessions.one(number))
+        told = services.sessions.one(number)
+        return {**rows.session(told), "undone": services.undoing.undone(told.session.subject)}
 
     @door.get("/api/sessions/{number:int}/turns", responses=answers(rows.TurnPage))
     def turns(
-        number: _Number, cursor: CursorText = "", limit: Annotated[int, Query(ge=1, le=MAX_TURNS)] = 10
-    ) -> dict[str, Any]:
+        number: _Number, cursor: CursorText = "", limit: Annotated[int, Query(ge=1, le=MAX_TURNS)] = 10,
+        hidden: Annotated[bool, Query(description="also what was undone or deleted")] = False,
+    ) -> dict[str, Any]:  # fmt: skip
         found = place(f"sessions/{number}/turns", cursor, int, int)
-        return _turns(services.turns.page(number, Place(*found) if found is not None else Place(), limit=limit))
+        begin = Place(*found) if found is not None else Place()
+        return _turns(services.turns.page(number, begin, limit=limit, hidden=hidden))
 
     @door.get("/api/sessions/{number:int}/events/{seq:int}", responses=answers(rows.WholeEvent))
     def event(number: _Number, seq: _Number) -> dict[str, Any]:

@@ -11,11 +11,11 @@ import { Panel } from '@/parts/Panel';
 import { ProvenanceDrawer } from '@/parts/ProvenanceDrawer';
 import { Ref } from '@/parts/Ref';
 import { TimeText } from '@/parts/TimeText';
+import { BringBack } from './BringBack';
 import type { TimelineKind } from './filters';
 import { ForgetDialog } from './ForgetDialog';
 import { KindMark } from './KindMark';
 import { MemoryAbout } from './MemoryAbout';
-import { MemoryHidden } from './MemoryHidden';
 import { MemoryRelatives } from './MemoryRelatives';
 import { MemoryText } from './MemoryText';
 import { MemoryVersions } from './MemoryVersions';
@@ -91,7 +91,7 @@ export function MemoryWhole({ from, kind }: { from: Provenance; kind: TimelineKi
         </>
       }
     >
-      {hidden && <MemoryHidden from={from} />}
+      {hidden && <BringBack text={t('memory.hidden')} delta={from.versions[0]?.delta} />}
       <div className={classes['columns']}>
         <div className={classes['column']}>
           {!hidden && (

@@ -16,21 +16,21 @@ function isOnTimeline(kind: string): kind is TimelineKind {
 export function ObservationPage() {
   const { t } = useTranslation('timeline');
   const { seq: written = '' } = useParams({ strict: false });
-  const seq = Number(written);
   const from = useQuery({
-    queryKey: ['timeline', 'memory', 'from', seq],
-    queryFn: ({ signal }) => provenance(seq, signal),
+    queryKey: ['timeline', 'memory', 'from', written],
+    queryFn: ({ signal }) => provenance(written, signal),
   });
+  const named = written.startsWith('S') ? 'summary' : written.startsWith('P') ? 'prompt' : 'observation';
   if (!from.data) {
     return (
-      <Page title={t('numbered', { kind: t('observation'), ref: `#${written}` })}>
-        <Panel label={t('observation')} state={from}>
+      <Page title={t('numbered', { kind: t(`kind.${named}`), ref: `#${written}` })}>
+        <Panel label={t(`kind.${named}`)} state={from}>
           {null}
         </Panel>
       </Page>
     );
   }
-  const { kind } = from.data.memory;
+  const { kind, seq } = from.data.memory;
   return isOnTimeline(kind) ? (
     <MemoryWhole key={seq} from={from.data} kind={kind} />
   ) : (

@@ -24,6 +24,7 @@ export function SessionAbout({ session }: { session: Session }) {
         {t('sessionPage.observations', { count: session.observations })}
         {' · '}
         {t('sessionPage.summaries', { count: session.summaries })}
+        {session.hidden > 0 && ` · ${t('sessionPage.hidden', { count: session.hidden })}`}
         {!session.counted && '+'}
       </span>,
     ],

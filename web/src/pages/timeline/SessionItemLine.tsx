@@ -23,6 +23,7 @@ export function SessionItemLine({ item, onToggle }: { item: SessionItem; onToggl
           icon={null}
           title={<TurnName turn={item.turn} />}
           side={from !== null && to !== null && to > from ? duration(to - from, i18n.language) : ''}
+          hidden={item.turn.prompt?.hidden}
         />
       );
     }
@@ -79,6 +80,7 @@ export function SessionItemLine({ item, onToggle }: { item: SessionItem; onToggl
           icon={<KindMark kind={memory.kind} bare />}
           title={memory.title}
           rest={restOf(memory.title, memory.snippet)}
+          hidden={memory.hidden}
         />
       );
     }
@@ -112,11 +114,21 @@ function EventLine({ event }: { event: SessionEvent }) {
   );
 }
 
-type LineProps = { depth: 0 | 1 | 2; icon: ReactNode; title: ReactNode; rest?: string; side?: string };
+type LineProps = {
+  depth: 0 | 1 | 2;
+  icon: ReactNode;
+  title: ReactNode;
+  rest?: string;
+  side?: string;
+  /** Undone or deleted. */
+  hidden?: boolean | undefined;
+};
 
-function Line({ depth, icon, title, rest = '', side = '' }: LineProps) {
+function Line({ depth, icon, title, rest = '', side = '', hidden = false }: LineProps) {
+  const { t } = useTranslation('timeline');
+  const beside = [hidden ? t('sessionPage.hiddenMark') : '', side].filter(Boolean);
   return (
-    <div className={classes['item']} data-depth={depth}>
+    <div className={classes['item']} data-depth={depth} data-hidden={hidden || undefined}>
       <span className={classes['icon']}>{icon}</span>
       <span className={classes['itemWords']}>
         <span className={classes['itemTitle']} dir="auto">
@@ -128,7 +140,7 @@ function Line({ depth, icon, title, rest = '', side = '' }: LineProps) {
           </span>
         )}
       </span>
-      {side && <span className={classes['side']}>{side}</span>}
+      {beside.length > 0 && <span className={classes['side']}>{beside.join(' · ')}</span>}
     </div>
   );
 }

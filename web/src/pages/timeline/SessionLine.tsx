@@ -15,7 +15,7 @@ export function SessionLine({ session }: { session: Session }) {
       <span className={classes['number']}>{session.number}</span>
       <span className={classes['words']}>
         <span className={classes['title']} dir="auto" data-none={!session.title || undefined}>
-          {session.title || t('sessionList.untitled')}
+          {session.title || t(session.hidden ? 'sessionList.hidden' : 'sessionList.untitled')}
         </span>
         <span className={classes['under']}>
           <span>{session.agent}</span>

@@ -7,6 +7,7 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Page } from '@/parts/Page';
 import { Panel } from '@/parts/Panel';
+import { BringBack } from './BringBack';
 import { ForgetDialog } from './ForgetDialog';
 import { session as askSession } from './queries';
 import { SessionAbout } from './SessionAbout';
@@ -37,9 +38,10 @@ export function SessionPage() {
       </Page>
     );
   }
+  const undone = session.undone[0];
   return (
     <Page
-      title={session.title || t('sessionPage.untitled', { number: id })}
+      title={session.title || t(session.hidden ? 'sessionPage.hiddenTitle' : 'sessionPage.untitled', { number: id })}
       description={<TextLink to="/ui/sessions">{t('sessionPage.back')}</TextLink>}
       actions={
         <>
@@ -52,6 +54,7 @@ export function SessionPage() {
         </>
       }
     >
+      {undone && <BringBack text={t('sessionPage.undone', { count: session.hidden })} delta={undone} />}
       <SessionAbout session={session} />
       <SessionTurns key={number} session={session} />
       <UndoDialog
@@ -59,6 +62,7 @@ export function SessionPage() {
         onClose={() => setAsked(null)}
         whose={{ source: session.source }}
         title={t('undo.session')}
+        undone={undone}
       />
       <ForgetDialog
         opened={asked === 'forget'}

@@ -1,5 +1,5 @@
 // Taking back what a session or a change wrote: shows what would change and asks; it can itself be taken back.
-import { Radio, Skeleton, Stack, Text } from '@mantine/core';
+import { Button, Group, Radio, Skeleton, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -12,18 +12,30 @@ import { Impact } from './Impact';
 import { undo, undoPreview, type MemoryKind, type Whose } from './queries';
 import { useChanged } from './useDropped';
 
-type Props = { opened: boolean; onClose: () => void; whose: Whose; title: string; action?: string };
+type Props = {
+  opened: boolean;
+  onClose: () => void;
+  whose: Whose;
+  title?: string;
+  /** The delta is itself an undoing: what it hid comes back. */
+  bringsBack?: boolean;
+  /** What undid it before; where nothing is left to undo, that can be brought back. */
+  undone?: string | undefined;
+};
 type Mode = 'safe' | 'strict';
 
-export function UndoDialog({ opened, onClose, whose, title, action }: Props) {
+export function UndoDialog({ opened, onClose, whose, title, bringsBack = false, undone }: Props) {
   const { t } = useTranslation('timeline');
   const [mode, setMode] = useState<Mode>('safe');
+  const [switched, setSwitched] = useState<string | null>(null);
+  const subject = switched === null ? whose : { delta: switched };
+  const back = bringsBack || switched !== null;
   const changed = useChanged();
   async function takeBack() {
-    const done = await undo(whose, mode);
+    const done = await undo(subject, mode);
     changed();
     const { delta } = done;
-    const message = t('undo.done', { count: done.restored });
+    const message = t(back ? 'undo.brought' : 'undo.done', { count: done.restored });
     if (delta) {
       undoable(message, async () => {
         await undo({ delta }, 'safe');
@@ -36,16 +48,24 @@ export function UndoDialog({ opened, onClose, whose, title, action }: Props) {
   return (
     <ConfirmDialog
       opened={opened}
-      onClose={onClose}
-      title={title}
-      impact={<Changes whose={whose} mode={mode} onMode={setMode} />}
-      action={action ?? t('undo.action')}
+      onClose={() => {
+        setSwitched(null);
+        onClose();
+      }}
+      title={title && !back ? title : t('undo.back')}
+      impact={
+        <Changes whose={subject} mode={mode} onMode={setMode} onBack={undone ? () => setSwitched(undone) : undefined} />
+      }
+      action={t(back ? 'undo.backAction' : 'undo.action')}
+      danger={false}
       onConfirm={takeBack}
     />
   );
 }
 
-function Changes({ whose, mode, onMode }: { whose: Whose; mode: Mode; onMode: (mode: Mode) => void }) {
+type ChangesProps = { whose: Whose; mode: Mode; onMode: (mode: Mode) => void; onBack: (() => void) | undefined };
+
+function Changes({ whose, mode, onMode, onBack }: ChangesProps) {
   const { t, i18n } = useTranslation('timeline');
   const preview = useQuery({
     queryKey: ['timeline', 'undo', whose],
@@ -56,7 +76,17 @@ function Changes({ whose, mode, onMode }: { whose: Whose; mode: Mode; onMode: (m
   if (preview.isError) return <ErrorCard error={preview.error} retry={preview.refetch} />;
   if (!preview.data) return <Skeleton h={80} />;
   const { memories, written_since: since, first, more } = preview.data;
-  if (!memories) return <Text size="sm">{t('undo.nothing')}</Text>;
+  if (!memories) {
+    if (!onBack) return <Text size="sm">{t('undo.nothing')}</Text>;
+    return (
+      <Group justify="space-between">
+        <Text size="sm">{t('undo.nothingLeft')}</Text>
+        <Button variant="default" onClick={onBack}>
+          {t('memory.bringBack')}
+        </Button>
+      </Group>
+    );
+  }
   const count = mode === 'safe' ? memories - since : memories;
   const shown = count.toLocaleString(localeTag(i18n.language));
   const touched = first.map((change) => ({

@@ -5,10 +5,11 @@ import { memoryNumber, type Filters, type TimelineKind } from './filters';
 
 export type MemoryKind = Schemas['Kind'];
 export type Session = Schemas['SessionRow'];
+export type OneSession = Schemas['OneSession'];
 export type Turn = Schemas['SessionTurn'];
 export type SessionEvent = Schemas['SessionEvent'];
 export type Injection = Schemas['SessionInjection'];
-export type Short = Schemas['Short'];
+export type SessionMemory = Schemas['SessionMemory'];
 export type Provenance = Schemas['Provenance'];
 
 /** One line of the timeline or of its search. */
@@ -135,8 +136,9 @@ export async function memoryText(kind: TimelineKind, number: number, signal: Abo
   return { kind, of: await ask(api.GET('/api/prompt/{number}', { params, signal })) };
 }
 
-export function provenance(seq: number, signal: AbortSignal): Promise<Provenance> {
-  return ask(api.GET('/api/provenance/{ref}', { params: { path: { ref: String(seq) } }, signal }));
+/** By its name without the `#`: 12, S9, P7. */
+export function provenance(ref: string, signal: AbortSignal): Promise<Provenance> {
+  return ask(api.GET('/api/provenance/{ref}', { params: { path: { ref } }, signal }));
 }
 
 export async function projects(signal: AbortSignal): Promise<string[]> {
@@ -149,12 +151,13 @@ export async function sessions(project: string, q: string, cursor: string | null
   return { rows: page.items, next: page.next_cursor };
 }
 
-export function session(number: number, signal: AbortSignal): Promise<Session> {
+export function session(number: number, signal: AbortSignal): Promise<OneSession> {
   return ask(api.GET('/api/sessions/{number}', { params: { path: { number } }, signal }));
 }
 
+/** What was undone or deleted is there too, marked as hidden. */
 export async function turns(number: number, cursor: string | null): Promise<PageOf<Turn>> {
-  const query = { limit: AT_ONCE, ...(cursor ? { cursor } : {}) };
+  const query = { limit: AT_ONCE, hidden: true, ...(cursor ? { cursor } : {}) };
   const page = await ask(api.GET('/api/sessions/{number}/turns', { params: { path: { number }, query } }));
   return { rows: page.items, next: page.next_cursor };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { SessionEvent, Short, Turn } from './queries';
+import type { SessionEvent, SessionMemory, Turn } from './queries';
 import { itemsOfSession, merged, toolCounts } from './sessionItems';
 
 function event(seq: number, tool: string): SessionEvent {
@@ -19,8 +19,9 @@ function event(seq: number, tool: string): SessionEvent {
   };
 }
 
-function memory(seq: number): Short {
-  return { ref: `#${seq}`, seq, kind: 'observation', type: '', title: '', snippet: '', created_ms: seq, tokens: 1 };
+function memory(seq: number): SessionMemory {
+  const empty = { type: '', title: '', snippet: '', tokens: 1, hidden: false };
+  return { ref: `#${seq}`, seq, kind: 'observation', created_ms: seq, ...empty };
 }
 
 function turn(number: number, events: SessionEvent[], more: Partial<Turn> = {}): Turn {

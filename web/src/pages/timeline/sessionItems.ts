@@ -1,13 +1,13 @@
 // A session as one flat list: each turn, what was handed over in it, its tool events when they are unfolded, and what
 // came of them.
-import type { Injection, SessionEvent, Short, Turn } from './queries';
+import type { Injection, SessionEvent, SessionMemory, Turn } from './queries';
 
 export type SessionItem =
   | { kind: 'turn'; key: string; turn: Turn }
   | { kind: 'injected'; key: string; turn: Turn; injection: Injection }
   | { kind: 'events'; key: string; turn: Turn; open: boolean }
   | { kind: 'event'; key: string; turn: Turn; event: SessionEvent }
-  | { kind: 'memory'; key: string; turn: Turn; memory: Short };
+  | { kind: 'memory'; key: string; turn: Turn; memory: SessionMemory };
 
 /** Turns whose events are on several pages, as one each. */
 export function merged(parts: readonly Turn[]): Turn[] {

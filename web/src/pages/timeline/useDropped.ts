@@ -16,7 +16,7 @@ export function useDropped(): (seqs: readonly number[]) => void {
       // What was forgotten must not be read from memory of the page either.
       client.removeQueries({
         predicate: ({ queryKey: [area, thing, ...rest] }) =>
-          area === 'timeline' && thing === 'memory' && seqs.includes(rest.at(-1) as number),
+          area === 'timeline' && thing === 'memory' && seqs.includes(Number(String(rest.at(-1)).replace(/^[SP]/, ''))),
       });
       for (const other of ['turns', 'session', 'sessions', 'newest']) {
         void client.invalidateQueries({ queryKey: ['timeline', other] });

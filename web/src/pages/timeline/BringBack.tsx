@@ -1,0 +1,24 @@
+// What was undone and so is hidden, and the button that brings it back; the newest undoing first, if there were several.
+import { Button } from '@mantine/core';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { UndoDialog } from './UndoDialog';
+import classes from './Observation.module.css';
+
+type Props = { text: string; delta: string | null | undefined };
+
+export function BringBack({ text, delta }: Props) {
+  const { t } = useTranslation('timeline');
+  const [asked, setAsked] = useState<string | null>(null);
+  return (
+    <div className={classes['hidden']} role="status">
+      <span>{text}</span>
+      {delta && (
+        <Button variant="default" onClick={() => setAsked(delta)}>
+          {t('memory.bringBack')}
+        </Button>
+      )}
+      {asked && <UndoDialog opened onClose={() => setAsked(null)} whose={{ delta: asked }} bringsBack />}
+    </div>
+  );
+}
