@@ -31,6 +31,9 @@ WORDS = {
         "gone": "is not here any more", "why": "Where does this come from?", "whence": "Where this comes from",
         "forget session?": "Forget session {} for good?", "type": "Type {} to confirm", "nobody": "It does not exist",
         "restore": "Bring back…", "is hidden": "This memory is hidden: it was taken back.",
+        "hides": "Session {}: hidden", "undone?": "7 memories are hidden", "mark": "hidden", "bring": "Bring back",
+        "left": "All of it has been undone already.", "bring?": "Bring back what was undone",
+        "are back": "7 memories are back",
     },
     "zh": {
         "list": "记忆，最新在前", "found": "找到的记忆，最相关在前", "new": "1 条新内容",
@@ -46,6 +49,8 @@ WORDS = {
         "gone": "已不在这里", "why": "它从何而来？", "whence": "来源",
         "forget session?": "永久遗忘会话 {}？", "type": "输入 {} 以确认", "nobody": "不存在",
         "restore": "恢复…", "is hidden": "此记忆已被撤销，处于隐藏状态。",
+        "hides": "会话 {}：已隐藏", "undone?": "7 条记忆处于隐藏状态", "mark": "已隐藏", "bring": "恢复",
+        "left": "这些内容已全部撤销。", "bring?": "恢复已撤销的内容", "are back": "已恢复 7 条记忆",
     },
 }  # fmt: skip
 LOGIN, PORT = "登录超时的原因是连接池耗尽", "The deploy port is 37877"
@@ -158,15 +163,47 @@ def test_everything_a_session_wrote_is_taken_back_after_a_look_and_brought_back(
     dialog.get_by_role("button", name=words["back"], exact=True).click()
     notice = page.get_by_role("alert").filter(has_text=words["taken"])
     expect(notice).to_be_visible()
-    expect(row(page, LOGIN)).to_have_count(0)
+    expect(row(page, LOGIN)).to_contain_text(words["mark"])
     assert seed.rows_of(served, agent.project) == []
     hidden = visit(f"/ui/observations/{first['seq']}", language)
     expect(hidden.get_by_text(words["is hidden"])).to_be_visible()
     expect(hidden.get_by_role("button", name=words["restore"])).to_be_visible()
     notice.get_by_role("button", name=words["back"], exact=True).click()
     expect(page.get_by_text(words["undone"], exact=True)).to_be_visible()
-    expect(row(page, LOGIN)).to_be_visible()
+    expect(row(page, LOGIN)).not_to_contain_text(words["mark"])
     assert len(seed.rows_of(served, agent.project)) == 7
+
+
+@pytest.mark.parametrize("language", SIDE_JOB)
+def test_an_undone_session_says_that_it_is_hidden_and_is_brought_back_at_any_later_time(
+    visit: Visitor, served: Server, working: Callable[[str], seed.Agent], language: Language
+) -> None:
+    words, agent = WORDS[language], working(f"later-{language}")
+    for way in ("page", "dialog"):
+        mode = {"mode": "strict"} if way == "dialog" else {}
+        assert served.post("/api/undo", {"source": f"session:{agent.number}", **mode}).json["restored"] == 7
+        page = visit(f"/ui/sessions/{agent.number}", language)
+        expect(page.get_by_role("heading", level=1)).to_have_text(words["hides"].format(agent.number))
+        expect(page.get_by_role("status").filter(has_text=words["undone?"])).to_be_visible()
+        row(page, LOGIN).click()
+        expect(row(page, LOGIN)).to_contain_text(words["mark"])
+        expect(page.get_by_role("region", name=LOGIN)).to_contain_text(words["mark"])
+        if way == "page":
+            assert axe.violations(page) == []
+            page.get_by_role("button", name=words["restore"]).click()
+        else:
+            page.get_by_role("button", name=words["undo"]).click()
+            dialog = page.get_by_role("dialog", name=words["undo?"])
+            expect(dialog.get_by_text(words["left"])).to_be_visible()
+            dialog.get_by_role("button", name=words["restore"]).click()
+        dialog = page.get_by_role("dialog", name=words["bring?"])
+        expect(dialog.get_by_text(words["changes"])).to_be_visible()
+        dialog.get_by_role("button", name=words["bring"], exact=True).click()
+        expect(page.get_by_text(words["are back"])).to_be_visible()
+        expect(page.get_by_role("heading", level=1)).not_to_have_text(words["hides"].format(agent.number))
+        expect(page.get_by_role("button", name=words["restore"])).to_have_count(0)
+        expect(row(page, LOGIN)).not_to_contain_text(words["mark"])
+        assert len(seed.rows_of(served, agent.project)) == 7
 
 
 @pytest.mark.parametrize("language", SIDE_JOB)
@@ -182,6 +219,8 @@ def test_forgetting_shows_what_goes_and_asks_and_then_it_is_gone_everywhere(
         dialog = page.get_by_role("dialog", name=words["forget?"].format(found["ref"]))
         expect(dialog.get_by_text(words["goes"])).to_be_visible()
         expect(dialog.get_by_role("listitem").filter(has_text=PORT)).to_be_visible()
+        expect(dialog.get_by_role("button", name=words["do"], exact=True)).to_be_disabled()
+        dialog.get_by_label(words["type"].format(found["ref"])).fill(found["ref"])
         dialog.get_by_role("button", name=words["do"] if confirmed else words["cancel"], exact=True).click()
         expect(dialog).to_have_count(0)
         if not confirmed:

@@ -1,4 +1,4 @@
-// A strict rollback: what will change, what of others' work it overwrites, and the delta's id to be typed.
+// A strict rollback: what will change, and what of others' work it overwrites. It can itself be undone.
 import { Stack, Text } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
@@ -36,7 +36,6 @@ export function RollbackDialog({ runId, deltaId, opened, onClose }: Props) {
       title={t('rollback.title', { delta: shortId(deltaId) })}
       impact={opened ? <Impact runId={runId} deltaId={deltaId} /> : null}
       action={t('rollback.action')}
-      confirmText={deltaId}
       size={900}
       onConfirm={takeBack}
     />
@@ -71,7 +70,7 @@ function Impact({ runId, deltaId }: { runId: string; deltaId: string }) {
   );
 }
 
-/** What was written since and will no longer stand; it is the reason why the id must be typed. */
+/** What was written since and will no longer stand. */
 function Overwritten({ preview }: { preview: Preview }) {
   const { t } = useTranslation('bank');
   const count = preview.overwritten_mem_ids.length;

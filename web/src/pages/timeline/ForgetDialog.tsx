@@ -1,4 +1,4 @@
-// Forgetting for good: shows what would go and asks; a whole session must be named.
+// Forgetting for good: shows what would go, and its name must be typed.
 import { Skeleton, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
@@ -13,7 +13,7 @@ type Props = {
   opened: boolean;
   onClose: () => void;
   what: Forgettable;
-  /** How what goes is called: #12. */
+  /** How what goes is called, and what must be typed: #12. */
   name: string;
   onForgotten: () => void;
 };
@@ -33,7 +33,7 @@ export function ForgetDialog({ opened, onClose, what, name, onForgotten }: Props
       title={whole ? t('forget.sessionTitle', { number: what.sessionDbId }) : t('forget.title', { what: name })}
       impact={<Goes what={what} />}
       action={t('forget.action')}
-      {...(whole ? { confirmText: name } : {})}
+      confirmText={name}
       onConfirm={forget}
     />
   );
