@@ -135,6 +135,36 @@ def test_single_keys_are_off_while_typing(visit: Visitor) -> None:
     heading(page, "Settings")
 
 
+def test_a_letter_before_a_number_says_which_kind_it_must_be(visit: Visitor, served: Server) -> None:
+    saved = served.post("/api/memory/save", {"text": "no summary", "title": "Plain", "project": "web-shell"}).json["id"]
+    page = visit("/viewer")
+    for typed, title in ((f"#S{saved}", f"Summary #S{saved}"), (f"#{saved}", "Plain")):
+        page.keyboard.press("/")
+        page.get_by_role("combobox", name=WORDS["en"]["search"]).fill(typed)
+        page.keyboard.press("Enter")
+        heading(page, title)
+    page.goto(f"/ui/observations/S{saved}")
+    expect(page.get_by_role("alert")).to_contain_text("It does not exist")
+
+
+@pytest.mark.parametrize("language", BOTH)
+def test_a_refusal_is_told_in_sentences_of_the_readers_language(visit: Visitor, language: Language) -> None:
+    page = visit("/ui/observations/99999999", language)
+    alert = page.get_by_role("alert")
+    own = alert.get_by_text(re.compile(r"^99999999 is not remembered\. Write #123, .*\.$"))
+    if language == "en":
+        expect(own).to_be_visible()
+    else:
+        expect(alert).to_contain_text("不存在")
+        expect(alert).to_contain_text("可能已被删除，或地址有误。")
+        expect(own).not_to_be_visible()
+        alert.get_by_text("服务器原文（英文）").click()
+        expect(own).to_be_visible()
+    # Asking once more would get the same answer.
+    expect(alert.get_by_role("button", name=re.compile("Try again|重试"))).to_have_count(0)
+    assert axe.violations(page) == []
+
+
 def test_an_unknown_address_says_so(visit: Visitor) -> None:
     heading(visit("/ui/no/such/page"), "No such page")
 

@@ -29,7 +29,8 @@ WORDS: dict[str, dict[str, Any]] = {
         "no backups": "There is no backup yet", "backfill": "Backfill Chroma", "server": "Server",
         "directory": "Data directory", "live": "1 connection",
         "work": "Worker and queue", "idle": "waiting for work", "index": "Search index", "close": "Close",
-        "is damaged": re.compile("is damaged"), "now": re.compile("now|sec"),
+        "is damaged": re.compile("is damaged"), "now": re.compile("now|sec"), "session": re.compile(r"^Session \d+$"),
+        "queued": "Queued",
     },
     "zh": {
         "agents": "已连接的智能体", "active": "有效", "model": "模型", "good": "合格", "reset": "重置计数",
@@ -41,6 +42,7 @@ WORDS: dict[str, dict[str, Any]] = {
         "no agents": "还没有智能体写入", "no backups": "还没有备份", "backfill": "回填 Chroma", "server": "服务器",
         "directory": "数据目录", "live": "1 个连接", "work": "工作进程与队列", "idle": "等待工作", "index": "检索索引",
         "close": "关闭", "is damaged": re.compile("已损坏："), "now": re.compile("现在|秒"),
+        "session": re.compile(r"^会话 \d+$"), "queued": "排队",
     },
 }  # fmt: skip
 
@@ -73,8 +75,22 @@ def test_an_agent_is_listed_once_it_wrote(visit: Visitor, served: Server, langua
     # Another one appears by itself.
     seeds.wrote(served, "gemini-cli", project)
     expect(rows(page, words["agents"]).first).to_contain_text("gemini-cli")
-    row.get_by_role("link", name=re.compile("^#S")).click()
+    # A session is called by a word: #S names a summary.
+    expect(row).not_to_contain_text("#S")
+    row.get_by_role("link", name=words["session"]).click()
     page.wait_for_url("**/ui/sessions/*")
+
+
+def test_the_viewer_and_this_page_agree_on_what_is_queued(browser: Browser, quiet: Server) -> None:
+    """Chores that wait for their time are there on every server, and are no queued work."""
+    words = WORDS["en"]
+    visit = Visitor(browser, f"http://127.0.0.1:{quiet.port}")
+    page = visit("/ui/system")
+    tile = panel(page, words["work"]).locator("dl > div").filter(has=page.get_by_text(words["queued"], exact=True))
+    expect(tile.locator("dd")).to_have_text("0")
+    page.goto("/viewer")
+    expect(page.get_by_role("group", name=words["queued"], exact=True)).to_contain_text(re.compile(r"Queued\s*0"))
+    visit.close()
 
 
 @pytest.mark.parametrize("language", SIDE_JOB)

@@ -5,7 +5,8 @@ import { memoryPage, pageOf, uriOf } from './reference';
 describe('references', () => {
   it.each([
     ['#12', '/ui/observations/12'],
-    ['#S9', '/ui/observations/9'],
+    ['#S9', '/ui/observations/S9'],
+    ['p7', '/ui/observations/P7'],
     ['note project://config', '/ui/m/project/config'],
     ['core://agent/how to?', '/ui/m/core/agent/how%20to%3F'],
     ['mem:12ab', '/ui/rb/12ab'],

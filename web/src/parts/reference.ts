@@ -1,12 +1,12 @@
 // How references to things are written everywhere in the product, and the page that shows each.
-const NUMBERED = /^#?(?:[SsPp])?(\d{1,18})$/;
+const NUMBERED = /^#?([SsPp]?)(\d{1,18})$/; // the letter says which kind it must be: a summary or a prompt
 const ADDRESS = /^([a-z][a-z0-9_-]*):\/\/(.*)$/i;
 
 /** The address inside the application of what a reference names; null where no page shows it. */
 export function pageOf(reference: string): string | null {
   const name = reference.trim().replace(/^(?:note|qa) /, '');
   const numbered = NUMBERED.exec(name);
-  if (numbered) return `/ui/observations/${numbered[1]}`;
+  if (numbered) return `/ui/observations/${numbered[1]?.toUpperCase()}${numbered[2]}`;
   const address = ADDRESS.exec(name);
   if (address) return memoryPage(name);
   if (name.startsWith('mem:')) return `/ui/rb/${encodeURIComponent(name.slice(4))}`;

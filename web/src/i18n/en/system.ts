@@ -103,13 +103,14 @@ export default {
     lastWrote: 'Last wrote',
     project: 'Project',
     session: 'Newest session',
+    sessionNumber: 'Session {{number}}',
     quiet: 'quiet',
     sessionsToday: 'Sessions today',
     eventsToday: 'Events today',
     unnamed: 'without a name',
     none: 'No agent has written yet',
     noneWhy:
-      'An agent is connected by hooks in its own configuration; the first visit to the viewer shows them to copy. This sends an event by hand:',
+      'This command finds the agents on your machine, shows what it changes in their settings, and connects them:',
     truncated: 'Only the newest 500 sessions were looked through; an agent that wrote before them is not listed.',
   },
   backups: {

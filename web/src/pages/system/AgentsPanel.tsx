@@ -5,7 +5,7 @@ import { Panel, type QueryLike } from '@/parts/Panel';
 import { PageLink } from '@/parts/Ref';
 import { StatusMark } from '@/parts/StatusMark';
 import { TimeText } from '@/parts/TimeText';
-import { FIRST_EVENT } from '../viewer/agents';
+import { INSTALL } from '../viewer/commands';
 import type { Agent, System } from './queries';
 import classes from './System.module.css';
 
@@ -19,7 +19,7 @@ export function AgentsPanel({ system }: { system: QueryLike<System> }) {
       title={t('agents.title')}
       state={system}
       isEmpty={({ agents }: System) => !agents.length}
-      empty={{ title: t('agents.none'), why: t('agents.noneWhy'), command: FIRST_EVENT }}
+      empty={{ title: t('agents.none'), why: t('agents.noneWhy'), command: INSTALL }}
       degraded={truncated ? t('agents.truncated') : null}
       flush
     >
@@ -67,7 +67,9 @@ function Row({ agent, now, atLeast }: { agent: Agent; now: number; atLeast: bool
       </td>
       <td>
         <span className={classes['session']}>
-          <PageLink to={`/ui/sessions/${agent.sessionDbId}`}>{`#S${agent.sessionDbId}`}</PageLink>
+          <PageLink to={`/ui/sessions/${agent.sessionDbId}`}>
+            {t('agents.sessionNumber', { number: agent.sessionDbId })}
+          </PageLink>
           {agent.sessionStatus === 'completed' ? (
             <StatusMark status="completed" />
           ) : recent ? (
