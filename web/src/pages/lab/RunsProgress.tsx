@@ -1,4 +1,4 @@
-// How far the runs of a batch have come: a bar by outcome, and the same in words.
+// How far the runs of a batch have come: a bar of those that have ended, by outcome, and the same in words.
 import { Progress } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import type { Batch } from './queries';
@@ -8,7 +8,6 @@ const TONES = [
   ['completed', 'var(--cm-ok)'],
   ['failed', 'var(--cm-err)'],
   ['canceled', 'var(--cm-control)'],
-  ['running', 'var(--cm-info)'],
 ] as const;
 
 export function RunsProgress({ batch }: { batch: Batch }) {
