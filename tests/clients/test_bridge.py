@@ -259,3 +259,18 @@ def test_the_newer_protocol_passes_too(tmp_path: Path) -> None:
         assert Agent(server, "stdio-old").run(version) < "2026-07-28"
         assert not Agent(server, "stdio-new").call("save_memory", {"text": "名"}).is_error
         assert text_of(Agent(server, "stdio-new").call("工具")).startswith("Unknown tool: 工具")
+
+
+@pytest.mark.sqlite
+@pytest.mark.parametrize("opening", [b"[", b'{"a":'])
+def test_a_line_nested_beyond_reason_is_a_parse_error_and_the_bridge_lives_on(tmp_path: Path, opening: bytes) -> None:
+    with Server(tmp_path), Stdio(tmp_path) as agent:
+        refused = agent.ask(opening * 50_000 + b"\n")
+        assert (refused["id"], refused["error"]["code"]) == (None, -32700)
+        assert agent.ask(INITIALIZE)["result"]["serverInfo"]["name"] == "codexmem"
+
+
+def test_an_answer_nested_beyond_reason_is_no_answer(tmp_path: Path) -> None:
+    with fake("application/json", b"[" * 50_000) as (url, _):
+        (answer,) = passed(Place(tmp_path, 1, url=url), call(1, "search"))
+    assert told(answer) == (True, "the codexmem server answered 200 without a message")

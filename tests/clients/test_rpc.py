@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import subprocess
 import sys
@@ -9,8 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from codexmem.clients.rpc import RpcBridge
+from codexmem.clients.starting import Place
 from tests._support.server import environment
-from tests.clients.test_bridge import ended
+from tests.clients.test_bridge import ended, fake
 
 
 @pytest.mark.sqlite
@@ -28,3 +31,15 @@ def test_it_starts_a_server_and_brings_its_token(tmp_path: Path) -> None:
         added, found = (json.loads(line) for line in done.stdout.splitlines())
     assert added["result"]["summary"] == "端口"
     assert found["result"]["results"][0]["id"] == added["result"]["id"]
+
+
+def test_lines_and_answers_nested_beyond_reason(tmp_path: Path) -> None:
+    with fake("application/json", b"[" * 50_000) as (url, _):
+        target = io.BytesIO()
+        source = io.BytesIO(
+            b"[" * 50_000 + b'\n{"jsonrpc": "2.0", "method": "memory_query", "params": ["x"], "id": 7}\n'
+        )
+        RpcBridge(Place(tmp_path, 1, url=url)).run(source, target)
+    refused, failed = (json.loads(line) for line in target.getvalue().splitlines())
+    assert (refused["id"], refused["error"]["code"]) == (None, -32700)
+    assert (failed["id"], failed["error"]["code"]) == (7, -32603)

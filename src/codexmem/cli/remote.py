@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from codexmem.clients.starting import announced, connect, token
+from codexmem.domain import json_text
 from codexmem.domain.errors import (
     BY_CODE,
     CodexmemError,
@@ -71,7 +72,7 @@ class Remote:
         try:
             connection.request(method, path, body, headers)
             reply = connection.getresponse()
-            answer = json.loads(reply.read(_MAX_REPLY) or b"{}")
+            answer = json_text.loads(reply.read(_MAX_REPLY) or b"{}")
         except (OSError, ValueError, http.client.HTTPException) as error:
             problem = str(error) or type(error).__name__
             raise Unavailable(

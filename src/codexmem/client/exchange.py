@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from codexmem import __version__
 from codexmem.client.call import KEY_HEADER, Call
 from codexmem.client.surroundings import Place
-from codexmem.domain import ids
+from codexmem.domain import ids, json_text
 from codexmem.domain.errors import (
     BY_CODE,
     CodexmemError,
@@ -149,7 +149,7 @@ def _encoded(body: dict[str, object]) -> bytes:
 
 def _document(reply: httpx2.Response) -> dict[str, Any]:
     try:
-        told = reply.json()
+        told = json_text.loads(reply.content)
     except ValueError:
         return {}
     return told if isinstance(told, dict) else {}

@@ -6,7 +6,6 @@ A process is stopped only if it says of itself, at the address in `server.json`,
 from __future__ import annotations
 
 import http.client
-import json
 import os
 import signal
 import time
@@ -15,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from codexmem.clients.starting import announced, connect
+from codexmem.domain import json_text
 
 LOG = "server.log"
 ATTEMPT = "server.starting"  # by whom it is made: hook.starting
@@ -44,7 +44,7 @@ def look(data_dir: Path) -> Running | None:
     try:
         connection.request("GET", "/api/health")
         reply = connection.getresponse()
-        said = json.loads(reply.read(65536))
+        said = json_text.loads(reply.read(65536))
         if reply.status != 200:
             return None
         return Running(url, int(said["pid"]), str(said["version"]), int(said["uptime"]))

@@ -20,6 +20,7 @@ from urllib.parse import quote
 from codexmem.clients import starting
 from codexmem.clients.delivery import Delivery
 from codexmem.clients.starting import Place
+from codexmem.domain import json_text
 from codexmem.domain.errors import CodexmemError
 
 TIMEOUT_S = 120.0
@@ -117,7 +118,7 @@ class Bridge:
 
 def _read(text: bytes) -> Any:
     try:
-        return json.loads(text)
+        return json_text.loads(text)
     except ValueError:
         return None
 

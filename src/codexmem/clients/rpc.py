@@ -13,6 +13,7 @@ from typing import Any, BinaryIO
 from codexmem.clients import starting
 from codexmem.clients.delivery import Delivery
 from codexmem.clients.starting import Place
+from codexmem.domain import json_text
 from codexmem.domain.errors import CodexmemError
 
 PATH = "/rpc"
@@ -48,7 +49,7 @@ class RpcBridge:
             status, _, body = self._delivery.post(PATH, line, self._headers)
             if status == 204:
                 return None
-            answer = json.loads(body)
+            answer = json_text.loads(body)
             if isinstance(answer, list) or "jsonrpc" in answer:
                 return _own(answer, line)
             reason = f"the codexmem server answered {status} without a message"
@@ -94,8 +95,8 @@ def _is_id(value: Any) -> bool:
 
 def _read(line: bytes) -> Any:
     try:
-        return json.loads(line)
-    except (ValueError, RecursionError):
+        return json_text.loads(line)
+    except ValueError:
         return None
 
 

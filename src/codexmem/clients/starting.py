@@ -7,7 +7,6 @@ start a server at once end with one: the others' servers find the store owned an
 from __future__ import annotations
 
 import http.client
-import json
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +14,7 @@ from urllib.parse import urlsplit
 
 from codexmem.clients.hook.starting import start
 from codexmem.clients.hook.surroundings import environment
+from codexmem.domain import json_text
 from codexmem.domain.errors import Unavailable
 
 READY_S = 30.0
@@ -57,7 +57,7 @@ def address(place: Place) -> str:
 def announced(data_dir: Path) -> str:
     """Where the server of this data directory says it listens; empty if none says so."""
     try:
-        return str(json.loads((data_dir / "server.json").read_bytes())["url"]).rstrip("/")
+        return str(json_text.loads((data_dir / "server.json").read_bytes())["url"]).rstrip("/")
     except (OSError, ValueError, KeyError, TypeError):
         return ""
 

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from codexmem import __version__
 from codexmem.cli.doctor.scrub import scrub_for, shown
 from codexmem.cli.messages import say
+from codexmem.domain import json_text
 from codexmem.domain.errors import CodexmemError, Conflict, InvalidArgument
 from codexmem.settings import SETTINGS
 
@@ -208,7 +209,7 @@ def _asked(settings: Settings, path: str) -> str:
 
 def _read(text: str) -> Any:
     try:
-        return json.loads(text)
+        return json_text.loads(text)
     except ValueError:
         return None
 

@@ -4,7 +4,6 @@ A finding carries keys of the message catalogue, not text. The running server is
 """
 
 import http.client
-import json
 import os
 import pwd
 import stat
@@ -16,6 +15,7 @@ from urllib.parse import urlsplit
 from codexmem.cli.doctor import agent_checks, search_checks
 from codexmem.cli.doctor.finding import Finding, State
 from codexmem.cli.store import transfer_of
+from codexmem.domain import json_text
 from codexmem.domain.errors import CodexmemError, InvalidArgument
 from codexmem.domain.ids import SystemClock
 from codexmem.services.lab import profiles
@@ -197,7 +197,7 @@ class _Server:
 
     def _url(self) -> str | None:
         try:
-            found = json.loads((self._settings.data_dir / "server.json").read_bytes())["url"]
+            found = json_text.loads((self._settings.data_dir / "server.json").read_bytes())["url"]
             return found if isinstance(found, str) else None
         except (OSError, ValueError, KeyError, TypeError):
             return None
@@ -208,7 +208,7 @@ class _Server:
         try:
             connection.request("GET", path, headers=self._authorization())
             reply = connection.getresponse()
-            body = json.loads(reply.read(65536) or b"{}")
+            body = json_text.loads(reply.read(65536) or b"{}")
             return reply.status, body if isinstance(body, dict) else {}
         except (OSError, ValueError, http.client.HTTPException):
             return 0, {}

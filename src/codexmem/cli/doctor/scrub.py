@@ -19,7 +19,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from codexmem.clients.hook import surroundings
 from codexmem.clients.starting import token
-from codexmem.domain import redaction
+from codexmem.domain import json_text, redaction
 from codexmem.settings import SETTINGS, masked
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ def _kept(line: str) -> str | None:
 
 def _of_json(line: str) -> str | None:
     try:
-        said = json.loads(line)
+        said = json_text.loads(line)
     except ValueError:
         return None
     kept = {name: said[name] for name in _OF_RECORD if name in said}

@@ -15,7 +15,7 @@ from urllib.parse import quote, unquote
 
 from codexmem.client.answers_notes import Note, Place
 from codexmem.client.blocking import Client
-from codexmem.domain import privacy, redaction
+from codexmem.domain import json_text, privacy, redaction
 from codexmem.domain.errors import NotFound
 
 PAGE = 200
@@ -31,7 +31,7 @@ def written(value: Any) -> str:
 def value_of(note: Note) -> Any:
     """The value that a note keeps; None if somebody wrote something else there."""
     try:
-        return json.loads(note.content)
+        return json_text.loads(note.content)
     except ValueError:
         return None
 

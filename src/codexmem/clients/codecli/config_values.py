@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 
+from codexmem.domain import json_text
 from codexmem.domain.written import text
 
 
@@ -68,7 +68,7 @@ def _decoded(value: object) -> object:
         return value
     if value.lstrip()[:1] in {"[", "{"}:
         try:
-            return json.loads(value)
+            return json_text.loads(value)
         except ValueError:
             return None
     return [each.strip() for each in value.split(",") if each.strip()]

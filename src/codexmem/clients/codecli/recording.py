@@ -21,6 +21,7 @@ from typing import IO, Any, Protocol
 
 from codexmem.clients.codecli import surroundings
 from codexmem.clients.codecli.agents.protocol import Launch
+from codexmem.domain import json_text
 from codexmem.domain.errors import InvalidArgument, NotFound
 from codexmem.domain.redaction import masked, redact
 
@@ -175,7 +176,7 @@ class Recording:
             file.readline(_LONGEST_LINE)
             for number, line in enumerate(iter(lambda: file.readline(_LONGEST_LINE), b""), start=2):
                 try:
-                    entry = json.loads(line)
+                    entry = json_text.loads(line)
                     at = float(entry["at"])
                     if "ended" in entry:
                         yield Ended(at, int(entry["ended"]))
@@ -194,7 +195,7 @@ def read(path: Path) -> Recording:
     """Open a recording; NotFound or InvalidArgument say what is wrong with the file."""
     try:
         with path.open("rb") as file:
-            head = json.loads(file.readline(_LONGEST_LINE))
+            head = json_text.loads(file.readline(_LONGEST_LINE))
     except FileNotFoundError as error:
         raise NotFound(
             f"there is no recording {path}", hint="record one with: mem-codecli run --record FILE",

@@ -16,6 +16,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from codexmem.domain import json_text
+
 TIMEOUT_S = 20.0
 _CLIENT = {"clientInfo": {"name": "codexmem", "title": "codexmem", "version": "1"}}
 _QUIET = ("features.apps=false", "features.plugins=false", "features.remote_plugin=false")
@@ -67,7 +69,7 @@ def _answer(process: subprocess.Popen[bytes], asked: Sequence[Mapping[str, Any]]
         process.stdin.flush()
     for line in process.stdout:
         try:
-            message = json.loads(line)
+            message = json_text.loads(line)
             if message.get("id") == 2 and "method" not in message:
                 return [hook for each in message["result"]["data"] for hook in each["hooks"] if isinstance(hook, dict)]
         except (ValueError, KeyError, TypeError, AttributeError):

@@ -23,6 +23,7 @@ from codexmem.clients.hook.surroundings import fresh_id
 from codexmem.clients.install.agent import PROMPT, Agent, Person, Server
 from codexmem.clients.install.agents.codex import Codex
 from codexmem.clients.starting import Place
+from codexmem.domain import json_text
 from codexmem.domain.errors import CodexmemError
 
 HOOK_S = 30.0
@@ -141,7 +142,7 @@ def _asked(place: Place, method: str, path: str, body: Any = None) -> tuple[int,
         kind = {} if body is None else {"Content-Type": "application/json"}
         connection.request(method, path, raw, {**kind, **starting.headers(place)})
         reply = connection.getresponse()
-        said = json.loads(reply.read(1 << 20) or b"{}")
+        said = json_text.loads(reply.read(1 << 20) or b"{}")
         return reply.status, said if isinstance(said, dict) else {}
     except (OSError, http.client.HTTPException, ValueError):
         return 0, {}
