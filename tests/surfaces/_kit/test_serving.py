@@ -1,5 +1,6 @@
 """A real server on a real socket: the guard from outside, limits on connections, and stopping."""
 
+import http.client
 import json
 import os
 import signal
@@ -146,6 +147,36 @@ def test_no_100_continue_for_a_refused_body(app: ASGIApp) -> None:
         headers = [("host", "evil.test"), ("content-type", "application/json"), ("expect", "100-continue")]
         reply = server.talk(raw("POST", "/api/echo", headers)[:-2] + b"content-length: 5\r\n\r\n")
         assert status(reply) == 421
+
+
+@pytest.mark.parametrize(
+    ("headers", "expected"),
+    [
+        ({"content-type": "application/json"}, 413),
+        ({"content-type": "application/json", "transfer-encoding": "chunked"}, 413),
+        ({"content-type": "text/plain"}, 415),
+        ({"content-type": "application/json", "host": "evil.test"}, 421),
+    ],
+    ids=["declared", "chunked", "no JSON", "another host"],
+)
+def test_a_client_that_sends_far_too_much_can_read_why_it_is_refused(
+    app: ASGIApp, headers: dict[str, str], expected: int
+) -> None:
+    """More than the sockets' buffers hold, from a client that reads only when it has sent everything."""
+    body = b"x" * (24 << 20)
+    with running(app) as server:
+        for method, path in ROUTES:
+            connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=20)
+            where = path.replace("{item}", "5").replace("{how}", "missing")
+            chunked = "transfer-encoding" in headers
+            connection.request(method, where, iter([body]) if chunked else body, headers, encode_chunked=chunked)
+            reply = connection.getresponse()
+            said = json.loads(reply.read()) if method != "HEAD" else {}
+            assert (reply.status, reply.getheader("connection")) == (expected, "close")
+            connection.close()
+            if expected == 413 and said:
+                assert "larger than" in str(said)
+                assert "max_body_bytes" in str(said)
 
 
 def test_replies_do_not_name_the_server(app: ASGIApp) -> None:

@@ -10,7 +10,7 @@ import asyncio
 import logging
 import re
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,12 +21,14 @@ from codexmem.domain.errors import CodexmemError, InvalidArgument, Unauthorized
 from codexmem.domain.tenant import LOCAL, Identity
 from codexmem.surfaces._kit.authority import Authority, OurNames
 from codexmem.surfaces._kit.errors import (
+    STATUSES,
     BodyTooLarge,
     BodyTooSlow,
     ErrorTable,
     Forbidden,
     HeadTooLarge,
     Misdirected,
+    Reply,
     UnsupportedMediaType,
 )
 from codexmem.surfaces._kit.json_body import DEFAULT_LIMITS, PARSED, Limits, parse_json_aside
@@ -38,6 +40,11 @@ EnterTenant = Callable[[str], AbstractContextManager[object]]
 
 REFUSED = "codexmem.refused"  # scope key: code of the guard's refusal, for the request log
 ANYONE = Identity(LOCAL, LOCAL)  # whom a request acts for while authentication is off
+
+# Of a body that was refused: read and thrown away behind the answer, because closing on unread bytes resets the
+# connection, and the client would never see why.
+_DISCARDED_BYTES = 64 * 1024 * 1024
+_DISCARDED_S = 5.0
 
 _SAME_SITE = frozenset({"same-origin", "none"})
 _BEARER = re.compile(r"[Bb][Ee][Aa][Rr][Ee][Rr] +([A-Za-z0-9._~+/=-]{1,512})")
@@ -75,6 +82,21 @@ class _GoneError(Exception):
     """The client hung up while sending; there is nobody to answer."""
 
 
+class _Incoming:
+    """What the client sends, and how far it has come."""
+
+    def __init__(self, receive: Receive) -> None:
+        self._receive = receive
+        self.begun = False
+        self.ended = False
+
+    async def __call__(self) -> Message:
+        message = await self._receive()
+        self.begun = True
+        self.ended = message["type"] != "http.request" or not message.get("more_body", False)
+        return message
+
+
 class Guard:
     """ASGI application around another one that sees admitted requests only."""
 
@@ -92,14 +114,14 @@ class Guard:
         if scope["type"] != "http":
             await send({"type": "websocket.close", "code": 1008, "reason": ""})
             return
-        send = _hardened(send)
+        send, incoming = _hardened(send), _Incoming(receive)
         try:
-            admitted = await self._admit(scope, receive)
+            admitted = await self._admit(scope, incoming)
         except _GoneError:
             return
         except CodexmemError as refusal:
             scope[REFUSED] = refusal.code
-            await self._errors.reply(scope["path"], refusal).send(send)
+            await _refuse(self._errors.reply(scope["path"], refusal), scope, incoming, send)
             return
         except Exception as error:
             scope[REFUSED] = "internal"
@@ -231,7 +253,30 @@ def _acceptable(parameter: str) -> bool:
 
 
 def _too_large(limits: Limits) -> BodyTooLarge:
-    return BodyTooLarge(f"the body is larger than {limits.body_bytes} bytes")
+    return BodyTooLarge(
+        f"the body is larger than {limits.body_bytes} bytes",
+        hint="send less at once; the server's limit is its setting max_body_bytes",
+    )
+
+
+async def _refuse(reply: Reply, scope: Scope, incoming: _Incoming, send: Send) -> None:
+    """Answer at once, then take a bounded amount of the body that is still on its way."""
+    headers = _collect(scope["headers"])
+    announced = headers.get("content-length", ["0"]) != ["0"] or "transfer-encoding" in headers
+    # Whoever waits for leave to send has sent nothing yet, and the answer denies it.
+    waits = not incoming.begun and "expect" in headers
+    if incoming.ended or waits or not announced or reply.status == STATUSES[BodyTooSlow.code]:
+        await reply.send(send)
+        return
+    raw = [*reply.response().raw_headers, (b"connection", b"close")]
+    await send({"type": "http.response.start", "status": reply.status, "headers": raw})
+    await send({"type": "http.response.body", "body": reply.body, "more_body": True})
+    left = _DISCARDED_BYTES
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_DISCARDED_S):
+            while left > 0 and not incoming.ended:
+                left -= len((await incoming()).get("body", b""))
+    await send({"type": "http.response.body"})
 
 
 def _replay(body: bytes, receive: Receive) -> Receive:
