@@ -135,13 +135,13 @@ def build(db: Database, rules: Rules = _USUAL, *, daily_tokens: int = 0, embedde
         db, MemoryTable(db), Versions(db), Candidates(db), services.text_index(db), services.vector_table(db), embedder,
         clock, None,
     )  # fmt: skip
+    context = Context(
+        base.memories, finder, sessions, log, Review(EventPages(db)), db.acting_tenant,
+        partial(excluded, rules.excluded_projects),
+    )  # fmt: skip
     return Capturing(
         db=db, base=base, queue=queue, sessions=sessions, captures=captures, tallies=tallies, distiller=distiller,
-        intake=Intake(db, sessions, captures, base.memories, queue, log, clock, rules),
+        intake=Intake(db, sessions, captures, base.memories, queue, log, clock, rules, context.begun), context=context,
         extraction=Extraction(sessions, captures, base.memories, tallies, budget, distiller, log, clock),  # type: ignore[arg-type]
-        context=Context(
-            base.memories, finder, sessions, log, Review(EventPages(db)), clock,
-            partial(excluded, rules.excluded_projects),
-        ),
         forgetting=Forgetting(db, base.memories, base.history, sessions, captures, ReceiptTable(db), log),
     )  # fmt: skip

@@ -49,6 +49,7 @@ class Server:
         self._env = environment(data_dir, **where, **(settings or {}))
         self._process: subprocess.Popen[bytes] | None = None
         self.port = 0
+        self._wanted = frozenset((200,))
 
     def __enter__(self) -> Server:
         self.start()
@@ -56,6 +57,11 @@ class Server:
 
     def __exit__(self, *_: object) -> None:
         self.stop()
+
+    def start_unready(self) -> None:
+        """Start and wait until it says how it is, well or not."""
+        self._wanted = frozenset((200, 503))
+        self.start()
 
     def start(self, port: int = 0) -> None:
         """Start and wait until it says it is ready; on the port where somebody expects it, if one is given."""
@@ -82,7 +88,7 @@ class Server:
         if said["pid"] != self._process.pid:
             return False
         self.port = urlsplit(said["url"]).port or 0
-        return self.request("GET", "/api/readiness").status == 200
+        return self.request("GET", "/api/readiness").status in self._wanted
 
     def stop(self) -> int:
         """End it as an operator would; returns its exit code."""

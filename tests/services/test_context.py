@@ -129,6 +129,7 @@ def test_a_session_is_not_told_the_same_in_full_twice(here: Capturing) -> None:
     seen(here, "Token refresh", content="Login tokens expire so early because the gateway clock is off")
     question = "why do login tokens expire so early?"
     start(here, session="s7")
+    here.tool(session="s7")
     first = start(here, session="s7", prompt=question)
     assert "gateway clock" in first
     assert "3600 seconds" not in first  # said at the start
@@ -136,6 +137,22 @@ def test_a_session_is_not_told_the_same_in_full_twice(here: Capturing) -> None:
     start(here, session="s7")  # the agent began again, with an empty mind
     assert start(here, session="s7", prompt=question) == first
     assert "3600 seconds" in start(here, session="another", prompt=question)
+
+
+def test_asking_makes_no_session_and_what_was_told_is_recorded_with_its_first_event(here: Capturing) -> None:
+    memory = seen(here, "Fixed token expiry")
+    start(here, session="s9")
+    start(here, session="junk")
+    start(here, session="s9", prompt="why do login tokens expire so early?")
+    assert here.sessions.named("s9") is None
+    assert here.sessions.named("junk") is None
+    assert Report(here.base.events).newest(EventType.CONTEXT_GIVEN) == []
+    here.tool(session="s9")
+    session = here.sessions.named("s9")
+    assert session is not None
+    (event,) = Report(here.base.events).newest(EventType.CONTEXT_GIVEN)
+    assert event.payload is not None
+    assert (event.subject, event.payload["seqs"], event.payload["start"]) == (session.subject, [memory.seq], True)
 
 
 def test_hidden_and_excluded_are_not_told(database: Database) -> None:

@@ -220,6 +220,10 @@ def _build(db: Database, settings: Settings, clock: Clock, transfer: Transfer) -
         threads=settings.worker_threads,
     )  # fmt: skip
     live, labels = Live(db, events, bell), Labels(db)
+    context = Context(
+        remembering, finder, sessions, book, Review(EventPages(db)), db.acting_tenant,
+        partial(capture.excluded, rules.excluded_projects),
+    )  # fmt: skip
     # Where the store lies is its owner's business: a caller with a key may sit elsewhere.
     told_path = sqlite_path(settings.database_url) if settings.auth == "" else None
     return Core(
@@ -233,11 +237,7 @@ def _build(db: Database, settings: Settings, clock: Clock, transfer: Transfer) -
         ),
         memories=remembering, receipts=once, keys=Keys(db, book.append, clock), housekeeping=chores, worker=worker,
         history=past, extraction=extracting, budget=budget,
-        intake=Intake(db, sessions, captures, remembering, queue, book, clock, rules),
-        context=Context(
-            remembering, finder, sessions, book, Review(EventPages(db)), clock,
-            partial(capture.excluded, rules.excluded_projects),
-        ),
+        intake=Intake(db, sessions, captures, remembering, queue, book, clock, rules, context.begun), context=context,
         forgetting=Forgetting(db, remembering, past, sessions, captures, answers, book),
         importing=Importing(db, table, remembering, past, clock), undoing=Undoing(db, table, versions, past),
         notes=notes_of(db, remembering, past, clock, recall.search),

@@ -150,6 +150,8 @@ class App:
                 self._spooled = Spooled(self.settings.data_dir, where.url)
                 self._spooled.start()
         self.status.opened(core.db)
+        # Not earlier: what can be read of a damaged store is served, and beginning writes.
+        core.db.engine.watch()
         log.info("ready: %s %s", core.db.engine.name, core.db.engine.version)
 
     def _fail(self, error: Exception) -> None:

@@ -92,18 +92,23 @@ def ensure(place: Place, wait_s: float = READY_S) -> str:
 
 
 def _ready(url: str) -> bool:
-    return _status(url) == 200
+    # One whose store is in trouble, or whose queue stands, answers what it can and says what it cannot.
+    return _phase(url) in {"ready", "unavailable", "stalled"}
 
 
 def _listens(url: str) -> bool:
-    return _status(url) is not None
+    return _phase(url) is not None
 
 
-def _status(url: str) -> int | None:
+def _phase(url: str) -> str | None:
+    """What the server there says of itself; None if nobody listens."""
     connection = connect(url, _LOOK_S)
     try:
         connection.request("GET", "/api/readiness")
-        return connection.getresponse().status
+        said = json_text.loads(connection.getresponse().read(65536))
+        return str(said.get("status", "")) if isinstance(said, dict) else ""
+    except ValueError:
+        return ""
     except (OSError, http.client.HTTPException):
         return None
     finally:

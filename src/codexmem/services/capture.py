@@ -5,6 +5,7 @@ cut. An event and its job are one transaction, so an acknowledged event is never
 close together join one waiting job; a new turn, a stop or the end of the session sends it off.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import PurePath
@@ -77,7 +78,7 @@ class Intake:
     """The four things a hook can say."""
 
     def __init__(self, db: Database, sessions: Sessions, captures: Captures, memories: Memories, queue: Queue, log: Log,
-                 clock: Clock, rules: Rules) -> None:  # fmt: skip
+                 clock: Clock, rules: Rules, begun: Callable[[Session], None] = lambda _: None) -> None:  # fmt: skip
         self._db = db
         self._sessions = sessions
         self._captures = captures
@@ -86,6 +87,7 @@ class Intake:
         self._log = log
         self._clock = clock
         self._rules = rules
+        self._begun = begun  # told of each new session
 
     def init(self, report: HookReport) -> Begun:
         """A person asked something: the next turn begins. What is private leaves its number and nothing else."""
@@ -171,6 +173,7 @@ class Intake:
         )  # fmt: skip
         if touched.new:
             self._tell(touched.session)
+            self._begun(touched.session)
         return touched
 
     def _add(self, report: HookReport, kind: Capture, session: Session, job: int | None = None) -> int | None:

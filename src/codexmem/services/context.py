@@ -6,15 +6,17 @@ until something changes and a model's cache of its prompt survives. Everything r
 says it is data, and nothing recalled can close that envelope.
 """
 
+import logging
 import threading
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from codexmem.domain import privacy, quoting, text_size
 from codexmem.domain.attrs import ObservationAttrs, SummaryAttrs
+from codexmem.domain.errors import StorageFull, Unavailable
 from codexmem.domain.event import EventType, NewEvent
-from codexmem.domain.ids import Clock
 from codexmem.domain.memory import VISIBLE, Kind, Memory
 from codexmem.domain.query import Filter, Page
 from codexmem.domain.search import Search
@@ -25,6 +27,8 @@ from codexmem.search.finder import Finder
 from codexmem.services.memories import Memories
 from codexmem.store.event_pages import Span
 from codexmem.store.sessions import Sessions
+
+_log = logging.getLogger(__name__)
 
 MAX_TOKENS = 20_000
 _OBSERVATIONS = frozenset({Kind.OBSERVATION})
@@ -39,6 +43,7 @@ _REMEMBERED = 50  # earlier handings-over of a session that are looked at
 _SHORTEST = 8  # characters of a prompt that say enough to search by
 _ITEM = 600  # characters of one memory
 _NOTE_SHARE = 0.5
+_STARTS = 1_000  # of sessions that have only been told something
 _MANUAL = "manual-"  # sessions of memories that were saved by hand
 
 _HEAD = (
@@ -68,46 +73,72 @@ class Given:
     tokens: int = 0
 
 
+class _Starts:
+    """What sessions were told that have not said anything yet. Asking makes no session: most that ask and never speak
+    are none. Lost with the process, and then an agent is told the same twice.
+    """
+
+    def __init__(self) -> None:
+        self._given: OrderedDict[tuple[str, str], Given] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def keep(self, key: tuple[str, str], given: Given) -> None:
+        with self._lock:
+            self._given[key] = replace(given, text="")
+            self._given.move_to_end(key)
+            if len(self._given) > _STARTS:
+                self._given.popitem(last=False)
+
+    def take(self, key: tuple[str, str]) -> Given | None:
+        with self._lock:
+            return self._given.pop(key, None)
+
+
 class Context:
     """Chooses and words what an agent is handed."""
 
-    def __init__(self, memories: Memories, finder: Finder, sessions: Sessions, log: Log, review: Review, clock: Clock,
-                 excluded: Callable[[str, str], bool]) -> None:  # fmt: skip
+    def __init__(self, memories: Memories, finder: Finder, sessions: Sessions, log: Log, review: Review,
+                 tenant: Callable[[], str], excluded: Callable[[str, str], bool]) -> None:  # fmt: skip
         self._review = review
         self._prepared = threading.Event()
-        self._clock = clock
         self._excluded = excluded  # by directory and project: what nothing is captured from is told nothing
         self._memories = memories
         self._finder = finder
         self._sessions = sessions
         self._log = log
+        self._tenant = tenant
+        self._starts = _Starts()
 
     def give(self, wish: Wish) -> Given:
         """The context for the start of a session or, with a prompt, what bears on that prompt."""
         if self._excluded(wish.cwd, wish.project):
             return Given("")
-        session = self._session(wish)
+        session = self._sessions.named(wish.session) if wish.session else None
         if wish.prompt:
             given = self._for_prompt(wish, self._told_before(session) if session is not None else frozenset())
         else:
             given = self._for_start(wish)
         if given.seqs:
-            self._memories.count(given.seqs, shown=1)
+            self._memories.count_reading(given.seqs, shown=1)
         if session is not None:
-            payload = {"seqs": list(given.seqs), "whole": list(given.whole), "tokens": given.tokens,
-                       "start": not wish.prompt, "turn": session.turn}  # fmt: skip
-            self._log.append(NewEvent(EventType.CONTEXT_GIVEN, session.subject, payload, session.project))
+            try:
+                self._record(session, given, start=not wish.prompt)
+            except (StorageFull, Unavailable) as problem:
+                _log.warning("what an agent was told is not on record: %s", problem.message)
+        elif wish.session and not wish.prompt:
+            self._starts.keep((self._tenant(), wish.session), given)
         return given
 
-    def _session(self, wish: Wish) -> Session | None:
-        """Whom it is for; an agent that asks at its start begins its session with that."""
-        if not wish.session:
-            return None
-        if wish.prompt:
-            return self._sessions.named(wish.session)
-        return self._sessions.touch(
-            wish.session, project=wish.project, platform="", cwd=wish.cwd, now_ms=self._clock.now_ms()
-        ).session
+    def begun(self, session: Session) -> None:
+        """The session has its first event: what it was told at its start is now told of it."""
+        given = self._starts.take((self._tenant(), session.key))
+        if given is not None:
+            self._record(session, given, start=True)
+
+    def _record(self, session: Session, given: Given, *, start: bool) -> None:
+        payload = {"seqs": list(given.seqs), "whole": list(given.whole), "tokens": given.tokens, "start": start,
+                   "turn": session.turn}  # fmt: skip
+        self._log.append(NewEvent(EventType.CONTEXT_GIVEN, session.subject, payload, session.project))
 
     def _told_before(self, session: Session) -> frozenset[int]:
         """What this session was told in full since it last began, which it need not be told again."""

@@ -4,11 +4,12 @@ Every write is checked, saved against the version it saw, recorded as a version,
 one transaction. Undoing is the business of `services.history`, which writes through here as well.
 """
 
+import logging
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from codexmem.domain import address, history, ids
-from codexmem.domain.errors import Conflict, InvalidArgument, NotFound
+from codexmem.domain.errors import Conflict, InvalidArgument, NotFound, StorageFull, Unavailable
 from codexmem.domain.event import EventType, NewEvent
 from codexmem.domain.history import By, Op, Version
 from codexmem.domain.ids import Clock
@@ -23,6 +24,8 @@ from codexmem.store.memories import Memories as Table
 
 _TRIES = 5  # a change that names no version is repeated on what another writer just left
 _RELATION_MAX = 64
+
+_log = logging.getLogger(__name__)
 
 Change = Callable[[State], State]
 
@@ -179,6 +182,13 @@ class Memories:
     def count(self, seqs: Sequence[int], *, shown: int = 0, used: int = 0, valid: int = 0, invalid: int = 0) -> None:
         """Add to the running counters; not a version."""
         self._table.count(seqs, shown=shown, used=used, valid=valid, invalid=invalid)
+
+    def count_reading(self, seqs: Sequence[int], *, shown: int = 0, used: int = 0) -> None:
+        """Count that these were read; a store that cannot be written keeps nobody from reading."""
+        try:
+            self.count(seqs, shown=shown, used=used)
+        except (StorageFull, Unavailable) as problem:
+            _log.warning("what was read is not counted: %s", problem.message)
 
     def _now(self, by: By) -> int:
         now = self._clock.now_ms()

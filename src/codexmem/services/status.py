@@ -25,7 +25,7 @@ class Phase(StrEnum):
     INITIALIZING = "initializing"  # the store is being opened
     READY = "ready"
     STALLED = "stalled"  # jobs wait and nobody takes them
-    UNAVAILABLE = "unavailable"  # the store does not answer
+    UNAVAILABLE = "unavailable"  # the store does not answer, or cannot be written
     FAILED = "failed"  # the store could not be opened; the process is about to end
     STOPPING = "stopping"
 
@@ -87,10 +87,12 @@ class Status:
         self._phase = Phase.INITIALIZING
         self._reason: str | None = None
         self._standing_ms: Callable[[], int] | None = None
+        self._trouble: Callable[[], str | None] = lambda: None
 
     def opened(self, db: Database) -> None:
         """The store is open: from now on readiness looks at the queue."""
         self._standing_ms = Progress(db, self._clock).standing_ms
+        self._trouble = db.engine.trouble
         self._phase, self._reason = Phase.READY, None
 
     def waiting_for(self, reason: str) -> None:
@@ -119,6 +121,8 @@ class Status:
         """Looks at the queue, so it fails when the store does not answer."""
         if self._phase is not Phase.READY or self._standing_ms is None:
             return Readiness(self._phase, self._reason)
+        if (trouble := self._trouble()) is not None:
+            return Readiness(Phase.UNAVAILABLE, trouble)
         try:
             standing = self._standing_ms()
         except Exception as error:  # whatever it is, requests would meet it too

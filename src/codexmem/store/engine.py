@@ -59,6 +59,14 @@ class Engine(Protocol):
         """The domain error that this driver error means, if it means one."""
         ...
 
+    def trouble(self) -> str | None:
+        """Why requests would fail, as far as it is known without asking the store; for anyone to read."""
+        ...
+
+    def watch(self) -> None:
+        """Look after the store in the background until it is closed, where that is for us to do."""
+        ...
+
     def make_bell(self) -> Bell:
         """A new way to wake readers and workers of this store; closed by whoever asked for it."""
         ...

@@ -91,7 +91,7 @@ class Preload:
         related = related[:MAX_RELATED]
         told = [memory.seq for memory in (*core, *(each.memory for each in related))]
         if told:
-            self._memories.count(told, shown=1)
+            self._memories.count_reading(told, shown=1)
         return Preloaded(core, tuple(related), more)
 
     def _chosen(self, wanted: Signs) -> list[Chosen]:

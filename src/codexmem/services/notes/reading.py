@@ -73,7 +73,7 @@ class Reading:
     def read(self, uri: str) -> Read:
         """The note at this address; counts as a use of it."""
         memory = self._desk.standing(uri)
-        self._memories.count([memory.seq], used=1)
+        self._memories.count_reading([memory.seq], used=1)
         used = replace(memory.counters, used=memory.counters.used + 1)
         versions = self._history.versions(Seq(memory.seq), NOTES, limit=_RECENT)
         return Read(replace(memory, counters=used), tuple(versions), tuple(self._desk.relations(memory)))

@@ -72,7 +72,7 @@ class Views:
     def _boot(self, uri: str, *, told: bool) -> View:
         memories, more = self.core()
         if memories and told:
-            self._memories.count([memory.seq for memory in memories], shown=1)
+            self._memories.count_reading([memory.seq for memory in memories], shown=1)
         return View(uri, f"Core memories (priority 0 to {CORE})", memories, whole=True, more=more)
 
     def _index(self, uri: str, domain: str | None) -> View:

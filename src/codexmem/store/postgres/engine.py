@@ -159,6 +159,13 @@ class PostgresEngine:
             return Unavailable("PostgreSQL does not answer just now", hint="try again; codexmem doctor says more")
         return None
 
+    def trouble(self) -> str | None:
+        """What is wrong with a server is learned by asking it."""
+        return None
+
+    def watch(self) -> None:
+        """A server looks after its own files."""
+
     def make_bell(self) -> PostgresBell:
         """Heard in every process that uses this database."""
         return PostgresBell(self.url)

@@ -6,7 +6,7 @@ The library comes from a wheel, because the system's SQLite may carry the WAL-re
 import logging
 import threading
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -14,13 +14,15 @@ from urllib.parse import quote
 import sqlalchemy as sa
 from sqlalchemy.dialects import sqlite
 
-from codexmem.domain.errors import Conflict, StorageFull, Unavailable
+from codexmem.domain.errors import Conflict, Unavailable
 from codexmem.domain.tenant import LOCAL
 from codexmem.store.bell import LocalBell
+from codexmem.store.sqlite.condition import Condition
 from codexmem.store.sqlite.group_commit import GroupCommit
 from codexmem.store.sqlite.library import driver, require_fixed_library
 from codexmem.store.sqlite.lock import OwnerLock
 from codexmem.store.sqlite.numbers import Numbers
+from codexmem.store.sqlite.upkeep import Upkeep
 
 _log = logging.getLogger(__name__)
 
@@ -98,6 +100,7 @@ class SqliteReader:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._condition = Condition(path)
         self._readers = plain_engine(path, read_only=True)
 
     def writing(self, tenant: str) -> AbstractContextManager[sa.Connection]:
@@ -147,13 +150,21 @@ class SqliteReader:
         text = str(cause)
         if isinstance(cause, driver.IntegrityError) and text.startswith("UNIQUE"):
             return Conflict("something with the same name or id is already there", hint="read it, or choose another")
+        if (noticed := self._condition.noticed(cause)) is not None:
+            return noticed
         if not isinstance(cause, driver.OperationalError):
             return None
-        if "disk is full" in text or "disk I/O error" in text:
-            return StorageFull("the disk that holds the store is full or failing", hint="free some space and try again")
         if "locked" in text or "unable to open" in text or "readonly" in text:
             return Unavailable("the store cannot be reached just now", hint="try again; codexmem doctor says more")
         return None
+
+    def trouble(self) -> str | None:
+        """What is known to be wrong with the file or its disk."""
+        return self._condition.trouble()
+
+    def watch(self) -> None:
+        """Only the owner looks after the file."""
+        raise _only_read()
 
     def make_bell(self) -> LocalBell:
         """One process owns the file, so nobody else need hear it."""
@@ -178,19 +189,44 @@ class SqliteEngine(SqliteReader):
         super().__init__(path)
         self._numbers = Numbers()
         self._writers = plain_engine(path)
-        self._commits = GroupCommit(self._writers.connect, self._numbers.write, self._numbers.forget)
+        self._commits = GroupCommit(
+            self._writers.connect, self._numbers.write, self._numbers.forget, self._committed
+        )  # fmt: skip
+        self._upkeep: Upkeep | None = None
 
     @contextmanager
     def writing(self, tenant: str) -> Iterator[sa.Connection]:
         """A savepoint inside the group that is forming; durable when the block has ended."""
+        if (broken := self._condition.broken) is not None:
+            raise broken
         with self._commits.member() as connection:
             yield connection
 
-    @contextmanager
-    def dispatching(self) -> Iterator[sa.Connection]:
+    def dispatching(self) -> AbstractContextManager[sa.Connection]:
         """The same as writing: there is one tenant and no role to change."""
-        with self._commits.member() as connection:
-            yield connection
+        return self.writing(LOCAL)
+
+    def watch(self) -> None:
+        """Look after the file until the store is closed."""
+        self._upkeep = Upkeep(
+            self.path, self._condition, connect=lambda reading: _connect(self.path, read_only=reading),
+            write=self._write_something,
+        )  # fmt: skip
+        self._upkeep.start()
+
+    def _committed(self) -> None:
+        """Before anybody is told that it is durable: a commit to a log without a name is not."""
+        self._condition.full = False
+        if self._condition.files_changed():
+            if self._upkeep is not None:
+                self._upkeep.rescue()
+            if (broken := self._condition.broken) is not None:
+                raise broken
+
+    def _write_something(self) -> None:
+        with suppress(sa.exc.DatabaseError, driver.Error), self.writing(LOCAL) as connection:
+            held = connection.exec_driver_sql("PRAGMA user_version").scalar_one()
+            connection.exec_driver_sql(f"PRAGMA user_version = {held}")
 
     def number(self, connection: sa.Connection, tenant: str, name: str) -> int | None:
         """Counted in memory, stored with the commit."""
@@ -208,6 +244,8 @@ class SqliteEngine(SqliteReader):
 
     def close(self) -> None:
         """Close every connection, then let another process own the file."""
+        if self._upkeep is not None:
+            self._upkeep.close()
         # The last connection to close folds the write-ahead log into the file, which a reader cannot do.
         super().close()
         self._commits.close()

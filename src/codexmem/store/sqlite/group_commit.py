@@ -36,10 +36,12 @@ class GroupCommit:
     """Hands one writing connection from caller to caller and commits for groups of them."""
 
     def __init__(self, connect: Callable[[], sa.Connection], before_commit: Callable[[sa.Connection], None],
-                 after_failure: Callable[[], None]) -> None:  # fmt: skip
+                 after_failure: Callable[[], None],
+                 after_commit: Callable[[], None] = lambda: None) -> None:  # fmt: skip
         self._connect = connect
         self._before_commit = before_commit
         self._after_failure = after_failure
+        self._after_commit = after_commit  # an error from it is told to the whole group
         self._connection: sa.Connection | None = None
         self._turn = threading.Lock()  # held while a caller uses the connection
         self._waiting = 0
@@ -106,6 +108,7 @@ class GroupCommit:
         try:
             self._before_commit(connection)
             _say(connection, "COMMIT")
+            self._after_commit()
         except BaseException as error:
             self._fail(group, error)
             return

@@ -11,10 +11,14 @@ import math
 import signal
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from email.utils import formatdate
+from functools import lru_cache
 from ipaddress import ip_address
+from types import FrameType
 
 import uvicorn
 from starlette.types import ASGIApp
@@ -119,8 +123,9 @@ def serve(
 ) -> bool:
     """Serve until SIGTERM, SIGINT or `stop`; True if every request in flight then finished within the grace period.
 
-    `host` is what `require_safe_bind` returned. `on_stop` is called when stopping begins, so that endless streams can
-    end. A False result leaves worker threads behind that only the end of the process can end.
+    `stop` is set when serving has ended, however it did. `host` is what `require_safe_bind` returned. `on_stop` is
+    called when stopping begins, so that endless streams can end. A False result leaves worker threads behind that only
+    the end of the process can end.
     """
     limits = limits or ServingLimits()
     sockets = listen((host,) if isinstance(host, str) else host, port, limits.backlog)
@@ -145,8 +150,12 @@ def serve(
             timeout_graceful_shutdown=math.ceil(shutdown_grace),
             h11_max_incomplete_event_size=limits.header_bytes,
         )
+        stop = stop or threading.Event()
         server = _Server(config, on_stop, stop)
-        _run(server, sockets)
+        try:
+            _run(server, sockets)
+        finally:
+            stop.set()  # whoever waits for it to be set need not wait any more
         return server.drained
     finally:
         for opened in sockets:
@@ -156,13 +165,13 @@ def serve(
 class _Server(uvicorn.Server):
     """uvicorn's server, which here neither ends the process nor re-raises the signal that stopped it."""
 
-    def __init__(
-        self, config: uvicorn.Config, on_stop: Callable[[], None] | None, stop: threading.Event | None
-    ) -> None:
+    def __init__(self, config: uvicorn.Config, on_stop: Callable[[], None] | None, stop: threading.Event) -> None:
         super().__init__(config)
         self.drained = True
         self._on_stop = on_stop
         self._stop = stop
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._woken = asyncio.Event()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         try:
@@ -170,8 +179,27 @@ class _Server(uvicorn.Server):
         except SystemExit:
             raise NotReady("the server could not start", hint="the log line above says why") from None
 
-    async def on_tick(self, counter: int) -> bool:
-        return await super().on_tick(counter) or (self._stop is not None and self._stop.is_set())
+    async def main_loop(self) -> None:
+        # uvicorn's own looks ten times a second whether it should stop, and renews the date of replies. Here whoever
+        # stops it wakes it, and the date is renewed where something is received.
+        self._loop = asyncio.get_running_loop()
+        threading.Thread(target=self._wait_for_stop, name="codexmem-stop", daemon=True).start()
+        while not await self.on_tick(0) and not self._stop.is_set():
+            await self._woken.wait()
+            self._woken.clear()
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        super().handle_exit(sig, frame)
+        self._wake()
+
+    def _wait_for_stop(self) -> None:
+        self._stop.wait()
+        self._wake()
+
+    def _wake(self) -> None:
+        if self._loop is not None:
+            with suppress(RuntimeError):  # it has ended
+                self._loop.call_soon_threadsafe(self._woken.set)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         if self._on_stop:
@@ -206,6 +234,11 @@ def _run(server: _Server, sockets: list[socket.socket]) -> None:
             loop.run_until_complete(asyncio.wait(left, timeout=0.5))
         loop.run_until_complete(loop.shutdown_asyncgens())
         loop.close()
+
+
+@lru_cache(maxsize=1)
+def _date(second: int) -> bytes:
+    return formatdate(second, usegmt=True).encode()
 
 
 def _deadline_protocol(seconds: float, stalled_seconds: float) -> type[H11Protocol]:
@@ -248,6 +281,7 @@ def _deadline_protocol(seconds: float, stalled_seconds: float) -> type[H11Protoc
                 self._stalled = None
 
         def data_received(self, data: bytes) -> None:
+            self.server_state.default_headers = [(b"date", _date(int(time.time()))), *self.config.encoded_headers]
             super().data_received(data)
             self._watch()
 

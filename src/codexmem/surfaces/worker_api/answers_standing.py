@@ -68,6 +68,7 @@ class ReadinessAnswer(Answer):
     """`GET /api/readiness`, with 200 or 503."""
 
     status: Literal["initializing", "ready", "stalled", "unavailable", "failed", "stopping"]
+    reason: str | None = Field(default=None, description="why queued work or the store does not move")
 
 
 class VersionAnswer(Answer):

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from codexmem.domain.memory import Memory
 from codexmem.domain.query import MAX_OFFSET
 from codexmem.services.overview import Counted
-from codexmem.services.status import Health, Readiness
+from codexmem.services.status import Health, Phase, Readiness
 from codexmem.surfaces._kit.recall.rows import ROW
 
 MAX_LISTED = 100
@@ -89,8 +89,12 @@ def health(facts: Health, *, mcp_ready: bool) -> dict[str, Any]:
 
 
 def readiness(facts: Readiness) -> dict[str, Any]:
-    """The answer to `GET /api/readiness`; why it is so is for the log, because probes bring no key."""
-    return {"status": facts.phase.value}
+    """The answer to `GET /api/readiness`.
+
+    Why a store cannot be opened is for the log: it names paths and addresses, and probes bring no key.
+    """
+    told = facts.phase in {Phase.STALLED, Phase.UNAVAILABLE} and facts.reason is not None
+    return {"status": facts.phase.value} | ({"reason": facts.reason} if told else {})
 
 
 def text(told: str) -> dict[str, Any]:

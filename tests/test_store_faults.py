@@ -1,0 +1,196 @@
+"""A server whose disk fills up, whose file is damaged, or whose log is removed under it: it says so, goes on reading
+what can be read, and acknowledges nothing that it cannot keep.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests._support.server import Reply, Server, environment
+
+pytestmark = pytest.mark.sqlite
+
+needs_mount = pytest.mark.skipif(
+    not sys.platform.startswith("linux") or os.geteuid() != 0, reason="only root on Linux can mount a small disk"
+)
+
+
+@contextmanager
+def small_disk(folder: Path, size: str) -> Iterator[Path]:
+    folder.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size},mode=700", "tmpfs", folder], check=False)
+    if mounted.returncode:
+        pytest.skip("nothing may be mounted here")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", "-l", folder], check=True)
+
+
+def fill(folder: Path) -> Path:
+    """Leave no byte."""
+    hog = folder / "hog"
+    with hog.open("wb", buffering=0) as file:
+        for size in (1 << 16, 1 << 12, 1):
+            try:
+                while file.write(b"x" * size):
+                    pass
+            except OSError:
+                continue
+    return hog
+
+
+def save(server: Server, text: str) -> Reply:
+    return server.post("/api/memory/save", {"text": text, "project": "demo"})
+
+
+def readiness(server: Server) -> tuple[int, str, str]:
+    reply = server.request("GET", "/api/readiness")
+    return reply.status, reply.json["status"], reply.json.get("reason", "")
+
+
+def eventually(condition: Callable[[], bool], within_s: float = 30.0) -> None:
+    until = time.monotonic() + within_s
+    while not condition():
+        assert time.monotonic() < until
+        time.sleep(0.2)
+
+
+def killed(server: Server) -> None:
+    os.kill(json.loads((server.data_dir / "server.json").read_text())["pid"], signal.SIGKILL)
+    assert server.stop() == -signal.SIGKILL
+
+
+def told(server: Server, **asked: str) -> str:
+    query = "&".join(f"{name}={value}" for name, value in asked.items())
+    reply = server.request("GET", f"/api/context?project=demo&{query}")
+    assert reply.status == 200, reply.body
+    return reply.body.decode()
+
+
+@needs_mount
+def test_a_full_disk_takes_writing_away_and_nothing_else_and_passes(tmp_path: Path) -> None:
+    with small_disk(tmp_path / "disk", "24m") as folder, Server(folder) as server:
+        assert save(server, "端口是 8081，不是 8080").status == 200
+        assert readiness(server)[0] == 200
+        hog = fill(folder)
+        refused = save(server, "x" * 20_000)
+        assert refused.status == 507
+        assert "free some space" in refused.json["hint"]
+        status, phase, reason = readiness(server)
+        assert (status, phase) == (503, "unavailable")
+        assert "full" in reason
+        assert "端口是 8081" in told(server)
+        assert "端口是 8081" in told(server, session="unknown")
+        assert server.request("GET", "/api/search?query=8081&project=demo").status == 200
+        bridge = subprocess.run(
+            [sys.executable, "-m", "codexmem.cli", "mcp"], env=environment(folder), cwd=tmp_path, timeout=60,
+            input=b'{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "search", '
+                  b'"arguments": {"query": "8081", "project": "demo"}}}\n',
+            capture_output=True, check=True,
+        )  # fmt: skip
+        assert "8081" in json.loads(bridge.stdout)["result"]["content"][0]["text"]
+        hog.unlink()
+        eventually(lambda: readiness(server)[0] == 200)
+        assert save(server, "again").status == 200
+
+
+def test_a_damaged_page_is_noticed_soon_after_the_start_and_nothing_is_written_to_it(tmp_path: Path) -> None:
+    with Server(tmp_path) as server:
+        for number in range(60):
+            assert save(server, f"memory {number}: " + "words and more words " * 100).status == 200
+    path = tmp_path / "codexmem.db"
+    content = bytearray(path.read_bytes())
+    leaves = [at for at in range(0, len(content), 4096) if content[at] == 13]
+    pages = [at for at in leaves if b"more words" in content[at : at + 4096]]
+    assert len(pages) > 10
+    pages = pages[5:8]
+    for at in pages:
+        content[at : at + 4096] = os.urandom(4096)
+    path.write_bytes(content)
+
+    server = Server(tmp_path)
+    server.start_unready()
+    try:
+        eventually(lambda: readiness(server)[1] == "unavailable")
+        assert readiness(server)[::2] == (503, "the store's file is damaged: nothing is written to it any more")
+        refused = save(server, "into the damaged file")
+        assert refused.status == 503
+        assert "restore" in refused.json["hint"]
+        for asked in ("/api/search?query=memory&project=demo", "/api/observations", "/api/context?project=demo"):
+            assert server.request("GET", asked).status in {200, 503}
+        done = subprocess.run(
+            [sys.executable, "-m", "codexmem.cli", "--json", "doctor"], env=environment(tmp_path), capture_output=True,
+            check=False, timeout=100,
+        )  # fmt: skip
+        found = {check["check"]: check for check in json.loads(done.stdout)["checks"]}
+        assert found["integrity"]["state"] == "failure"
+        assert "damaged" in found["progress"]["what"]
+    finally:
+        server.stop()
+
+
+@pytest.mark.parametrize("wait_s", [0.0, 8.0], ids=["by the next write", "by itself"])
+def test_a_removed_log_is_noticed_and_no_acknowledged_memory_is_lost(tmp_path: Path, wait_s: float) -> None:
+    server = Server(tmp_path)
+    server.start()
+    try:
+        for number in range(3):
+            assert save(server, f"acknowledged {number}").status == 200
+        (tmp_path / "codexmem.db-wal").unlink()
+        if wait_s:
+            eventually(lambda: readiness(server)[0] == 503, wait_s)
+        refused = save(server, "afterwards")
+        assert refused.status == 503
+        assert "restart the server" in refused.json["hint"]
+        status, phase, reason = readiness(server)
+        assert (status, phase) == (503, "unavailable")
+        assert "write-ahead log was removed" in reason
+        found = subprocess.run(
+            [sys.executable, "-m", "codexmem.cli", "--json", "doctor"], env=environment(tmp_path), capture_output=True,
+            check=False, timeout=100,
+        )  # fmt: skip
+        assert "write-ahead log was removed" in found.stdout.decode()
+        killed(server)
+        server = Server(tmp_path)
+        server.start()
+        kept = server.request("GET", "/api/observations?project=demo&limit=50").body.decode()
+        assert all(f"acknowledged {number}" in kept for number in range(3))
+        assert save(server, "as before").status == 200
+    finally:
+        server.stop()
+
+
+@pytest.mark.clock
+def test_an_idle_server_has_a_short_log_and_sleeps(tmp_path: Path) -> None:
+    with Server(tmp_path, settings={"CODEXMEM_EMBEDDER": "none"}) as server:
+        for number in range(40):
+            assert save(server, f"{number} " + "字" * 90_000).status == 200
+        log = tmp_path / "codexmem.db-wal"
+        assert log.stat().st_size > 8 << 20
+        eventually(lambda: log.stat().st_size <= 4 << 20, 40)
+        pid = json.loads((tmp_path / "server.json").read_text())["pid"]
+        time.sleep(15)  # whatever the last writes left to do
+        before, began = _switches(pid), time.monotonic()
+        time.sleep(20)
+        rate = (_switches(pid) - before) / (time.monotonic() - began)
+        assert rate <= 2.0
+
+
+def _switches(pid: int) -> int:
+    """How often the threads of a process went to sleep of themselves: each time something had woken them."""
+    total = 0
+    for status in Path(f"/proc/{pid}/task").glob("*/status"):
+        lines = status.read_text().splitlines()
+        total += int(next(line for line in lines if line.startswith("voluntary_ctxt")).split()[1])
+    return total
