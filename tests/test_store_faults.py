@@ -194,3 +194,26 @@ def _switches(pid: int) -> int:
         lines = status.read_text().splitlines()
         total += int(next(line for line in lines if line.startswith("voluntary_ctxt")).split()[1])
     return total
+
+
+@needs_mount
+def test_a_read_only_directory_is_told_as_such_by_every_command(tmp_path: Path) -> None:
+    with small_disk(tmp_path / "disk", "24m") as folder:
+        data = folder / "data"
+        data.mkdir()
+        env = environment(data, XDG_CONFIG_HOME=str(tmp_path), CODEXMEM_PORT="0")
+        made = [sys.executable, "-m", "codexmem.cli", "db", "upgrade"]
+        subprocess.run(made, env=env, check=True, capture_output=True, timeout=60)
+        subprocess.run(["mount", "-o", "remount,ro", folder], check=True)
+        for command, language in (
+            ("serve", "en"), ("serve", "zh"), ("start", "en"), ("search x", "en"), ("backup", "en"), ("key ls", "en"),
+        ):  # fmt: skip
+            done = subprocess.run(
+                [sys.executable, "-m", "codexmem.cli", "--json", "--lang", language, *command.split()], env=env,
+                capture_output=True, check=False, timeout=60,
+            )  # fmt: skip
+            said = json.loads(done.stdout)["error"]
+            assert done.returncode != 0, command
+            assert str(data) in said["message"], command
+            assert "read-only" in said["message"].lower() or (language == "zh" and "只读" in said["message"]), command
+            assert said["hint"], command

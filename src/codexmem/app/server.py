@@ -22,7 +22,7 @@ from codexmem.services.status import Status
 from codexmem.services.transfer import tell_notices
 from codexmem.settings import Settings
 from codexmem.store.database import acting_as
-from codexmem.store.opening import sqlite_path
+from codexmem.store.opening import require_writable, sqlite_path
 from codexmem.store.sqlite.lock import OwnerLock
 from codexmem.surfaces import audit_api, knowledge_rpc, lab_api, mcp, memory_api, notes_api, qa_api, web, worker_api
 from codexmem.surfaces._kit.assemble import build_asgi
@@ -77,7 +77,7 @@ class App:
     def run(self, *, on_bound: Callable[[str], None] | None = None) -> None:
         """Listen and serve until a signal or `stop()`; raises what kept the store from opening."""
         addresses = require_safe_bind(self.settings.host, _authenticates(self.settings))
-        _refuse_second_owner(self.settings)
+        _refuse_early(self.settings)
 
         def bound(where: Bound) -> None:
             self._bound = where
@@ -230,9 +230,10 @@ def _authenticates(settings: Settings) -> bool:
     return settings.on_postgres or settings.auth == "token"
 
 
-def _refuse_second_owner(settings: Settings) -> None:
-    """Say it before listening; the lock that counts is taken when the store opens."""
+def _refuse_early(settings: Settings) -> None:
+    """Say before listening that the store cannot be ours; the lock that counts is taken when it opens."""
     path = sqlite_path(settings.database_url)
+    require_writable(path.parent if path is not None else settings.data_dir)
     if path is not None and path.exists():
         lock = OwnerLock(path)
         lock.acquire()

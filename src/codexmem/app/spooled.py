@@ -1,7 +1,7 @@
 """What hooks kept while the server was away comes in when it is back, without waiting for the next hook.
 
-The server sends the files of its own data directory to itself, through the same door and by the same rules as a hook
-does: one deliverer at a time, oldest first, each event once.
+The server sends the files of its own data directory, and those that found no room there, to itself, through the same
+door and by the same rules as a hook does: one deliverer at a time, oldest first, each event once.
 """
 
 import logging
@@ -9,7 +9,8 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from codexmem.clients.hook.spool import Spool, drain, outcome_of
+from codexmem.clients.hook.spool import Spool, drain, outcome_of, outside
+from codexmem.clients.hook.surroundings import environment
 from codexmem.clients.hook.transport import Away, Server
 from codexmem.domain import ids
 
@@ -26,7 +27,7 @@ class Spooled:
     """Looks into the spool now and then, on a thread of its own."""
 
     def __init__(self, data_dir: Path, url: str) -> None:
-        self._spool = Spool(str(data_dir))
+        self._spools = [Spool(str(data_dir)), *outside(str(data_dir), environment())]
         self._token = data_dir / "token"
         self._url = url
         self._stopping = threading.Event()
@@ -44,7 +45,7 @@ class Spooled:
     def _run(self) -> None:
         while True:
             try:
-                if not self._spool.is_empty():
+                if not all(spool.is_empty() for spool in self._spools):
                     self._deliver()
             except Exception:
                 _log.warning("the spool could not be delivered; trying again", exc_info=True)
@@ -64,6 +65,7 @@ class Spooled:
             return outcome_of(status)
 
         try:
-            drain(self._spool, send, lambda: not self._stopping.is_set())
+            for spool in self._spools:
+                drain(spool, send, lambda: not self._stopping.is_set())
         finally:
             server.close()

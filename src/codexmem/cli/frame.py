@@ -5,6 +5,7 @@ so that even a usage error comes in the wanted language and form. `--help` print
 """
 
 import copy
+import errno
 import importlib
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -15,7 +16,7 @@ import click
 from codexmem.cli import messages
 from codexmem.cli.messages import say
 from codexmem.cli.output import INTERRUPTED, Output, Unexpected, UsageProblem, is_terminal
-from codexmem.domain.errors import CodexmemError
+from codexmem.domain.errors import CodexmemError, StorageFull, Unavailable
 from codexmem.settings import BY_NAME, terminal
 
 
@@ -207,9 +208,30 @@ def run(cli: click.Group, args: Sequence[str], ours: Sequence[str] | None = None
     except Exception as error:
         if output.debug:
             raise
+        if isinstance(error, OSError) and (refused := _refused_by_disk(error)) is not None:
+            return output.failure(refused)
         return output.failure(
             Unexpected(say("error.unexpected", what=f"{type(error).__name__}: {error}"), hint=say("hint.debug"))
         )
+
+
+def _refused_by_disk(error: OSError) -> CodexmemError | None:
+    """What a person can do something about, whichever command meets it."""
+    where = str(error.filename or "")
+    values = {"path": where, "problem": error.strerror or str(error)}
+    if error.errno in {errno.EROFS, errno.EACCES, errno.EPERM} and where:
+        return Unavailable(
+            f"{where} cannot be used: {values['problem']}",
+            hint="make it writable for this user, or choose another data directory with CODEXMEM_DATA_DIR",
+            details={"reason": "refused_path", **values},
+        )
+    if error.errno in {errno.ENOSPC, errno.EDQUOT}:
+        return StorageFull(
+            f"the disk is full: {where or values['problem']}",
+            hint="free some space and run the command again",
+            details={"reason": "disk_full", "path": where or values["problem"]},
+        )
+    return None
 
 
 def _common_wishes(args: Sequence[str]) -> Output:

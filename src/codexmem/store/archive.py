@@ -177,7 +177,11 @@ def unfinished(folder: Path) -> Iterator[Path]:
         draft.mkdir(mode=0o700)
         handle = os.open(draft, os.O_RDONLY)
     except OSError as error:
-        raise InvalidArgument(f"cannot write to {folder.parent}: {error.strerror}") from error
+        raise InvalidArgument(
+            f"cannot write to {folder.parent}: {error.strerror}",
+            hint="choose another folder with --to, or make this one writable",
+            details={"reason": "bad_target", "path": str(folder.parent), "problem": error.strerror},
+        ) from error
     try:
         fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
         yield draft

@@ -11,7 +11,7 @@ from filelock import FileLock, Timeout
 
 from codexmem.domain.errors import CodexmemError, Unavailable
 from codexmem.store import upgrade
-from codexmem.store.opening import schema_of, sqlite_path, supposed_rows, vector_extension
+from codexmem.store.opening import require_writable, schema_of, sqlite_path, supposed_rows, vector_extension
 from codexmem.store.schema import metadata
 from codexmem.store.sqlite.engine import plain_engine, vector_functions
 from codexmem.store.sqlite.library import SOURCE, driver, has_fix
@@ -46,6 +46,7 @@ def schema(url: str) -> str | None:
         with engine.connect() as connection:
             return upgrade.current(connection)
     except sa.exc.DatabaseError as error:
+        require_writable(path.parent)
         raise Unavailable(f"{path} cannot be read: {error.orig}", hint="codexmem doctor says more") from error
     finally:
         engine.dispose()
@@ -86,6 +87,7 @@ def owned(url: str) -> bool:
     except Timeout:
         return True
     except OSError as error:
+        require_writable(lock.parent)
         raise Unavailable(f"{lock} cannot be opened: {error.strerror}") from error
     probe.release()
     return False

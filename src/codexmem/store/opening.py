@@ -1,5 +1,6 @@
 """Opening and upgrading a store by its address: `sqlite:///path` or `postgresql://…`."""
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -28,11 +29,23 @@ def sqlite_path(url: str) -> Path | None:
     return Path(url.removeprefix(_SQLITE)) if url.startswith(_SQLITE) else None
 
 
+def require_writable(folder: Path) -> None:
+    """Say at once that a folder, or the place where it would be made, is read-only."""
+    there = next(each for each in (folder, *folder.parents) if each.exists())
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise Unavailable(
+            f"{there} cannot be written: it is read-only, at least for this user",
+            hint="make it writable, or choose another data directory with --data-dir or CODEXMEM_DATA_DIR",
+            details={"reason": "read_only", "path": str(there)},
+        )
+
+
 def open_database(url: str, *, pool_size: int = 20) -> Database:
     """Open the store; a SQLite file is created and upgraded, a PostgreSQL schema must be current already."""
     path = sqlite_path(url)
     engine: Engine
     if path is not None:
+        require_writable(path.parent)
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         engine = sqlite.SqliteEngine(path)
     else:
@@ -68,6 +81,7 @@ def open_reading(url: str, *, pool_size: int = 2) -> Database:
             upgrade.require_newest(connection)
     except sa.exc.DatabaseError as error:
         engine.close()
+        require_writable(path.parent)  # SQLite needs to write beside the file in order to read it
         raise Unavailable(f"{path} cannot be read: {error.orig}", hint="codexmem doctor says more") from error
     except BaseException:
         engine.close()

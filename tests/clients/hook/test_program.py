@@ -315,10 +315,44 @@ def test_a_poisoned_event_does_not_stop_the_others(hook: Call, door: HookDoor, d
     assert len(list((data / "spool" / "rejected").iterdir())) == 1
 
 
-def test_a_data_directory_that_cannot_be_written_is_no_reason_to_fail(hook: Call, tmp_path: Path) -> None:
+@pytest.mark.parametrize("variable", ["XDG_RUNTIME_DIR", "TMPDIR"])
+def test_an_event_that_finds_no_room_waits_elsewhere_and_is_delivered(
+    hook: Call, door: HookDoor, tmp_path: Path, variable: str
+) -> None:
     (tmp_path / "file").write_text("")
-    said = hook("raw", "observation", payload=TOOL, CODEXMEM_DATA_DIR=str(tmp_path / "file" / "data"))
-    assert (said.code, said.out, said.err) == (0, "", "")
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    settings = {"CODEXMEM_DATA_DIR": str(tmp_path / "file" / "data"), variable: str(elsewhere)}
+    said = hook("raw", "observation", payload=TOOL, **settings)
+    assert (said.code, said.out) == (0, "")
+    assert "cannot be written" in said.err
+    assert str(elsewhere) in said.err
+    own = elsewhere / f"codexmem-{os.geteuid()}"
+    (kept,) = own.rglob("*.event")
+    assert not any(path.stat().st_mode & 0o077 for path in (own, kept.parent, kept))
+    said = hook("raw", "observation", payload={**TOOL, "tool_use_id": "second"}, CODEXMEM_URL=door.url, **settings)
+    assert (said.code, said.err) == (0, "")
+    assert [event.body.get("tool_use_id") for event in door.events] == [TOOL.get("tool_use_id"), "second"]
+    assert not list(own.rglob("*.event"))
+
+
+def test_an_event_that_can_be_kept_nowhere_is_lost_aloud(hook: Call, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    settings = {"CODEXMEM_DATA_DIR": str(tmp_path / "file" / "data"), "TMPDIR": str(tmp_path / "file")}
+    said = hook("raw", "observation", payload=TOOL, **settings)
+    assert (said.code, said.out) == (0, "")
+    assert "this event is lost" in said.err
+    assert "已丢失" in hook("raw", "observation", payload=TOOL, LANG="zh_CN.UTF-8", **settings).err
+
+
+def test_a_folder_that_others_can_reach_is_not_trusted(hook: Call, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    shared = tmp_path / "shared" / f"codexmem-{os.geteuid()}"
+    shared.mkdir(parents=True)
+    shared.chmod(0o777)
+    settings = {"CODEXMEM_DATA_DIR": str(tmp_path / "file" / "data"), "TMPDIR": str(shared.parent)}
+    assert "this event is lost" in hook("raw", "observation", payload=TOOL, **settings).err
+    assert not list(shared.iterdir())
 
 
 def test_a_working_directory_that_is_gone_is_no_reason_to_fail(door: HookDoor, tmp_path: Path) -> None:
@@ -363,7 +397,8 @@ def test_it_loads_nothing_slow() -> None:
         'program.run([\'claude-code\', \'observation\'], b\'{"session_id":"s","tool_name":"Bash"}\')\n'
         "print(' '.join(sys.modules))"
     )
-    env = {"PYTHONPATH": str(SOURCES), "CODEXMEM_AUTOSTART": "0", "CODEXMEM_DATA_DIR": "/dev/null/x", "HOME": "/"}
+    env = {"PYTHONPATH": str(SOURCES), "CODEXMEM_AUTOSTART": "0", "CODEXMEM_DATA_DIR": "/dev/null/x", "HOME": "/",
+           "TMPDIR": "/dev/null"}  # fmt: skip
     done = subprocess.run([sys.executable, "-S", "-c", code], env=env, capture_output=True, text=True, check=True)
     slow = {"re", "enum", "typing", "json", "socket", "dataclasses", "pathlib", "uuid", "subprocess", "collections",
             "functools", "contextlib", "tempfile", "threading", "argparse", "click"}  # fmt: skip

@@ -15,6 +15,8 @@ from urllib.parse import urlsplit
 from codexmem.cli.doctor import agent_checks, search_checks
 from codexmem.cli.doctor.finding import Finding, State
 from codexmem.cli.store import transfer_of
+from codexmem.clients.hook.spool import outside
+from codexmem.clients.hook.surroundings import environment
 from codexmem.domain import json_text
 from codexmem.domain.errors import CodexmemError, InvalidArgument
 from codexmem.domain.ids import SystemClock
@@ -56,6 +58,7 @@ def examine(settings: Settings) -> Iterator[Finding]:
             found = Finding(name, "failure", "doctor.broken", {"check": name, "problem": str(error)})
         seen[name] = found.state
         yield found
+    yield from _outside(settings)
     try:
         yield from agent_checks.agents(settings, served=server.alive)
     except (CodexmemError, OSError, ValueError) as error:
@@ -157,6 +160,13 @@ def _neighbours(settings: Settings) -> Finding:
     if others and not settings.on_postgres and not settings.auth:
         return Finding("neighbours", "warning", "doctor.neighbours", {"count": len(others)})
     return Finding("neighbours", "ok", "doctor.alone")
+
+
+def _outside(settings: Settings) -> Iterator[Finding]:
+    """Events of hooks that found neither a server nor room in the data directory; usually there is nothing to tell."""
+    for spool in outside(str(settings.data_dir), environment()):
+        if waiting := len(spool.names()):
+            yield Finding("spool", "warning", "doctor.spool_outside", {"count": waiting, "path": spool.root})
 
 
 class _Server:

@@ -71,6 +71,10 @@ DOCTOR: dict[str, str] = {
     "codexmem doctor",
     "doctor.canary_found": "it is still there",
     "doctor.stays_started": "a server has started meanwhile",
+    "doctor.spool_outside": "{count} {count:event waits|events wait} outside the data directory, in {path}",
+    "doctor.spool_outside.why": "a hook found no server and could not write the data directory; a temporary folder may "
+    "be emptied when the machine restarts",
+    "doctor.spool_outside.how": "free some space, then run codexmem start: the server takes them within seconds",
     "doctor.mend_folder": "{path} is closed to other users",
     "doctor.mend_folder.would": "close {path} to other users",
     "doctor.mend_backup": "made a backup: {path}",

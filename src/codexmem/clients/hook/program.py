@@ -11,7 +11,7 @@ import os
 
 from codexmem.clients.hook import json_text, platforms, surroundings
 from codexmem.clients.hook.events import PATHS, body_of, encoded
-from codexmem.clients.hook.spool import Spool, drain, outcome_of
+from codexmem.clients.hook.spool import Spool, drain, keep_outside, outcome_of, outside
 from codexmem.clients.hook.surroundings import Surroundings, monotonic
 from codexmem.clients.hook.transport import Away, Server, quoted
 
@@ -27,6 +27,19 @@ _SPOOLING_S = 0.25  # kept back of the time, to put the event on the disk
 _DRAINING_S = 0.15  # of an agent's time for events that are not its own; the server sees to the rest
 _DRAIN_ALL_S = 60.0
 _INPUT_BYTES = 64 << 20
+# In English and in Chinese; what happened, and what to do.
+_KEPT = (
+    "the server does not answer and {data_dir} cannot be written ({problem}): this event waits in {place} and is "
+    "delivered when the server is back. Free some space; codexmem doctor says more.",
+    "服务器没有应答，且无法写入 {data_dir}（{problem}）：此事件暂存于 {place}，"  # noqa: RUF001
+    "服务器恢复后投递。请腾出空间；详见 codexmem doctor。",  # noqa: RUF001
+)
+_LOST = (
+    "the server does not answer and neither {data_dir} ({problem}) nor a temporary folder can be written: this event "
+    "is lost. Free some space; codexmem doctor says more.",
+    "服务器没有应答，且无法写入 {data_dir}（{problem}）和临时目录：此事件已丢失。"  # noqa: RUF001
+    "请腾出空间；详见 codexmem doctor。",  # noqa: RUF001
+)
 _PROMPT = 1_000  # characters of a prompt that context is asked for with: an address must stay short
 
 
@@ -62,6 +75,12 @@ def tell(text: str) -> None:
     os.write(1, text.encode() + b"\n")
 
 
+def warn(texts: tuple[str, str], around: Surroundings, problem: str, place: str) -> None:
+    """Say on the error output what became of an event, in the user's language."""
+    text = texts[around.chinese].format(data_dir=around.data_dir, problem=problem, place=place)
+    os.write(2, f"codexmem: {text}\n".encode("utf-8", "replace"))
+
+
 class Hook:
     """One event of one agent on its way to the server."""
 
@@ -71,6 +90,7 @@ class Hook:
         self._until = until
         self._server = Server(around.base, around.token, until)
         self._spool = Spool(around.data_dir, around.spool_bytes)
+        self._outside = outside(around.data_dir, around.environ, around.spool_bytes)
         self._missing = False  # whether nobody listens where the server should be
         self._spoken = False  # whether the server had our event, or could not be reached
 
@@ -108,7 +128,7 @@ class Hook:
         """Send the event, after those that waited; else keep it."""
         self._server.until = self._until - _SPOOLING_S
         outcome: Outcome = "away"
-        if self._spool.is_empty() or self._drained():
+        if all(spool.is_empty() for spool in self.spools) or self._drained():
             outcome = self.send(path, body)
         try:
             if outcome != "taken":
@@ -118,9 +138,15 @@ class Hook:
                 elif not self._spoken:
                     # Whoever was delivering when we looked may have finished without seeing this one.
                     self._drained()
-        except OSError:
-            pass  # neither the server nor the disk: there is nobody left to tell
+        except OSError as error:
+            kept = keep_outside(self._outside, path, body)
+            warn(_KEPT if kept else _LOST, self._around, error.strerror or str(error), kept.root if kept else "")
         self._server.until = self._until
+
+    @property
+    def spools(self) -> list[Spool]:
+        """Wherever events may wait, in the order in which they are delivered."""
+        return [self._spool, *self._outside]
 
     def send(self, path: str, body: bytes) -> Outcome:
         """One event to the server."""
@@ -140,7 +166,7 @@ class Hook:
             self._missing, self._spoken = away.refused, True
             return False
         stop = min(monotonic() + _DRAINING_S, self._server.until)
-        return drain(self._spool, self.send, lambda: monotonic() < stop)
+        return all(drain(spool, self.send, lambda: monotonic() < stop) for spool in self.spools)
 
     def _context(self, project: str, record: dict[str, Any], prompt: str) -> str:
         asked = {"project": project, "cwd": record["cwd"], "session": record.get("contentSessionId", ""),
@@ -165,15 +191,15 @@ def _drain_all(began: float) -> None:
     around = surroundings.look()
     until = began + _DRAIN_ALL_S
     hook = Hook(around, platforms.RAW, until)
-    spool = Spool(around.data_dir, around.spool_bytes)
-    while not drain(spool, hook.send, lambda: monotonic() < until):
-        lock = spool.take_lock()
-        if lock is not None:
-            os.close(lock)
-            return  # it was not for the lock: the server is away or ill
-        if monotonic() >= until:
-            return
-        surroundings.pause(0.05)
+    for spool in hook.spools:
+        while not drain(spool, hook.send, lambda: monotonic() < until):
+            lock = spool.take_lock()
+            if lock is not None:
+                os.close(lock)
+                return  # it was not for the lock: the server is away or ill
+            if monotonic() >= until:
+                return
+            surroundings.pause(0.05)
 
 
 def _payload(given: bytes) -> dict[str, Any] | None:

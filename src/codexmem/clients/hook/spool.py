@@ -4,6 +4,9 @@ An event that is added is on the disk when `add` returns, or `add` raises. Files
 the lock, one process at a time, and removed after the server has taken them; a repetition is recognised by the
 server. What the server refuses for good is put aside in `rejected/`. A spool that outgrows its limit drops its oldest
 files, and says so in `overflow.log`.
+
+Where the data directory cannot be written (its disk is full, for example) an event waits in a folder of our own outside
+it, which nobody else can open, and is delivered from there.
 """
 
 from __future__ import annotations
@@ -15,7 +18,7 @@ from codexmem.domain import spooled
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from typing import Literal
 
     # What became of one event: taken by the server, refused for good, failed on by a server that answers, or the
@@ -28,6 +31,7 @@ _REFUSED = frozenset((400, 409, 410, 413, 415, 422))
 FAILURES_MOST = 5  # rounds in which the server took others but failed on this one
 _LOOK_EVERY = 32  # one write in so many looks how large the spool is
 _PART_NS = 60 * 10**9  # an unfinished file that is older was left behind by a process that died
+_LONGEST_NAME = 240
 _FREED = 16  # what is dropped when the spool is full, as a share of the limit
 
 _counter = 0
@@ -177,6 +181,39 @@ class Spool:
             os.close(file)
         for name in names:
             _unlink(os.path.join(folder, name))
+
+
+def outside(data_dir: str, environ: Mapping[str, str], limit: int = 256 << 20) -> list[Spool]:
+    """Where events of this data directory wait when it cannot be written; best first, made or not."""
+    name = data_dir.replace("%", "%25").replace("/", "%2F")
+    if os.name != "posix" or len(os.fsencode(name)) > _LONGEST_NAME:
+        return []
+    bases = dict.fromkeys((environ.get("XDG_RUNTIME_DIR", ""), environ.get("TMPDIR", "") or "/tmp"))  # noqa: S108
+    folders = [os.path.join(base, f"codexmem-{os.geteuid()}") for base in bases if base.startswith("/")]
+    return [Spool(os.path.join(folder, name), limit) for folder in folders if _is_ours(folder)]
+
+
+def _is_ours(folder: str) -> bool:
+    """Whether nobody else can put anything there: in a folder that all share, the name alone proves nothing."""
+    try:
+        found = os.lstat(folder)
+    except OSError:
+        return True  # it is not there; whoever writes makes it, and looks again
+    return found.st_uid == os.geteuid() and found.st_mode & 0o170077 == 0o040000
+
+
+def keep_outside(spools: list[Spool], path: str, body: bytes) -> Spool | None:
+    """Keep an event in the first of these folders that takes it; None if none does."""
+    for spool in spools:
+        folder = os.path.dirname(os.path.dirname(spool.root))
+        try:
+            os.makedirs(folder, mode=0o700, exist_ok=True)
+            if _is_ours(folder):
+                spool.add(path, body)
+                return spool
+        except OSError:
+            continue
+    return None
 
 
 def outcome_of(status: int) -> Outcome:

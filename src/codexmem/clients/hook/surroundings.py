@@ -39,6 +39,13 @@ class Surroundings:
         self.prompt_context = environ.get("CODEXMEM_PROMPT_CONTEXT", "").strip().lower() not in _OFF
 
     @property
+    def chinese(self) -> bool:
+        """Whether the user reads Chinese, by the rule of the commands."""
+        named = ("CODEXMEM_LANG", "LC_ALL", "LC_MESSAGES", "LANG")
+        said = [self.environ[name] for name in named if self.environ.get(name, "auto") != "auto"]
+        return bool(said) and said[0].lower().startswith("zh")
+
+    @property
     def secrets(self) -> list[str]:
         """Values of variables that are named like secrets and look like some."""
         return [
