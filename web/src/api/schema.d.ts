@@ -5326,6 +5326,11 @@ export interface components {
          */
         ReadinessAnswer: {
             /**
+             * Reason
+             * @description why queued work or the store does not move
+             */
+            reason?: string | null;
+            /**
              * Status
              * @enum {string}
              */
