@@ -11,7 +11,6 @@ import math
 import signal
 import socket
 import threading
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -25,6 +24,7 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from codexmem.domain.errors import Conflict, InvalidArgument, NotReady
+from codexmem.domain.ids import SystemClock
 
 _LAST_CHANCE_S = 1.0  # for a client that takes nothing, once the server stops
 
@@ -281,7 +281,7 @@ def _deadline_protocol(seconds: float, stalled_seconds: float) -> type[H11Protoc
                 self._stalled = None
 
         def data_received(self, data: bytes) -> None:
-            self.server_state.default_headers = [(b"date", _date(int(time.time()))), *self.config.encoded_headers]
+            self.server_state.default_headers = [(b"date", _date(SystemClock().now_ms() // 1000)), *self.config.encoded_headers]
             super().data_received(data)
             self._watch()
 
