@@ -150,7 +150,7 @@ def test_no_100_continue_for_a_refused_body(app: ASGIApp) -> None:
 
 
 @pytest.mark.parametrize(
-    ("headers", "expected"),
+    "headers, expected",
     [
         ({"content-type": "application/json"}, 413),
         ({"content-type": "application/json", "transfer-encoding": "chunked"}, 413),

@@ -281,7 +281,10 @@ def _deadline_protocol(seconds: float, stalled_seconds: float) -> type[H11Protoc
                 self._stalled = None
 
         def data_received(self, data: bytes) -> None:
-            self.server_state.default_headers = [(b"date", _date(SystemClock().now_ms() // 1000)), *self.config.encoded_headers]
+            self.server_state.default_headers = [
+                (b"date", _date(SystemClock().now_ms() // 1000)),
+                *self.config.encoded_headers,
+            ]
             super().data_received(data)
             self._watch()
 
