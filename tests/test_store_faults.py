@@ -106,8 +106,9 @@ def test_a_full_disk_takes_writing_away_and_nothing_else_and_passes(tmp_path: Pa
 
 
 def test_a_damaged_page_is_noticed_soon_after_the_start_and_nothing_is_written_to_it(tmp_path: Path) -> None:
-    with Server(tmp_path) as server:
-        for number in range(60):
+    words_only = {"CODEXMEM_EMBEDDER": "none"}
+    with Server(tmp_path, settings=words_only) as server:
+        for number in range(25):
             assert save(server, f"memory {number}: " + "words and more words " * 100).status == 200
     path = tmp_path / "codexmem.db"
     content = bytearray(path.read_bytes())
@@ -119,7 +120,7 @@ def test_a_damaged_page_is_noticed_soon_after_the_start_and_nothing_is_written_t
         content[at : at + 4096] = os.urandom(4096)
     path.write_bytes(content)
 
-    server = Server(tmp_path)
+    server = Server(tmp_path, settings=words_only)
     server.start_unready()
     try:
         eventually(lambda: readiness(server)[1] == "unavailable")
@@ -130,8 +131,8 @@ def test_a_damaged_page_is_noticed_soon_after_the_start_and_nothing_is_written_t
         for asked in ("/api/search?query=memory&project=demo", "/api/observations", "/api/context?project=demo"):
             assert server.request("GET", asked).status in {200, 503}
         done = subprocess.run(
-            [sys.executable, "-m", "codexmem.cli", "--json", "doctor"], env=environment(tmp_path), capture_output=True,
-            check=False, timeout=100,
+            [sys.executable, "-m", "codexmem.cli", "--json", "doctor"], env=environment(tmp_path, **words_only),
+            capture_output=True, check=False, timeout=100,
         )  # fmt: skip
         found = {check["check"]: check for check in json.loads(done.stdout)["checks"]}
         assert found["integrity"]["state"] == "failure"
@@ -174,10 +175,10 @@ def test_a_removed_log_is_noticed_and_no_acknowledged_memory_is_lost(tmp_path: P
 @pytest.mark.clock
 def test_an_idle_server_has_a_short_log_and_sleeps(tmp_path: Path) -> None:
     with Server(tmp_path, settings={"CODEXMEM_EMBEDDER": "none"}) as server:
-        for number in range(40):
+        for number in range(16):
             assert save(server, f"{number} " + "字" * 90_000).status == 200
         log = tmp_path / "codexmem.db-wal"
-        assert log.stat().st_size > 8 << 20
+        assert log.stat().st_size > 6 << 20
         eventually(lambda: log.stat().st_size <= 4 << 20, 40)
         pid = json.loads((tmp_path / "server.json").read_text())["pid"]
         time.sleep(15)  # whatever the last writes left to do
