@@ -25,7 +25,7 @@ class Condition:
         self._folder = str(path.parent)
         self._paths = tuple(f"{path}{suffix}" for suffix in ("", "-wal", "-shm"))
         self._opened: list[tuple[int, int] | None] | None = None
-        self._broken: tuple[str, str, str] | None = None  # message, hint and reason
+        self._broken: tuple[str, str, dict[str, str]] | None = None  # message, hint and details
         self.full = False  # the last attempt to write failed for want of room
 
     def files_changed(self) -> bool:
@@ -40,7 +40,7 @@ class Condition:
             f"the store's {' and '.join(changed)} was removed or replaced while the server had it open: "
             "nothing is written any more",
             "restart the server (codexmem stop, codexmem start), and keep cleaners and sync tools out of its directory",
-            "store_replaced",
+            {"reason": "store_replaced"},
         )
         return True
 
@@ -63,7 +63,7 @@ class Condition:
         self._break(
             "the store's file is damaged: nothing is written to it any more",
             "codexmem doctor says more; stop the server, then restore a backup with codexmem restore",
-            "store_damaged",
+            {"reason": "store_damaged"},
             problem,
         )
 
@@ -88,13 +88,13 @@ class Condition:
         """Why nothing may be written until the store is opened again; a new error each time, because each is raised."""
         if self._broken is None:
             return None
-        message, hint, reason = self._broken
-        return Unavailable(message, hint=hint, details={"reason": reason})
+        message, hint, details = self._broken
+        return Unavailable(message, hint=hint, details=dict(details))
 
-    def _break(self, message: str, hint: str, reason: str, problem: str = "") -> None:
+    def _break(self, message: str, hint: str, details: dict[str, str], problem: str = "") -> None:
         if self._broken is None:
             _log.error("%s%s", message, f" ({problem})" if problem else "")
-            self._broken = (message, hint, reason)
+            self._broken = (message, hint, details)
 
 
 def _identity(path: str) -> tuple[int, int] | None:
