@@ -211,6 +211,10 @@ bench-vectors *args:
 bench-search *args:
     "{{ python }}" -m bench.search_latency "$@"
 
+# searches over HTTP by sixteen clients at once, with the shipped encoder
+bench-clients *args:
+    "{{ python }}" -m bench.search_clients "$@"
+
 # tenants interleaved on one pooled connection
 bench-tenants *args:
     "{{ python }}" -m bench.tenants "$@"

@@ -58,6 +58,12 @@ class Server:
     def __exit__(self, *_: object) -> None:
         self.stop()
 
+    @property
+    def pid(self) -> int:
+        """Process id of the running server."""
+        assert self._process is not None
+        return self._process.pid
+
     def start_unready(self) -> None:
         """Start and wait until it says how it is, well or not."""
         self._wanted = frozenset((200, 503))

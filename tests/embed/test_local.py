@@ -63,13 +63,80 @@ def test_threads_take_turns_and_get_their_own_answers(embedder: LocalEmbedder) -
     assert all(cosine(found[n], alone[n]) > 0.999 for n in range(len(texts)))
 
 
+class Row(list[float]):
+    def tolist(self) -> list[float]:
+        return self
+
+
+def test_queries_that_wait_together_are_encoded_together_and_a_repeated_one_not_again() -> None:
+    calls: list[list[str]] = []
+    entered, go_on = threading.Event(), threading.Event()
+
+    def encode(texts: list[str]) -> list[Row]:
+        calls.append(texts)
+        if texts == ["first"]:
+            entered.set()
+            go_on.wait(10.0)
+        return [Row([float(len(text)), 1.0]) for text in texts]
+
+    embedder = LocalEmbedder(
+        "m", dimension=2, batch=9, few=4, package="x", extra="embed", load=lambda _: (encode, encode)
+    )
+    texts = ["first", "a", "bb", "ccc", "dddd", "eeeee", "a"]
+    found: dict[int, bytes] = {}
+    threads = [
+        threading.Thread(target=lambda n=n: found.__setitem__(n, embedder.query(texts[n]))) for n in range(len(texts))
+    ]
+    threads[0].start()
+    assert entered.wait(10.0)
+    for thread in threads[1:]:
+        thread.start()
+    deadline = time.monotonic() + 10.0
+    while len(embedder._asked) < 5 and time.monotonic() < deadline:
+        time.sleep(0.001)
+    go_on.set()
+    for thread in threads:
+        thread.join(10.0)
+    assert [len(each) for each in calls] == [1, 4, 1]
+    assert sorted(sum(calls, [])) == sorted(set(texts))
+    assert found == {n: unit([float(len(text)), 1.0]) for n, text in enumerate(texts)}
+    assert embedder.query("bb") == found[2]
+    assert len(calls) == 3
+
+
+def test_a_failure_reaches_every_query_that_waited_and_the_next_one_is_tried_anew() -> None:
+    broken = [True]
+
+    def encode(texts: list[str]) -> list[Row]:
+        time.sleep(0.05)
+        if broken[0]:
+            raise MemoryError("no room")
+        return [Row([1.0, 0.0]) for _ in texts]
+
+    embedder = LocalEmbedder(
+        "m", dimension=2, batch=9, few=4, package="x", extra="embed", load=lambda _: (encode, encode)
+    )
+    failures: list[BaseException] = []
+
+    def ask(text: str) -> None:
+        try:
+            embedder.query(text)
+        except MemoryError as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=ask, args=(f"q{n}",)) for n in range(9)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(10.0)
+    assert len(failures) == 9
+    broken[0] = False
+    assert embedder.query("q0") == unit([1.0, 0.0])
+
+
 def test_a_query_goes_before_the_next_passages() -> None:
     order: list[str] = []
     asked = threading.Event()
-
-    class Row(list[float]):
-        def tolist(self) -> list[float]:
-            return self
 
     def encode(texts: list[str]) -> list[Row]:
         order.extend(texts)

