@@ -1,7 +1,7 @@
 """Searches over HTTP by many clients at once, with the shipped encoder on: how many a second, and what one costs.
 
 A real server on SQLite, filled by its own save endpoint. Sixteen clients search, every query different, then again with
-few queries that repeat. What the server spent is read from the kernel, so clients and other programs do not count in it.
+few queries that repeat. What the server spent is read from the kernel, so clients do not count in it.
 """
 
 from __future__ import annotations

@@ -80,8 +80,8 @@ def test_a_checkout_may_not_say_where_memories_live_or_who_reads_them(
 
 def test_where_secrets_and_programs_come_from_is_not_for_a_checkout() -> None:
     assert {s.name for s in SETTINGS if not s.in_project} == {
-        "host", "data_dir", "database_url", "auth", "allowed_hosts", "pg_bin_dir", "embedder", "embedder_threads",
-        "openai_base_url", "openai_api_key", "openai_embedding_model", "openai_embedding_base_url",
+        "host", "data_dir", "database_url", "database_direct_url", "auth", "allowed_hosts", "pg_bin_dir", "embedder",
+        "embedder_threads", "openai_base_url", "openai_api_key", "openai_embedding_model", "openai_embedding_base_url",
         "openai_embedding_api_key", "vector_backend", "chroma_url", "chroma_collection", "reranker",
         "rerank_url", "rerank_model", "rerank_api_key", "rerank_depth", "provider", "openai_model", "daily_tokens",
         "skip_tools", "exclude_projects", "capture_days", "url", "api_key", "autostart", "kb_principles_dir",
@@ -229,3 +229,16 @@ def test_language_goes_by_flag_then_setting_then_locale(environ: dict[str, str],
 def test_colour_wishes(environ: dict[str, str]) -> None:
     looks = terminal(None, environ | {"NO_COLOR": "1", "TERM": "dumb"})
     assert (looks.no_color, looks.force_color, looks.dumb) == (True, False, True)
+
+
+def test_a_direct_address_counts_only_beside_the_address_it_belongs_to(environ: dict[str, str], tmp_path: Path) -> None:
+    environ |= {
+        "CODEXMEM_DATABASE_URL": "postgresql://pooler/team",
+        "CODEXMEM_DATABASE_DIRECT_URL": "postgresql://db/team",
+    }
+    assert load({}, environ, tmp_path).direct_url == "postgresql://db/team"
+    other = load({"database_url": "postgresql://elsewhere/other"}, environ, tmp_path)
+    assert other.direct_url == "postgresql://elsewhere/other"
+    assert other.origins["database_direct_url"] == "default"
+    del environ["CODEXMEM_DATABASE_URL"]
+    assert load({}, environ, tmp_path).direct_url.startswith("sqlite:///")

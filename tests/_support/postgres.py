@@ -256,9 +256,34 @@ class PostgresServer:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
 
+    def freeze(self) -> None:
+        """Stop every process of the server without ending one, as a hung disk or hypervisor does."""
+        for pid in (self.pid, *_children(self.pid)):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        """Go on after `freeze`."""
+        for pid in (*_children(self.pid), self.pid):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGCONT)
+
+    def standby(self) -> PostgresServer:
+        """A second server that follows this one; both belong to whoever asked."""
+        other = PostgresServer(settings=self._settings, parent=self._parent)
+        other._follow(self)
+        return other.start()
+
+    def promote(self) -> None:
+        """Make a standby the primary."""
+        with psycopg.connect(self.url(), autocommit=True) as connection:
+            connection.execute("SELECT pg_promote(true, 60)")
+
     def close(self) -> None:
         """Stop and remove everything; may be called twice."""
         atexit.unregister(self.close)
+        if self.running:
+            self.thaw()
         try:
             if self._process is not None:
                 self.stop("immediate")
@@ -284,7 +309,30 @@ class PostgresServer:
             connection.execute(sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(*names))
         return self.url(name)
 
+    def _follow(self, primary: PostgresServer) -> None:
+        """Copy the primary's cluster, ready to start as its standby."""
+        home = self._make_home()
+        _run(
+            [
+                *(self._installation.program("pg_basebackup"), "-D", str(home / "data"), "-d", primary.url()),
+                *("--write-recovery-conf", "--checkpoint=fast", "--wal-method=stream", "--no-sync"),
+            ],
+            self._account,
+            cwd=home,
+        )
+
     def _create_cluster(self) -> None:
+        home = self._make_home()
+        _run(
+            [
+                *(self._installation.program("initdb"), "-D", str(home / "data"), "-U", SUPERUSER),
+                *("-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync", "--no-instructions"),
+            ],
+            self._account,
+            cwd=home,
+        )
+
+    def _make_home(self) -> Path:
         home = _make_home(self._parent, self._account)
         self._home = home
         self._watcher = subprocess.Popen(
@@ -297,14 +345,7 @@ class PostgresServer:
         atexit.register(self.close)
         if not self._installation.usable_by(self._account):
             self._installation = self._installation.copy_to(home / "wheel")
-        _run(
-            [
-                *(self._installation.program("initdb"), "-D", str(home / "data"), "-U", SUPERUSER),
-                *("-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync", "--no-instructions"),
-            ],
-            self._account,
-            cwd=home,
-        )
+        return home
 
     def _spawn_postmaster(self) -> subprocess.Popen[bytes]:
         home = self.home

@@ -98,7 +98,7 @@ def test_queries_that_wait_together_are_encoded_together_and_a_repeated_one_not_
     for thread in threads:
         thread.join(10.0)
     assert [len(each) for each in calls] == [1, 4, 1]
-    assert sorted(sum(calls, [])) == sorted(set(texts))
+    assert sorted(text for call in calls for text in call) == sorted(set(texts))
     assert found == {n: unit([float(len(text)), 1.0]) for n, text in enumerate(texts)}
     assert embedder.query("bb") == found[2]
     assert len(calls) == 3

@@ -167,10 +167,13 @@ def handlers(chores: Housekeeping, indexes: Indexing, extracting: Extraction, la
 def open_core(settings: Settings, clock: Clock | None = None) -> Core:
     """Open the store and build everything on it; nothing runs yet."""
     clock = clock or SystemClock()
-    target = Target(settings.database_url, settings.pg_bin_dir)
+    target = Target(settings.direct_url, settings.pg_bin_dir)
     transfer = Transfer(target, settings.data_dir, clock, version=__version__)
     transfer.before_upgrade()
-    db = open_database(settings.database_url, pool_size=settings.pool_size)
+    db = open_database(
+        settings.database_url, pool_size=settings.pool_size, statement_s=settings.statement_timeout_s,
+        lock_s=settings.lock_timeout_s,
+    )  # fmt: skip
     try:
         transfer.clear_leftovers()
         return _build(db, settings, clock, transfer)
@@ -184,7 +187,7 @@ def _build(db: Database, settings: Settings, clock: Clock, transfer: Transfer) -
     if settings.on_postgres:
         from codexmem.store.postgres.bell import PostgresBell
 
-        bell = PostgresBell(settings.database_url)
+        bell = PostgresBell(settings.direct_url)
     events, jobs, dispatch = Events(db), Jobs(db), Dispatch(db)
     table, versions, answers = memories.Memories(db), history.Versions(db), receipts.Receipts(db)
     text, vectors, embedder = text_index(db), vector_index(db, settings), embedder_of(settings)

@@ -147,7 +147,7 @@ def approximate(tenant: str | None, data_dir: str | None, database_url: str | No
     model = embedder.model
     output = current()
     output.note(say("index.building", model=model, tenant=whose))
-    name = build_approximate_index(settings.database_url, whose, model)
+    name = build_approximate_index(settings.direct_url, whose, model)
     if name is None:
         raise NotFound(
             f"tenant {whose} has no vectors of {model}",

@@ -50,5 +50,5 @@ def transfer_of(settings: Settings) -> Any:
     from codexmem.services.transfer import Transfer
     from codexmem.store.backup import Target
 
-    target = Target(settings.database_url, settings.pg_bin_dir)
+    target = Target(settings.direct_url, settings.pg_bin_dir)
     return Transfer(target, settings.data_dir, SystemClock(), version=__version__)

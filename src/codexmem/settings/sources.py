@@ -47,7 +47,15 @@ def load(flags: Mapping[str, object] | None = None, environ: Mapping[str, str] |
     if not values.get("database_url"):
         values["database_url"] = f"sqlite:///{values['data_dir'] / 'codexmem.db'}"
         origins.pop("database_url", None)
+    if _layer(origins.get("database_direct_url")) != _layer(origins.get("database_url")):
+        # Another layer's is about another database, and an upgrade or a restore would strike that one.
+        values.pop("database_direct_url", None)
+        origins.pop("database_direct_url", None)
     return Settings(**values, origins={s.name: origins.get(s.name, "default") for s in SETTINGS})
+
+
+def _layer(origin: str | None) -> str | None:
+    return "environment" if origin is not None and origin.startswith("environment ") else origin
 
 
 def _variable(setting: Setting, environ: Mapping[str, str]) -> str:

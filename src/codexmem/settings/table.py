@@ -40,12 +40,17 @@ SETTINGS: tuple[Setting, ...] = (
             in_project=False),
     Setting("database_url", database_url, "SQLite in the data directory", "postgresql://… for a team.",
             in_project=False, secret=True),
+    Setting("database_direct_url", database_url, "database_url", "PostgreSQL itself, where database_url is a pooler's: "
+            "for wake-ups, upgrades and backups.", in_project=False, secret=True),
     Setting("auth", choice("", "token"), "off", "'token' asks also on loopback for the token in the data directory.",
             in_project=False),
     Setting("allowed_hosts", names, "none", "Further Host names under which the server may be addressed.",
             in_project=False),
     Setting("worker_threads", integer(1, 64), "4", "Jobs that one worker runs at a time."),
     Setting("pool_size", integer(2, 500), "20", "Connections to PostgreSQL per process."),
+    Setting("statement_timeout_s", integer(1, 3600), "30", "Seconds that PostgreSQL may work on one statement of a "
+            "request or job."),
+    Setting("lock_timeout_s", integer(1, 3600), "10", "Seconds that such a statement may wait for a lock."),
     Setting("log_level", choice(*_LEVELS), "info", "How much to log: debug, info, warning or error."),
     Setting("log_format", choice("text", "json"), "text", "Log lines for people (text) or for machines (json)."),
     Setting("max_body_bytes", integer(1024, 1 << 30), "4194304", "Largest request body that is accepted."),

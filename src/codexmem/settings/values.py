@@ -15,12 +15,15 @@ class Settings:
 
     data_dir: Path
     database_url: str
+    database_direct_url: str = ""
     host: str = "127.0.0.1"
     port: int = 37877
     auth: str = ""
     allowed_hosts: tuple[str, ...] = ()
     worker_threads: int = 4
     pool_size: int = 20
+    statement_timeout_s: int = 30
+    lock_timeout_s: int = 10
     log_level: str = "info"
     log_format: str = "text"
     max_body_bytes: int = 4 * 1024 * 1024
@@ -65,6 +68,11 @@ class Settings:
     def on_postgres(self) -> bool:
         """Whether the store is a team's server rather than a file of one developer."""
         return not self.database_url.startswith("sqlite:")
+
+    @property
+    def direct_url(self) -> str:
+        """The store without a pooler in between."""
+        return self.database_direct_url or self.database_url
 
     def shown(self, name: str) -> str:
         """A value as it may be printed: never a password."""

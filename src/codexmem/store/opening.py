@@ -40,7 +40,7 @@ def require_writable(folder: Path) -> None:
         )
 
 
-def open_database(url: str, *, pool_size: int = 20) -> Database:
+def open_database(url: str, *, pool_size: int = 20, statement_s: int = 30, lock_s: int = 10) -> Database:
     """Open the store; a SQLite file is created and upgraded, a PostgreSQL schema must be current already."""
     path = sqlite_path(url)
     engine: Engine
@@ -49,7 +49,7 @@ def open_database(url: str, *, pool_size: int = 20) -> Database:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         engine = sqlite.SqliteEngine(path)
     else:
-        engine = _postgres(url).PostgresEngine(url, pool_size=pool_size)
+        engine = _postgres(url).PostgresEngine(url, pool_size=pool_size, statement_s=statement_s, lock_s=lock_s)
     try:
         if path is not None:
             upgrade_store(url)

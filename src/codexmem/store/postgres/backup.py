@@ -13,16 +13,16 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import sqlalchemy as sa
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from codexmem.domain.errors import Unauthorized, Unavailable
 from codexmem.store import archive, upgrade
 from codexmem.store.archive import Copied, Damaged, Progress, Step
-from codexmem.store.postgres import routines
+from codexmem.store.postgres import routines, sessions
 from codexmem.store.postgres.engine import migration_engine
 from codexmem.store.schema import metadata
 
 _TABLES = (*sorted(metadata.tables), "alembic_version")
-_APPLICATION = "codexmem"  # what the sessions of servers and workers call themselves
 _HEADER = 8192  # where a dump's own settings stand
 
 
@@ -48,7 +48,8 @@ def copy(url: str, target: Path, progress: Progress, bin_dir: Path | None) -> Co
             progress(0, 1)
             wanted = [f"--table=public.{name}" for name in tables]
             with _address(url) as address:
-                _run([program, "--format=custom", f"--file={target}", f"--snapshot={snapshot}", *wanted, address])
+                told = [f"--file={target}", f"--snapshot={snapshot}", *wanted, f"--dbname={address}"]
+                _run([program, "--format=custom", *told])
             progress(1, 1)
     return Copied(version, schema if tables else None, counts)
 
@@ -70,7 +71,7 @@ def replace(url: str, source: Path, *, bin_dir: Path | None, keep: Callable[[], 
     psql, pg_restore = _program("psql", bin_dir), _program("pg_restore", bin_dir)
     with _connected(url) as connection:
         _require_every_row(connection)
-        _require_unused(connection)
+        sessions.require_none(connection)
         owner = connection.execute(_OWNER).scalar()
     step("locked")
     keep()
@@ -126,22 +127,6 @@ def _require_every_row(connection: sa.Connection) -> None:
         )
 
 
-def _require_unused(connection: sa.Connection) -> None:
-    others = connection.execute(
-        sa.text(
-            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
-            " AND starts_with(application_name, :name) AND pid <> pg_backend_pid()"
-        ),
-        {"name": _APPLICATION},
-    ).scalar_one()
-    if others:
-        raise Unavailable(
-            f"the store is in use: {others} sessions of codexmem are connected",
-            hint="stop every server and worker, then try again; nothing was changed",
-            details={"reason": "store_in_use", "path": str(connection.engine.url.database)},
-        )
-
-
 @contextmanager
 def _connected(url: str) -> Iterator[sa.Connection]:
     engine = migration_engine(url)
@@ -157,18 +142,16 @@ def _connected(url: str) -> Iterator[sa.Connection]:
 @contextmanager
 def _address(url: str) -> Iterator[str]:
     """The address for libpq's programs, its password in a private file: other users can read a command line."""
-    given = sa.make_url(url)
-    password = given.password if given.password is not None else given.query.get("password")
-    query = {name: value for name, value in given.query.items() if name != "password"}
+    given = conninfo_to_dict(url)
+    password = given.pop("password", None)
     with tempfile.TemporaryDirectory(prefix="codexmem-pass-") as folder:
         if password is not None:
             secret = str(password).replace("\\", "\\\\").replace(":", "\\:")
             passfile = Path(folder) / "pgpass"
             passfile.touch(mode=0o600)
             passfile.write_text(f"*:*:*:*:{secret}\n", encoding="utf-8")
-            query["passfile"] = str(passfile)
-        bare = sa.URL.create("postgresql", given.username, None, given.host, given.port, given.database, query)
-        yield bare.render_as_string(hide_password=False)
+            given["passfile"] = str(passfile)
+        yield make_conninfo("", **given)
 
 
 def _program(name: str, bin_dir: Path | None) -> str:

@@ -3,8 +3,8 @@
 NOTIFY takes a lock on the whole cluster when its transaction commits, so inside a writer's transaction it would let
 only one writer commit at a time. Here a thread with a connection of its own sends it after the writer's commit, all
 names of a short while in one statement; that transaction has written nothing else and so waits for no disk. What is
-lost when the process dies in between only delays: readers also look by themselves. Needs a session: through a
-transaction-pooling proxy nothing is heard, and the looks remain.
+lost when the process dies in between only delays: readers also look by themselves. Hearing needs a session of our
+own: through a pooler, which may give it to anybody after each transaction, nothing is heard, and the looks remain.
 """
 
 import logging
@@ -14,24 +14,15 @@ import threading
 from collections.abc import Callable
 
 import psycopg
-from psycopg.conninfo import make_conninfo
 
 from codexmem.domain import ids
 from codexmem.store.bell import LocalBell
+from codexmem.store.postgres import connecting
 
 CHANNEL = "codexmem"
 QUIET_S = 0.02  # rings within this time go out together
 _FIRST_RETRY_S = 0.1
 _LAST_RETRY_S = 5.0
-# A connection whose other end is gone must not look quiet for hours.
-_LIVELY: dict[str, str | int] = {
-    "keepalives_idle": 10,
-    "keepalives_interval": 5,
-    "keepalives_count": 3,
-    "connect_timeout": 5,
-    "application_name": "codexmem bell",
-}
-
 _log = logging.getLogger(__name__)
 
 
@@ -99,7 +90,7 @@ class PostgresBell:
         retry_s = _FIRST_RETRY_S
         while not self._closed.is_set():
             try:
-                with psycopg.connect(make_conninfo(self._url, **_LIVELY), autocommit=True) as connection:
+                with connecting.connect(self._url, application_name="codexmem bell") as connection:
                     retry_s = _FIRST_RETRY_S
                     body(connection)
             except (psycopg.Error, OSError) as error:
@@ -127,6 +118,14 @@ class PostgresBell:
                 return
 
     def _hear(self, connection: psycopg.Connection) -> None:
+        if connecting.pooled(connection):
+            _log.warning(
+                "wake-ups of other processes are not heard through a connection pooler, so work is found by looking "
+                "every few seconds; CODEXMEM_DATABASE_DIRECT_URL can name PostgreSQL itself"
+            )
+            connection.close()
+            select.select([self._wake_read], [], [])
+            return
         connection.execute(f"LISTEN {CHANNEL}")
         self._local.ring_all()  # whatever rang while we were not connected
         while not self._closed.is_set():
