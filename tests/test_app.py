@@ -18,6 +18,7 @@ from codexmem.app import App, handlers, open_app, open_core
 from codexmem.app import server as module
 from codexmem.domain.errors import InvalidArgument, NotReady, Unavailable
 from codexmem.domain.event import EventType
+from codexmem.domain.ids import Clock, SystemClock
 from codexmem.domain.job import JobStatus
 from codexmem.services.capture import EXTRACT, SUMMARIZE
 from codexmem.services.housekeeping import CHORES
@@ -27,6 +28,7 @@ from codexmem.settings import Settings, load
 from codexmem.store.database import acting_as
 from codexmem.store.opening import open_database, upgrade_store
 from codexmem.surfaces.worker_api import SURFACE
+from tests._support.clock import StepClock
 from tests._support.postgres import PostgresServer
 from tests.jobs.stores import wait_until as until
 from tests.services.restoring import transfer_of
@@ -35,9 +37,11 @@ _names = itertools.count(1)
 
 
 @contextmanager
-def running(settings: Settings, *, work: bool = True, ready: bool = True) -> Iterator[tuple[App, str]]:
+def running(
+    settings: Settings, *, work: bool = True, ready: bool = True, clock: Clock | None = None
+) -> Iterator[tuple[App, str]]:
     """A server in a thread, ready or not yet."""
-    app = open_app(settings, work=work)
+    app = open_app(settings, work=work, clock=clock)
     bound = threading.Event()
     url = ""
     failure: list[BaseException] = []
@@ -104,6 +108,24 @@ def test_a_local_server_serves_and_leaves_nothing_behind(tmp_path: Path) -> None
         assert core.memories.many([number], SURFACE.kinds)[number].state.content
     finally:
         core.close()
+
+
+@pytest.mark.postgresql
+def test_a_server_whose_workers_are_away_stays_ready_and_tells_the_stall(team: Settings) -> None:
+    clock = StepClock(SystemClock().now_ms())
+    with running(team, work=False, clock=clock) as (app, url):
+        key = app.services.core.keys.create("acme", "ops").secret
+        authorized = {"Authorization": f"Bearer {key}"}
+        assert save(url, "remember this", **authorized).status_code == 200  # and the tenant's chores are queued
+        clock.advance(300_000)
+        reply = httpx.get(f"{url}/api/readiness")
+        assert (reply.status_code, reply.json()) == (200, {"status": "stalled"})
+        assert save(url, "and this", **authorized).status_code == 200
+        figures = httpx.get(f"{url}/metrics", headers=authorized).text
+        assert "codexmem_ready 1.0" in figures
+        assert "codexmem_queue_stalled 1.0" in figures
+        waiting = [line for line in figures.splitlines() if line.startswith('codexmem_jobs{status="queued"}')]
+        assert float(waiting[0].split()[-1]) >= len(CHORES)
 
 
 @pytest.mark.sqlite

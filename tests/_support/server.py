@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -42,11 +42,12 @@ class Server:
     """`codexmem serve` with its own data directory."""
 
     def __init__(self, data_dir: Path, *, database_url: str | None = None, key: str | None = None,
-                 settings: Mapping[str, str] | None = None) -> None:  # fmt: skip
+                 settings: Mapping[str, str] | None = None, options: Sequence[str] = ()) -> None:  # fmt: skip
         self.data_dir = data_dir
         self.key = key
         where = {"CODEXMEM_DATABASE_URL": database_url} if database_url else {}
         self._env = environment(data_dir, **where, **(settings or {}))
+        self._options = tuple(options)
         self._process: subprocess.Popen[bytes] | None = None
         self.port = 0
         self._wanted = frozenset((200,))
@@ -71,7 +72,7 @@ class Server:
 
     def start(self, port: int = 0) -> None:
         """Start and wait until it says it is ready; on the port where somebody expects it, if one is given."""
-        command = [sys.executable, "-m", "codexmem.cli", "serve", "--port", str(port)]
+        command = [sys.executable, "-m", "codexmem.cli", "serve", "--port", str(port), *self._options]
         self._log = (self.data_dir / "server.log").open("ab")
         self._process = subprocess.Popen(command, env=self._env, stdout=self._log, stderr=self._log)
         deadline = time.monotonic() + STARTS_WITHIN_S

@@ -108,6 +108,7 @@ def test_a_job_that_nobody_takes_for_a_minute_is_a_stall(watched: Watched) -> No
     readiness = watched.status.readiness()
     assert readiness.phase is Phase.STALLED
     assert "61 s" in str(readiness.reason)
+    assert readiness.ready  # requests succeed, whoever is to do the work
     watched.run_one()
     assert watched.phase() is Phase.READY
 

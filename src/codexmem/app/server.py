@@ -10,12 +10,12 @@ from contextlib import contextmanager
 
 from codexmem import __version__
 from codexmem.app.core import Core, open_core
+from codexmem.app.gauges import gauges
 from codexmem.app.services import Services
 from codexmem.app.spooled import Spooled
 from codexmem.domain.errors import CodexmemError, Unavailable
 from codexmem.domain.ids import Clock, SystemClock
-from codexmem.domain.job import JobStatus
-from codexmem.domain.tenant import LOCAL, Identity
+from codexmem.domain.tenant import Identity
 from codexmem.services.announcement import Announcement
 from codexmem.services.keys import LocalToken
 from codexmem.services.status import Status
@@ -208,21 +208,7 @@ class App:
             log.warning("housekeeping of a tenant could not be enqueued; trying again", exc_info=True)
 
     def _gauges(self) -> Iterable[Sample]:
-        readiness = self.status.readiness()
-        yield Sample("codexmem_ready", "Whether requests are served and queued work moves", float(readiness.ready))
-        if not self.status.initialized:
-            return
-        core = self.services.core
-        yield Sample("codexmem_live_followers", "Readers of the live log", core.live.count())
-        progress = core.worker.progress()
-        yield Sample("codexmem_worker_running", "Jobs running in this process", progress.running)
-        waited = (progress.oldest_ready_age_ms or 0) / 1000
-        yield Sample("codexmem_queue_oldest_seconds", "How long the first claimable job has waited", waited)
-        if core.db.engine.ambient_tenant is not None:
-            with acting_as(LOCAL):
-                counts: dict[JobStatus, int] = core.queue.counts()
-            for status, count in counts.items():
-                yield Sample("codexmem_jobs", "Jobs by status", count, {"status": status.value})
+        return gauges(self.status, self.services.core if self.status.initialized else None)
 
 
 def _authenticates(settings: Settings) -> bool:

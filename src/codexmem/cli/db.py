@@ -1,8 +1,10 @@
 """`codexmem db`: the store's schema."""
 
+from collections.abc import Mapping
+
 import click
 
-from codexmem.cli.frame import Command, Group, current
+from codexmem.cli.frame import Command, Group, current, option
 from codexmem.cli.messages import say
 from codexmem.cli.store import chosen, store_options, transfer_of
 from codexmem.domain.errors import NotReady
@@ -14,24 +16,40 @@ def db() -> None:
 
 
 @db.command("upgrade", cls=Command, key="db.upgrade")
+@option("--wait", metavar="SECONDS", type=click.FloatRange(0, 3600), default=60.0, key="db.upgrade.wait")
 @store_options
-def upgrade(data_dir: str | None, database_url: str | None) -> None:
+def upgrade(wait: float, data_dir: str | None, database_url: str | None) -> None:
     """Bring the schema up to date."""
     from codexmem.store import inspection
-    from codexmem.store.opening import open_database, upgrade_store
+    from codexmem.store.opening import Upgraded, open_database, upgrade_telling
 
     settings = chosen(data_dir=data_dir, database_url=database_url)
-    before = inspection.schema(settings.database_url)
+    output = current()
+    before = inspection.schema(settings.direct_url)
     if settings.on_postgres:
-        _, after = upgrade_store(settings.database_url)
+        done = upgrade_telling(settings.direct_url, wait_s=wait, tell=_tell)
     else:
         transfer_of(settings).before_upgrade()
         # Opening takes the owner's lock first: two programs must not migrate one file.
         open_database(settings.database_url).close()
-        after = inspection.expected_schema()
-    output = current()
-    output.result({"before": before, "after": after, "changed": before != after}, after)
-    output.note(say("db.upgraded", before=before or "-", after=after) if before != after else say("db.current"))
+        done = Upgraded(before, inspection.expected_schema())
+    facts = {"before": before, "after": done.after, "changed": before != done.after or done.vectors_made}
+    if settings.on_postgres:
+        facts |= {"vectors": not done.vectors_problem, "problem": done.vectors_problem or None}
+    output.result(facts, done.after)
+    if before != done.after:
+        output.note(say("db.upgraded", before=before or "-", after=done.after))
+    elif not done.vectors_made:
+        output.note(say("db.current"))
+    if done.vectors_made:
+        output.note(say("db.vectors_made"))
+    if done.vectors_problem:
+        output.note(say("db.vectors_none", problem=done.vectors_problem), good=False)
+        output.note(say("db.vectors_how", hint=done.hint), good=False)
+
+
+def _tell(what: str, facts: Mapping[str, object]) -> None:
+    current().note(say(f"db.upgrade_{what}", **facts))
 
 
 @db.command("status", cls=Command, key="db.status")

@@ -1,24 +1,34 @@
-"""`codexmem worker`: runs jobs and serves nothing. Only where several processes may share a store."""
+"""`codexmem worker`: runs jobs, and with `--port` answers probes. Only where several processes may share a store."""
 
 import logging
 import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import click
 
-from codexmem.cli.frame import Command, current
+from codexmem import __version__
+from codexmem.cli.frame import Command, current, option, setting_option
 from codexmem.cli.messages import say
 from codexmem.cli.store import chosen, store_options
 from codexmem.domain.errors import InvalidArgument
+from codexmem.settings import Settings
+
+if TYPE_CHECKING:
+    from codexmem.app import Core
 
 
 @click.command("worker", cls=Command, key="worker")
+@option("--port", metavar="PORT", key="worker.port")
+@setting_option("host", metavar="HOST")
 @store_options
-def worker(data_dir: str | None, database_url: str | None) -> None:
+def worker(port: str | None, host: str | None, data_dir: str | None, database_url: str | None) -> None:
     """Run jobs until a signal says stop."""
-    settings = chosen(data_dir=data_dir, database_url=database_url)
+    # The port is no setting here: one that the servers share must not make every worker of a machine want it.
+    asked = None if port is None else chosen(port=port).port
+    settings = chosen(host=host, data_dir=data_dir, database_url=database_url)
     if not settings.on_postgres:
         raise InvalidArgument(
             "a SQLite store has one owner: codexmem serve runs the jobs in its own process",
@@ -36,11 +46,30 @@ def worker(data_dir: str | None, database_url: str | None) -> None:
         try:
             core.begin()
             output.note(say("worker.started", name=core.worker.name))
-            stop.wait()
+            if asked is None:
+                stop.wait()
+            else:
+                _answer(core, settings, asked, stop)
             core.stop(GRACE_S)
         finally:
             core.close()
     output.note(say("worker.stopped"))
+
+
+def _answer(core: "Core", settings: Settings, port: int, stop: threading.Event) -> None:
+    """Serve the probes until a signal says stop."""
+    from codexmem.app.probes import probes
+    from codexmem.domain.ids import SystemClock
+    from codexmem.services.status import Status
+    from codexmem.surfaces._kit.bind import require_safe_bind
+    from codexmem.surfaces._kit.serving import serve
+
+    status = Status(version=__version__, clock=SystemClock())
+    status.opened(core.db)
+    # Figures only, nothing of a tenant: it may listen beyond loopback without asking for a key.
+    addresses = require_safe_bind(settings.host, True)
+    serve(probes(core, status), addresses, port, on_bound=lambda at: current().note(say("worker.listens", url=at.url)),
+          stop=stop, shutdown_grace=1.0)  # fmt: skip
 
 
 @contextmanager

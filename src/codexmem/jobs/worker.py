@@ -123,6 +123,11 @@ class Worker:
             heartbeat_age_ms=int(self._keeper.beat_age_s() * 1000),
         )
 
+    def stuck(self) -> bool:
+        """Whether it claims no more, because its dispatcher has ended or too many runs do not return; asks nobody."""
+        with self._lock:
+            return not self._dispatcher.is_alive() or self._overdue() > self._threads * _MAX_OVERDUE
+
     def dispatch_age_ms(self) -> int:
         """Since the dispatcher last looked without trouble; asks nobody."""
         return int((ids.monotonic() - self._looked) * 1000)

@@ -1,8 +1,8 @@
 """What the program knows about itself: health, readiness, version.
 
-Health answers as long as the process does. Readiness is a promise that requests succeed and queued work moves: a queue
-whose next job has been waiting for a minute while nothing was started is a stall, and a stalled server is not ready,
-however well it answers otherwise.
+Health answers as long as the process does. Readiness is a promise that requests succeed. A queue whose next job has
+been waiting for a minute while nothing was started is a stall, which is told but takes no server away: what does the
+work may be another process, and without servers nothing would be captured or found either.
 """
 
 import os
@@ -24,7 +24,7 @@ class Phase(StrEnum):
 
     INITIALIZING = "initializing"  # the store is being opened
     READY = "ready"
-    STALLED = "stalled"  # jobs wait and nobody takes them
+    STALLED = "stalled"  # requests succeed, but jobs wait and nobody takes them
     UNAVAILABLE = "unavailable"  # the store does not answer, or cannot be written
     FAILED = "failed"  # the store could not be opened; the process is about to end
     STOPPING = "stopping"
@@ -50,7 +50,7 @@ class Readiness:
     @property
     def ready(self) -> bool:
         """Whether to send requests here."""
-        return self.phase is Phase.READY
+        return self.phase in {Phase.READY, Phase.STALLED}
 
 
 class Progress:

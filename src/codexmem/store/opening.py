@@ -1,10 +1,12 @@
 """Opening and upgrading a store by its address: `sqlite:///path` or `postgresql://…`."""
 
+import logging
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
+from typing import NamedTuple
 
 import sqlalchemy as sa
 
@@ -15,6 +17,7 @@ from codexmem.store.engine import Engine
 from codexmem.store.schema import metadata
 from codexmem.store.sqlite import engine as sqlite
 
+_log = logging.getLogger(__name__)
 _SQLITE = "sqlite:///"
 _POSTGRES = ("postgresql://", "postgres://")
 
@@ -91,15 +94,41 @@ def open_reading(url: str, *, pool_size: int = 2) -> Database:
 
 def upgrade_store(url: str) -> tuple[str | None, str]:
     """Bring the schema up to date; returns the schema before and after."""
-    with _migrating(url) as engine:
-        steps = upgrade.upgrade(engine)
-        if sqlite_path(url) is None:
+    done = upgrade_telling(url)
+    if done.vectors_problem:
+        _log.warning("no vectors on this server (%s); search goes by words: %s", done.vectors_problem, done.hint)
+    return done.before, done.after
+
+
+class Upgraded(NamedTuple):
+    """What an upgrade found and made."""
+
+    before: str | None
+    after: str
+    vectors_made: bool = False
+    vectors_problem: str = ""
+    hint: str = ""
+
+
+def upgrade_telling(url: str, *, wait_s: float = upgrade.WAIT_S, tell: upgrade.Tell | None = None) -> Upgraded:
+    """The same, heard while it works; on PostgreSQL also whether the store has vectors."""
+    try:
+        with _migrating(url) as engine:
+            before, after = upgrade.upgrade(engine, wait_s=wait_s, tell=tell or upgrade.tell_log)
+            if sqlite_path(url) is not None:
+                return Upgraded(before, after)
             # An extension that the server lacked when the schema was made may have come since.
             from codexmem.store.postgres import pgvector
 
             with engine.begin() as connection:
-                pgvector.install(connection)
-        return steps
+                vectors = pgvector.install(connection)
+            # A store that was empty gets its vectors as part of its schema.
+            new = vectors.version is not None if before is None else vectors.made
+            return Upgraded(before, after, new, vectors.problem, vectors.hint)
+    except sa.exc.OperationalError as error:
+        if sqlite_path(url) is not None:
+            raise
+        raise Unavailable("PostgreSQL does not answer", hint="check CODEXMEM_DATABASE_URL") from error
 
 
 def build_approximate_index(url: str, tenant: str, model: str) -> str | None:

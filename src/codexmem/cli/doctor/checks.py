@@ -200,7 +200,7 @@ class _Server:
         status, body = self._ask(url, "/api/readiness")
         if status in {401, 404}:
             return Finding("progress", "warning", "doctor.progress_closed", {"status": status})
-        if status == 200:
+        if status == 200 and body.get("status") != "stalled":
             return Finding("progress", "ok", "doctor.progress")
         said = body.get("reason") or body.get("status") or status
         return Finding("progress", "failure", "doctor.progress_not", {"said": said})

@@ -70,9 +70,11 @@ EN: dict[str, str] = {
     "and delivered later. Never fails: exit 0 whatever happens. codexmem-hook is the same program and starts faster.",
     "hook.example": "codexmem hook codex observation < event.json\ncodexmem hook raw drain",
     "worker.short": "Run jobs only (PostgreSQL).",
-    "worker.help": "Run queued jobs and serve nothing. Any number of workers may share a PostgreSQL store; a "
+    "worker.help": "Run queued jobs; with --port, answer probes. Any number of workers may share a PostgreSQL store; a "
     "SQLite store is worked by its server.",
     "worker.example": "codexmem worker --database-url postgresql://codexmem@db/codexmem",
+    "worker.port": "Port for probes and metrics: /api/health, /api/readiness, /metrics; 0 picks a free one.",
+    "worker.listens": "probes and metrics at {url}",
     "worker.started": "worker {name} runs; stop with Ctrl-C",
     "worker.stopped": "stopped",
     "search.short": "Find memories.",
@@ -156,6 +158,14 @@ EN: dict[str, str] = {
     "db.upgrade.short": "Bring the schema up to date.",
     "db.upgrade.help": "Bring the schema up to date. Forward only; one program at a time. Make a backup first.",
     "db.upgrade.example": "codexmem backup && codexmem db upgrade",
+    "db.upgrade.wait": "Seconds to wait for servers and workers to end, if the schema has to change (60).",
+    "db.vectors_made": "made the table of vectors: search finds by meaning too",
+    "db.vectors_none": "there are no vectors on this PostgreSQL ({problem}): search goes by words only",
+    "db.vectors_how": "to change that: {hint}",
+    "db.upgrade_step": "schema {schema} ({number} of {total})",
+    "db.upgrade_locked": "schema {schema}: a table is in use by {holders}; try {number} of {total}",
+    "db.upgrade_in_use": "waiting for {count} {count:session|sessions} of servers and workers to end, at most "
+    "{seconds} s",
     "db.upgraded": "upgraded from {before} to {after}",
     "db.current": "already up to date",
     "db.status.short": "Compare the schema with what is needed.",
@@ -330,7 +340,8 @@ EN: dict[str, str] = {
     "doctor.pgvector": "pgvector {version} compares vectors",
     "doctor.pgvector_none": "the PostgreSQL server has no pgvector for this store",
     "doctor.pgvector_none.why": "search goes by words; what is said in other words is not found",
-    "doctor.pgvector_none.how": "install pgvector 0.7 or newer on the server, then run: codexmem db upgrade",
+    "doctor.pgvector_none.how": "install pgvector 0.7 or newer on the server, let a superuser run CREATE EXTENSION "
+    "vector in this database, then run: codexmem db upgrade",
     "doctor.embedder": "{model} answers",
     "doctor.embedder_installed": "{model} is installed; it is loaded at its first use",
     "doctor.embedder_off": "search goes by words, as CODEXMEM_EMBEDDER=none says",

@@ -8,6 +8,7 @@ and one model: an index over all tenants would find mostly others' rows.
 import hashlib
 import logging
 from collections.abc import Callable
+from typing import NamedTuple
 
 import sqlalchemy as sa
 
@@ -16,6 +17,7 @@ from codexmem.domain.tenant import tenant_name
 from codexmem.store.postgres.roles import APP_ROLE
 
 HINT = "install pgvector 0.7 or newer on the server, then run: codexmem db upgrade"
+CREATE_HINT = "as a superuser, in this database: CREATE EXTENSION vector; then run: codexmem db upgrade"
 EXTENSION = "CREATE EXTENSION IF NOT EXISTS vector"
 MAX_DIMENSION = 4_000  # of an index over half-precision vectors
 
@@ -42,10 +44,19 @@ _STEPS = (
 )
 
 
-def install(connection: sa.Connection) -> bool:
-    """Create what is missing; False, and nothing changed, where the server or the login does not allow it."""
-    if connection.exec_driver_sql("SELECT to_regclass('memory_vectors')").scalar() is not None:
-        return True
+class Installed(NamedTuple):
+    """How the table of vectors stands after trying to make it."""
+
+    version: str | None  # of the extension; None where there are no vectors
+    made: bool = False  # now, and not before
+    problem: str = ""
+    hint: str = ""
+
+
+def install(connection: sa.Connection) -> Installed:
+    """Create what is missing; nothing is changed where the server or the login does not allow it."""
+    if (version := installed(connection)) is not None:
+        return Installed(version)
     attempt = connection.begin_nested()
     try:
         connection.exec_driver_sql(EXTENSION)
@@ -56,10 +67,10 @@ def install(connection: sa.Connection) -> bool:
     except (sa.exc.DBAPIError, Unavailable) as error:
         attempt.rollback()
         said = str(error.orig if isinstance(error, sa.exc.DBAPIError) else error).partition("\n")[0]
-        _log.warning("no vectors on this server (%s); search goes by words. To change that: %s", said, HINT)
-        return False
+        available = isinstance(error, sa.exc.DBAPIError) and connection.exec_driver_sql(_AVAILABLE).scalar()
+        return Installed(None, problem=said, hint=CREATE_HINT if available else HINT)
     attempt.commit()
-    return True
+    return Installed(installed(connection), made=True)
 
 
 def installed(connection: sa.Connection) -> str | None:
@@ -101,6 +112,10 @@ def build(engine: sa.Engine, tenant: str, model: str, *, tell: Callable[[str], N
     return name
 
 
+_AVAILABLE = (
+    "SELECT 1 FROM pg_available_extension_versions WHERE name = 'vector' AND NOT installed"
+    " AND string_to_array(version, '.')::int[] >= '{0,7}'"
+)
 _dimension = sa.text(
     "SELECT vector_dims(embedding) FROM memory_vectors WHERE tenant = :of_tenant AND model = :model LIMIT 1"
 )
