@@ -135,12 +135,13 @@ def locking_indexes(file: Path) -> list[str]:
     """The indexes that a step builds on a table that is there, with its writers locked out."""
     text = file.read_text(encoding="utf-8")
     made = set(re.findall(r"create_table\(\s*\"(\w+)\"", text))
-    calls = [re.findall(r"\"([\w{}]+)\"", call) + [call] for call in _CREATE_INDEX.findall(text)]
-    return [each[0] for each in calls if each[1] not in made and "postgresql_concurrently=True" not in each[-1]]
+    online = "postgresql_concurrently=True"
+    calls = [re.findall(r"\"([\w{}]+)\"", call) for call in _CREATE_INDEX.findall(text) if online not in call]
+    return [each[0] for each in calls if not made & set(each[1:2])]
 
 
 def test_steps_after_the_first_release_build_indexes_while_writers_go_on() -> None:
-    found = {file.name[:4]: locking_indexes(file) for file in _STEPS.glob("0*.py")}
+    found = {file.name[:4]: locking_indexes(file) for file in _STEPS.glob("0*.py") if file.name > "0010"}
     assert found["0010"] == ["jobs_learn{name}", "deltas_run"]  # released: it runs on stores that are empty or small
     assert not any(names for step, names in found.items() if step > "0010"), found
 

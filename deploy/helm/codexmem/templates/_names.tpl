@@ -47,6 +47,16 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version }}
 {{- end -}}
 {{- end -}}
 
+{{/* One process owns a file, and programs of two versions must not write one schema: the old ones go first. */}}
+{{- define "codexmem.strategy" -}}
+{{- if or (eq .Values.mode "sqlite") (eq .Values.strategy "Recreate") -}}
+type: Recreate
+{{- else -}}
+type: RollingUpdate
+rollingUpdate: {maxUnavailable: 0, maxSurge: 1}
+{{- end -}}
+{{- end -}}
+
 {{- define "codexmem.containerSecurity" -}}
 allowPrivilegeEscalation: false
 readOnlyRootFilesystem: true
@@ -90,11 +100,12 @@ topologySpreadConstraints: {{- toYaml . | nindent 2 }}
 {{- end }}
 {{- if eq $root.Values.mode "postgres" }}
 initContainers:
-  # Whoever comes first brings the schema up to date; the others wait for it and find nothing to do.
+  # Whoever comes first waits until the old version's sessions have ended and brings the schema up to date; the others
+  # wait for it and find nothing to do. Where the schema is current already, nobody waits.
   - name: schema
     image: {{ include "codexmem.image" $root }}
     imagePullPolicy: {{ $root.Values.image.pullPolicy }}
-    args: [db, upgrade]
+    args: [db, upgrade, --wait, "300"]
     envFrom: [{configMapRef: {name: {{ include "codexmem.name" $root }}}}]
     securityContext: {{- include "codexmem.containerSecurity" $root | nindent 6 }}
     resources: {{- toYaml (index $root.Values .part).resources | nindent 6 }}
