@@ -33,7 +33,7 @@ WAYS: Mapping[str, Sequence[str]] = {
         "secret.settings.database_url=postgresql://u:p@db/codexmem", "server.autoscaling.enabled=true",
         "networkPolicy.enabled=true", "persistence.enabled=true", "settings.vector_backend=hybrid",
         "allowedHosts={memory.example.org}", "service.port=80", "networkPolicy.egress[0].ports[0].port=5432",
-        "imagePullSecrets[0].name=pull", "podLabels.team=a",
+        "imagePullSecrets[0].name=pull", "podLabels.team=a", "strategy=RollingUpdate",
     ],
     "sqlite": ["mode=sqlite"],
     "sqlite, a volume that is there": [

@@ -184,6 +184,18 @@ def test_a_frozen_server_fails_soon_and_works_again_when_it_goes_on(server: Post
         database.close()
 
 
+def test_a_frozen_server_is_noticed_through_a_pooler_too(server: PostgresServer) -> None:
+    with PgBouncer(server) as pooler:
+        database = open_database(pooler.url("team"))
+        try:
+            write(database, "before")
+            server.freeze()
+            within(11.0, lambda: write(database, "frozen"))
+        finally:
+            server.thaw()
+            database.close()
+
+
 def test_a_slow_statement_of_a_living_server_is_let_work(server: PostgresServer) -> None:
     database = open_database(server.url("team"), statement_s=20)
     try:

@@ -48,8 +48,11 @@ def upgrade(wait: float, data_dir: str | None, database_url: str | None) -> None
         output.note(say("db.vectors_how", hint=done.hint), good=False)
 
 
+_HAPPENING = {"step": "db.upgrade_step", "locked": "db.upgrade_locked", "in_use": "db.upgrade_in_use"}
+
+
 def _tell(what: str, facts: Mapping[str, object]) -> None:
-    current().note(say(f"db.upgrade_{what}", **facts))
+    current().note(say(_HAPPENING[what], **facts))
 
 
 @db.command("status", cls=Command, key="db.status")

@@ -102,7 +102,7 @@ def _run(connection: sa.Connection, revision: str, tell: Tell) -> None:
                     f"schema {revision} could not be made: a table is in use by {holders}",
                     hint="let that end (a backup, an open transaction), then run codexmem db upgrade again; "
                     "this step changed nothing",
-                    details={"reason": "table_in_use", "schema": revision},
+                    details={"reason": "table_in_use", "schema": revision, "holders": holders},
                 ) from error
             time.sleep(_PAUSE_S)
 
