@@ -126,6 +126,7 @@ def test_a_server_whose_workers_are_away_stays_ready_and_tells_the_stall(team: S
         assert "codexmem_queue_stalled 1.0" in figures
         waiting = [line for line in figures.splitlines() if line.startswith('codexmem_jobs{status="queued"}')]
         assert float(waiting[0].split()[-1]) >= len(CHORES)
+    assert not (team.data_dir / "server.json").exists()  # it stops in order without a worker too
 
 
 @pytest.mark.sqlite

@@ -90,6 +90,8 @@ class Worker:
 
     def stop(self, grace_s: float = 5.0) -> None:
         """Claim no more, let runs end, tell the rest to stop, give back what still runs; done within the grace."""
+        if self._dispatcher.ident is None:
+            return  # never started: this process serves and does not work
         deadline = ids.monotonic() + grace_s
         self._stopping.set()
         self._woken.set()
