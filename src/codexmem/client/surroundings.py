@@ -12,7 +12,6 @@ import os
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -20,6 +19,7 @@ from urllib.parse import urlsplit
 import platformdirs
 
 from codexmem.domain.errors import InvalidArgument
+from codexmem.domain.key_transport import is_loopback, may_carry_key, refusal
 
 PORT = 37877
 
@@ -34,11 +34,7 @@ class Place:
     @property
     def on_this_machine(self) -> bool:
         """Whether nothing that is sent there leaves the machine."""
-        host = urlsplit(self.url).hostname or ""
-        try:
-            return host == "localhost" or ip_address(host).is_loopback
-        except ValueError:
-            return False
+        return is_loopback(self.url)
 
 
 def given(url: str, key: str | None) -> Place:
@@ -53,10 +49,9 @@ def given(url: str, key: str | None) -> Place:
     place = Place(url.rstrip("/"), (key or "").strip())
     if not (place.key.isascii() and place.key.isprintable()):
         raise InvalidArgument("this is no key of a server", hint="codexmem key create makes one")
-    if place.key and parts.scheme == "http" and not place.on_this_machine:
-        raise InvalidArgument(
-            f"the key would travel to {parts.hostname} unencrypted", hint="give an address that begins with https://"
-        )
+    if place.key and not may_carry_key(place.url):
+        why, hint = refusal(place.url)
+        raise InvalidArgument(why, hint=hint)
     return place
 
 

@@ -15,7 +15,8 @@ from urllib.parse import urlsplit
 from codexmem.clients.hook.starting import start
 from codexmem.clients.hook.surroundings import environment
 from codexmem.domain import json_text
-from codexmem.domain.errors import Unavailable
+from codexmem.domain.errors import InvalidArgument, Unavailable
+from codexmem.domain.key_transport import may_carry_key, refusal
 
 READY_S = 30.0
 _LOOK_S = 2.0
@@ -33,10 +34,18 @@ class Place:
     may_start: bool = True
     flags: tuple[str, ...] = field(default=())  # of `codexmem serve`, beside the data directory
 
+    @property
+    def may_have_key(self) -> bool:
+        """Whether a key can be sent; the server of our own data directory is on this machine wherever it listens."""
+        return not self.url or may_carry_key(self.url)
+
 
 def headers(place: Place) -> dict[str, str]:
-    """What every request to the server carries."""
+    """What every request to the server carries; refuses to show a key to whoever listens on the way."""
     key = place.key or ("" if place.url else token(place.data_dir))
+    if key and not place.may_have_key:
+        why, hint = refusal(place.url)
+        raise InvalidArgument(why, hint=hint, details={"reason": "key_in_clear", "url": place.url[:200]})
     return {"Authorization": f"Bearer {key}"} if key else {}
 
 

@@ -7,6 +7,7 @@ from codexmem.clients import starting
 from codexmem.clients.codecli import probing, whereabouts
 from codexmem.clients.codecli.configuration import Config
 from codexmem.clients.codecli.probing import Answered, Certificate, Reached
+from codexmem.domain.key_transport import is_loopback
 
 _SOON_DAYS = 14
 
@@ -19,8 +20,6 @@ class Server:
         self._project = project
         self._place = whereabouts.place(config)
         self._url = starting.address(self._place)
-        # As the client does it: in the clear, a key stays on this machine.
-        self._key_goes = self._url.startswith("https://") or probing.is_loopback(self._url)
         self._bad: State = "failure" if config.memory.on else "warning"
 
     def reachable(self) -> Finding:
@@ -35,9 +34,9 @@ class Server:
     def tls(self) -> Finding:
         """Whether nobody can listen in or pretend to be the server."""
         if not self._url.startswith("https://"):
-            if probing.is_loopback(self._url):
+            if is_loopback(self._url):
                 return Finding("tls", "ok", "codecli.doctor.tls_loopback")
-            if starting.headers(self._place):
+            if not self._place.may_have_key and self._place.key:
                 return Finding("tls", "warning", "codecli.doctor.tls_key_in_clear", {"url": self._url})
             return Finding("tls", "warning", "codecli.doctor.tls_none", {"url": self._url})
         if self._reached.problem:
@@ -62,7 +61,7 @@ class Server:
         if not self._speaks:
             return Finding("authentication", "ok", "codecli.doctor.skipped", {"check": "authentication"})
         values = {"url": self._url, "status": self._answered.status}
-        has_key = bool(starting.headers(self._place)) and self._key_goes
+        has_key = self._place.may_have_key and bool(starting.headers(self._place))
         if self._answered.status == 401:
             key = "codecli.doctor.auth_wrong" if has_key else "codecli.doctor.auth_missing"
             return Finding("authentication", self._bad, key, values)
@@ -114,4 +113,4 @@ class Server:
 
     @cached_property
     def _answered(self) -> Answered:
-        return probing.search(self._url, self._place, self._project, probing.STEP_S, with_key=self._key_goes)
+        return probing.search(self._url, self._place, self._project, probing.STEP_S)

@@ -191,7 +191,6 @@ def _agents(settings: Settings) -> list[dict[str, Any]]:
 
 def _asked(settings: Settings, path: str) -> str:
     """What the running server answers; empty if none does."""
-    from codexmem.cli.install.installed import place_of
     from codexmem.clients import starting
 
     url = starting.announced(settings.data_dir)
@@ -199,7 +198,7 @@ def _asked(settings: Settings, path: str) -> str:
         return ""
     connection = starting.connect(url, _ANSWERS_WITHIN_S)
     try:
-        connection.request("GET", path, headers=starting.headers(place_of(settings)))
+        connection.request("GET", path, headers=starting.headers(starting.Place(settings.data_dir, settings.port)))
         return connection.getresponse().read(_MOST).decode("utf-8", "replace")
     except (OSError, http.client.HTTPException):
         return ""

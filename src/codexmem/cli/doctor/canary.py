@@ -35,7 +35,13 @@ def through_doors(settings: Settings, *, sound: bool) -> Iterator[Finding]:
 
     # Not whoever listens on the usual port: that may be the server of another store.
     url = settings.url or starting.announced(settings.data_dir)
-    key = starting.headers(place_of(settings)).get("Authorization", "").removeprefix("Bearer ")
+    try:
+        key = starting.headers(place_of(settings)).get("Authorization", "").removeprefix("Bearer ")
+    except CodexmemError as error:
+        problem, hint = _problem(error)
+        for door, name in _NAMES.items():
+            yield Finding(name, "failure", "doctor.door_failed", {"door": door, "problem": problem, "hint": hint})
+        return
     server = Remote(url.rstrip("/"), key, _ANSWERS_WITHIN_S)
     if not url or not _answers(server):
         yield _store(settings, sound=sound)

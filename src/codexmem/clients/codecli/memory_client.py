@@ -36,7 +36,6 @@ from codexmem.domain.errors import (
 LIMIT, MOST_ITEMS = 6, 20  # contract 001 §4.1
 MIN_SCORE = 0.2
 _MOST_REPLY = 4 << 20
-_LOOPBACK = frozenset(("localhost", "127.0.0.1", "::1"))
 _ERRORS: Mapping[int, type[CodexmemError]] = {
     400: InvalidArgument, 401: Unauthorized, 403: Unauthorized, 404: NotFound, 409: Conflict, 422: InvalidArgument,
     429: RateLimited, 503: NotReady, 507: StorageFull,
@@ -166,7 +165,7 @@ class MemoryClient:
         if left <= 0:
             raise self.late()
         try:
-            exchange = _Exchange(url, method, path, _encoded(body), self._headers(url), left)
+            exchange = _Exchange(url, method, path, _encoded(body), self._headers(), left)
         except ValueError as error:
             raise InvalidArgument(
                 f"{url[:200]} is no address of a memory server: {error}",
@@ -176,10 +175,9 @@ class MemoryClient:
         status, text = exchange.answer(self)
         return self._understood(status, text)
 
-    def _headers(self, url: str) -> dict[str, str]:
+    def _headers(self) -> dict[str, str]:
         sent = {"Content-Type": "application/json", "Accept": "application/json"}
-        parts = urlsplit(url)
-        if parts.scheme == "https" or _is_loopback(parts.hostname or ""):
+        if self._place.may_have_key:
             sent |= starting.headers(self._place)
         return sent
 
@@ -296,11 +294,6 @@ class _Exchange:
 def _encoded(body: Mapping[str, Any] | None) -> bytes | None:
     # A lone surrogate, which a terminal can send, is no text for anybody.
     return None if body is None else json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
-
-
-def _is_loopback(host: str) -> bool:
-    parts = host.split(".")
-    return host in _LOOPBACK or (len(parts) == 4 and parts[0] == "127" and all(part.isdigit() for part in parts))
 
 
 def _text(value: Any) -> str:

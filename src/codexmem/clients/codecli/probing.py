@@ -92,11 +92,11 @@ def certificate(url: str, timeout_s: float = STEP_S) -> Certificate:
     return Certificate("valid", int(until - surroundings.now_ms() / 1000) // 86_400)
 
 
-def search(url: str, place: Place, project: str, timeout_s: float = STEP_S, *, with_key: bool = True) -> Answered:
+def search(url: str, place: Place, project: str, timeout_s: float = STEP_S) -> Answered:
     """One search for almost nothing: the cheapest call of the service that needs all of it."""
     body = json.dumps({"project_id": project, "query": "mem-codecli doctor", "limit": 1, "min_score": 0.0}).encode()
     headers = {"Content-Type": "application/json", "Accept": "application/json"}
-    if with_key:
+    if place.may_have_key:
         headers |= starting.headers(place)
     connection = starting.connect(url, timeout_s)
     start = surroundings.monotonic()
@@ -114,13 +114,6 @@ def search(url: str, place: Place, project: str, timeout_s: float = STEP_S, *, w
         return Answered(0, _since(start), str(error) or type(error).__name__)
     finally:
         connection.close()
-
-
-def is_loopback(url: str) -> bool:
-    """Whether the address is this machine's own."""
-    host = urlsplit(url).hostname or ""
-    parts = host.split(".")
-    return host in {"localhost", "::1"} or (len(parts) == 4 and parts[0] == "127" and all(p.isdigit() for p in parts))
 
 
 def _has_items(said: bytes) -> bool:

@@ -58,6 +58,8 @@ def run(arguments: Sequence[str], given: bytes | None = None) -> str:
     if event != CONTEXT and event not in PATHS:
         return ""
     around = surroundings.look()
+    if around.warning:
+        os.write(2, f"codexmem-hook: {around.warning}\n".encode())
     until = began + around.budget_ms / 1000
     try:
         given = _standard_input(until) if given is None else given

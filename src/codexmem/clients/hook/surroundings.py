@@ -10,6 +10,8 @@ import os
 import sys
 import time
 
+from codexmem.domain.key_transport import may_carry_key, refusal
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,6 +36,7 @@ class Surroundings:
         self.token = token
         self.ours = ours  # whether that is the server of our own data directory
         self.may_start = may_start
+        self.warning = ""  # what a person should know about how we were set up
         self.budget_ms = _number(environ.get("CODEXMEM_HOOK_BUDGET_MS"), BUDGET_MS, 50, 60_000)
         self.spool_bytes = _number(environ.get("CODEXMEM_SPOOL_BYTES"), SPOOL_BYTES, 1 << 16, 1 << 40)
         self.prompt_context = environ.get("CODEXMEM_PROMPT_CONTEXT", "").strip().lower() not in _OFF
@@ -63,9 +66,10 @@ def look(environ: Mapping[str, str] | None = None) -> Surroundings:
     token = environ.get("CODEXMEM_TOKEN", "").strip() or _given("api_key", environ, file)
     base = _given("url", environ, file).rstrip("/")
     if base:
-        if not base.startswith("https://") and not _is_loopback(base):
-            token = ""  # in the clear, to another machine: never
-        return Surroundings(environ, data_dir, base, token, ours=False, may_start=False)
+        around = Surroundings(environ, data_dir, base, token, ours=False, may_start=False)
+        if token and not may_carry_key(base):
+            around.token, around.warning = "", "; ".join(refusal(base))
+        return around
     port = _number(_given("port", environ, file), PORT, 1, 65535)
     base = _announced(data_dir) or f"http://127.0.0.1:{port}"
     token = token or (text_of(os.path.join(data_dir, "token")) or "").strip()
@@ -172,15 +176,6 @@ def _announced(data_dir: str) -> str:
         return ""
     # Listening everywhere is no address to speak to.
     return url.rstrip("/").replace("://0.0.0.0:", "://127.0.0.1:").replace("://[::]:", "://[::1]:")
-
-
-def _is_loopback(base: str) -> bool:
-    place = base.partition("://")[2].partition("/")[0].rpartition("@")[2]
-    if place.startswith("["):
-        return place.partition("]")[0] == "[::1"
-    host = place.partition(":")[0]
-    parts = host.split(".")
-    return host == "localhost" or (len(parts) == 4 and parts[0] == "127" and all(part.isdigit() for part in parts))
 
 
 def _number(text: str | None, default: int, least: int, most: int) -> int:

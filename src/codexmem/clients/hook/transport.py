@@ -36,7 +36,7 @@ class Server:
     def __init__(self, base: str, token: str, until: float) -> None:
         scheme, _, rest = base.partition("://")
         place, slash, prefix = rest.partition("/")
-        self._tls = scheme == "https"
+        self._tls = scheme.lower() == "https"
         self._prefix = slash + prefix.rstrip("/")
         self._named = place.rpartition("@")[2]
         self._host, self._port = _host_and_port(self._named, 443 if self._tls else 80)
@@ -105,7 +105,7 @@ class Server:
         return made  # type: ignore[return-value]  # as good as its wrapper for what we do with it
 
     def _address(self, wait: float) -> tuple[int, tuple[str, int]]:
-        host = "127.0.0.1" if self._host == "localhost" else self._host
+        host = "127.0.0.1" if self._host.lower() == "localhost" else self._host
         if ":" in host:
             return _socket.AF_INET6, (host, self._port)
         if not host.replace(".", "").isdigit():

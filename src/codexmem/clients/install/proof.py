@@ -91,6 +91,7 @@ def _trust(agent: Codex, person: Person) -> Check:
 def _server(place: Place) -> Check:
     try:
         starting.ensure(place)
+        starting.headers(place)  # refuses where the key would travel in the clear
     except CodexmemError as error:
         return Check("server", "server_away", {"problem": error.message})
     return Check("server")
