@@ -1,0 +1,51 @@
+"""No call of our own tools is captured, as Cursor reports them: by the tool's name, without the server's."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from codexmem.domain import own_tools
+from codexmem.surfaces.mcp.tool import Tool
+from codexmem.surfaces.mcp.toolsets import TOOLSETS
+from tests._support.hook_door import HookDoor
+
+PAYLOADS = Path(__file__).parent / "payloads"
+OFFERED = {
+    name for toolset in TOOLSETS.values() for tool in toolset.tools for name in (tool.name, *tool.other_names)
+}  # fmt: skip
+
+
+def payload(name: str, **more: Any) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((PAYLOADS / f"cursor-{name}.json").read_text())
+    return found | more
+
+
+@pytest.mark.parametrize("tool", sorted(OFFERED))
+def test_a_call_of_ours_leaves_nothing(tool: str, hook: Any, door: HookDoor, data: Path) -> None:
+    given = {"project": "secret-project"}
+    for sent in (
+        payload("after-mcp-execution-own", tool_name=tool, tool_input=json.dumps(given), result_json='"Erased 12"'),
+        payload("post-tool-use", tool_name=f"MCP:{tool}", tool_input=given, tool_output="Erased 12 memories"),
+    ):
+        assert hook("cursor", "observation", payload=sent, url=door.url).code == 0
+    assert door.events == []
+    assert not list((data / "spool").rglob("*.json")) if (data / "spool").exists() else True
+
+
+def test_a_call_of_somebody_elses_is_captured(hook: Any, door: HookDoor) -> None:
+    sent = payload("post-tool-use", tool_name="MCP:find_files", tool_input={"q": "x"}, tool_output="a.py")
+    hook("cursor", "observation", payload=sent, url=door.url)
+    assert [event.body["tool_name"] for event in door.events] == ["MCP:find_files"]
+
+
+def test_the_hook_knows_the_tools_that_there_are() -> None:
+    assert own_tools.TOOLS == OFFERED
+
+
+def test_a_tool_that_hooks_do_not_know_cannot_be_made() -> None:
+    with pytest.raises(ValueError, match="own_tools"):
+        Tool("brand_new", "", "", {}, lambda *_: None)  # type: ignore[arg-type, return-value]
