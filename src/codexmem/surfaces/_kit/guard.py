@@ -32,6 +32,7 @@ from codexmem.surfaces._kit.errors import (
     UnsupportedMediaType,
 )
 from codexmem.surfaces._kit.json_body import DEFAULT_LIMITS, PARSED, Limits, parse_json_aside
+from codexmem.surfaces._kit.long_replies import LongReply
 
 log = logging.getLogger(__name__)
 
@@ -130,8 +131,23 @@ class Guard:
             await self._errors.reply(scope["path"], failure).send(send)
             return
         scope.setdefault("state", {})["identity"] = admitted.identity
+        receive = _replay(admitted.body, receive)
         with self._settings.enter_tenant(admitted.identity.tenant) if admitted.identity else nullcontext():
-            await self._app(scope, _replay(admitted.body, receive), send)
+            if self._settings.authenticate is None or admitted.identity is None:
+                await self._app(scope, receive, send)
+                return
+            reply = LongReply(receive, send, lambda: self._is_still(admitted.identity, scope))
+            try:
+                await self._app(scope, reply.receive, reply.send)
+            finally:
+                reply.close()
+
+    async def _is_still(self, identity: Identity | None, scope: Scope) -> bool:
+        """Whether the request would be admitted as the same caller now."""
+        try:
+            return await self._identify(scope, _collect(scope["headers"])) == identity
+        except Unauthorized:
+            return False
 
     async def _admit(self, scope: Scope, receive: Receive) -> _Admitted:
         headers = _collect(scope["headers"])

@@ -1,0 +1,59 @@
+"""A revoked key loses what it is reading, not only what it asks for next."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from tests._support.server import Server, create_key, environment
+from tests._support.sse import Stream
+
+PROMISED_S = 5.0
+SLACK_S = 1.0
+
+
+def command(data_dir: Path, database_url: str, *arguments: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", "codexmem.cli", "--json", "key", *arguments, "--tenant", "revoking"], check=True,
+        env=environment(data_dir, CODEXMEM_DATABASE_URL=database_url), capture_output=True, text=True,
+    )  # fmt: skip
+    return done.stdout
+
+
+@pytest.mark.postgresql
+@pytest.mark.clock
+def test_an_open_stream_ends_soon_after_its_key_is_revoked(tmp_path: Path, postgres_url: str) -> None:
+    living = create_key(tmp_path, postgres_url, "revoking")
+    made = json.loads(command(tmp_path, postgres_url, "create", "--label", "leaving"))
+    with Server(tmp_path, database_url=postgres_url, key=living) as server:
+        url = f"http://127.0.0.1:{server.port}"
+        with Stream(url, key=made["secret"]) as stream, Stream(url, key=living) as other:
+            assert stream.reply.status == other.reply.status == 200
+            ended: list[float] = []
+
+            def read() -> None:
+                stream.drain()
+                ended.append(time.monotonic())
+
+            reader = threading.Thread(target=read)
+            reader.start()
+            time.sleep(3.5)  # beyond the first check, which must leave it alone
+            assert not ended
+            command(tmp_path, postgres_url, "revoke", made["id"])
+            revoked = time.monotonic()
+            reader.join(PROMISED_S + SLACK_S)
+            assert ended, "the stream goes on"
+            assert ended[0] - revoked < PROMISED_S + SLACK_S
+            asked = {"Authorization": f"Bearer {made['secret']}"}
+            assert server.request("GET", "/api/events", headers=asked).status == 401
+            before = len(stream.messages)
+            init = {"contentSessionId": "s", "project": "p", "prompt": "hello"}
+            assert server.post("/api/sessions/init", init).status == 200
+            assert other.named("session.status", 1, timeout_s=20)
+            assert len(stream.messages) == before
