@@ -37,6 +37,8 @@ class Secret(NamedTuple):
 
 # kind, shape: {alphabet letter:count} stands for so many random characters
 SHAPES: tuple[tuple[str, str], ...] = (
+    ("codexmem", "cmk_{h:64}"),
+    ("codexmem", "cmt_{h:64}"),
     ("anthropic", "sk-ant-api03-{u:93}AA"),
     ("openai", "sk-{w:48}"),
     ("openai", "sk-proj-{u:120}"),

@@ -11,6 +11,8 @@ from codexmem.app.knowing import knowledge_of
 from codexmem.app.lab import Lab, lab_of
 from codexmem.app.noting import notes_of
 from codexmem.app.operating import ground_of, operations_of
+from codexmem.clients import starting
+from codexmem.domain import redaction
 from codexmem.domain.ids import Clock, SystemClock
 from codexmem.embed import choice
 from codexmem.embed.model import Embedder
@@ -167,6 +169,7 @@ def handlers(chores: Housekeeping, indexes: Indexing, extracting: Extraction, la
 def open_core(settings: Settings, clock: Clock | None = None) -> Core:
     """Open the store and build everything on it; nothing runs yet."""
     clock = clock or SystemClock()
+    redaction.mask_always(starting.token(settings.data_dir))
     target = Target(settings.direct_url, settings.pg_bin_dir)
     transfer = Transfer(target, settings.data_dir, clock, version=__version__)
     transfer.before_upgrade()

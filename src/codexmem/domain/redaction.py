@@ -1,7 +1,8 @@
 """Secrets are masked before anything is stored, queued, spooled, logged or sent to a model.
 
 `[REDACTED:<kind>]` takes their place. Three families are known: tokens with a telling beginning (`secret_tokens`),
-secrets with a telling form (`secret_forms`) and values behind a telling label (`secret_labels`). The rules are plain
+secrets with a telling form (`secret_forms`) and values behind a telling label (`secret_labels`); what a caller or this
+process knows as its own is masked by value. The rules are plain
 string searches, so that time is linear whatever the input, and so that the hook, which lives for milliseconds, loads
 neither regular expressions nor the rules that cannot match. Masking what is masked changes nothing.
 
@@ -30,6 +31,16 @@ _SECRET_FILES = frozenset((".env", ".envrc", ".netrc", "_netrc", ".pgpass", ".ht
                            "credentials", ".git-credentials", "id_dsa", "id_ecdsa", ".vault-token"))  # fmt: skip
 _SECRET_ENDINGS = (".env", ".pem", ".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".ppk")
 _NAMES, _VALUES = ("name", "key", "variable"), ("value", "val")
+
+
+_own: tuple[str, ...] = ()  # credentials of this process, which it must never keep wherever they turn up
+
+
+def mask_always(secret: str) -> None:
+    """Mask this value too in everything that this process redacts from now on."""
+    global _own
+    if secret and secret not in _own:
+        _own = (*_own, secret)
 
 
 def masked(kind: str) -> str:
@@ -132,7 +143,7 @@ class _Rules:
         if (plain := self._unescaped(text)) is not None:
             text += plain[0]
         self._tokens = secret_tokens.found_in(text)
-        self._known = _spellings(known, text)
+        self._known = _spellings((*known, *_own), text)
         # The other two families cost an import each, so a mark of theirs must be there.
         self._forms: list[int] = []
         if any(mark in text for mark in _FORM_MARKS):

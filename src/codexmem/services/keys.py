@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from codexmem.domain import ids
+from codexmem.domain import ids, redaction
 from codexmem.domain.errors import InvalidArgument, NotFound, Unavailable
 from codexmem.domain.event import EventType, NewEvent
 from codexmem.domain.ids import Clock
@@ -25,9 +25,10 @@ from codexmem.store.database import Database, acting_as
 from codexmem.store.keys import ApiKey
 
 _SECRET = re.compile(r"cmk_[0-9a-f]{64}")
-_TOKEN = re.compile(r"[0-9a-f]{64}")
+_TOKEN_PREFIX = "cmt_"  # by which redaction knows a token; those of older stores have none and are known by value
+_TOKEN = re.compile(rf"(?:{_TOKEN_PREFIX})?[0-9a-f]{{64}}")
 _REMEMBERED = 1024
-_REMEMBER_SECONDS = 5.0
+_REMEMBER_SECONDS = 2.5  # half of what is promised: a long reply asks again after the other half
 _LABEL_MAX = 100
 
 
@@ -117,6 +118,7 @@ class LocalToken:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._token = self._read() or self._create()
+        redaction.mask_always(self._token)
 
     def authenticate(self, bearer: str | None) -> Identity | None:
         """The local owner, for the right token; takes the same time for every wrong one."""
@@ -143,7 +145,7 @@ class LocalToken:
         return text
 
     def _create(self) -> str:
-        token = ids.secret()
+        token = f"{_TOKEN_PREFIX}{ids.secret()}"
         self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         draft = self._path.with_name(f".token.{os.getpid()}")
         handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)

@@ -36,6 +36,7 @@ class Surroundings:
         self.token = token
         self.ours = ours  # whether that is the server of our own data directory
         self.may_start = may_start
+        self.credentials: list[str] = []  # our own, whether or not they go to this server
         self.warning = ""  # what a person should know about how we were set up
         self.budget_ms = _number(environ.get("CODEXMEM_HOOK_BUDGET_MS"), BUDGET_MS, 50, 60_000)
         self.spool_bytes = _number(environ.get("CODEXMEM_SPOOL_BYTES"), SPOOL_BYTES, 1 << 16, 1 << 40)
@@ -50,8 +51,8 @@ class Surroundings:
 
     @property
     def secrets(self) -> list[str]:
-        """Values of variables that are named like secrets and look like some."""
-        return [
+        """Our own credentials, and values of variables that are named like secrets and look like some."""
+        return self.credentials + [
             value for name, value in self.environ.items()
             if name.endswith(_SECRET_NAMES) and len(value) >= 12 and not value.startswith("/") and not value.isalpha()
         ]  # fmt: skip
@@ -64,17 +65,19 @@ def look(environ: Mapping[str, str] | None = None) -> Surroundings:
     data_dir = _given("data_dir", environ, file)
     data_dir = os.path.abspath(os.path.expanduser(data_dir)) if data_dir else user_folder("data", environ)
     token = environ.get("CODEXMEM_TOKEN", "").strip() or _given("api_key", environ, file)
+    stored = (text_of(os.path.join(data_dir, "token")) or "").strip()
     base = _given("url", environ, file).rstrip("/")
     if base:
         around = Surroundings(environ, data_dir, base, token, ours=False, may_start=False)
         if token and not may_carry_key(base):
             around.token, around.warning = "", "; ".join(refusal(base))
-        return around
-    port = _number(_given("port", environ, file), PORT, 1, 65535)
-    base = _announced(data_dir) or f"http://127.0.0.1:{port}"
-    token = token or (text_of(os.path.join(data_dir, "token")) or "").strip()
-    may_start = _given("autostart", environ, file).lower() not in _OFF
-    return Surroundings(environ, data_dir, base, token, ours=True, may_start=may_start)
+    else:
+        port = _number(_given("port", environ, file), PORT, 1, 65535)
+        base = _announced(data_dir) or f"http://127.0.0.1:{port}"
+        may_start = _given("autostart", environ, file).lower() not in _OFF
+        around = Surroundings(environ, data_dir, base, token or stored, ours=True, may_start=may_start)
+    around.credentials = [each for each in (token, stored) if each]
+    return around
 
 
 def environment() -> Mapping[str, str]:

@@ -7,6 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
 
+from codexmem.domain import privacy, redaction
 from codexmem.domain.attrs import ObservationAttrs
 from codexmem.domain.errors import InvalidArgument
 from codexmem.domain.memory import REMEMBERED, Draft, Kind, Memory, Origin, State
@@ -223,7 +224,8 @@ class SaveRequest(_Request):
 
     def to_draft(self, default_project: str = DEFAULT_PROJECT) -> Draft:
         """The observation that a manual save makes."""
-        text = self.text.strip()
+        # Masked before it is cut: the beginning of a secret is not known as one any more.
+        text = redaction.redact(privacy.strip(self.text)).strip()
         title = (self.title or "").strip() or (text[:_TITLE] + "..." if len(text) > _TITLE else text)
         project = (self.project or "").strip() or default_project
         state = State(
