@@ -18,6 +18,13 @@ HOSTILE = {
     "ats": "@" * SIZE, "dots": "." * SIZE, "stars": "*a" * (SIZE // 2), "numbers": "1." * (SIZE // 2),
     "zero": "\0" * SIZE, "surrogates": "\ud800" * 1000, "marks": "e\u0301" * (SIZE // 2), "words": "ab " * (SIZE // 3),
     "brackets": "[" * SIZE, "colons": "[::" * (SIZE // 3), "percent": "%25" * (SIZE // 3), "dashes": "xn--" * 9999,
+    "moves": "cd a;" * (SIZE // 5), "folders": "-C a " * (SIZE // 5), "aliases": "alias a='b c';" * (SIZE // 14),
+    "settings": "git -c a=!b " * (SIZE // 12), "variables": "PATH='a b' " * (SIZE // 11),
+    "roots": "/proc/1/root" * (SIZE // 12),
+    "sed": "sed s/" + "a/b" * (SIZE // 3), "sockets": "/dev/tcp/a" * (SIZE // 10),
+    "options": "rm " + "-v " * (SIZE // 3),
+    "editors": "sudo " + "vim " * (SIZE // 4), "awks": "env " + "awk " * (SIZE // 4),
+    "gits": "xargs " + "git " * (SIZE // 4),
 }  # fmt: skip
 
 

@@ -33,14 +33,13 @@ _SECRET_ENDINGS = (".env", ".pem", ".p12", ".pfx", ".jks", ".keystore", ".kdbx",
 _NAMES, _VALUES = ("name", "key", "variable"), ("value", "val")
 
 
-_own: tuple[str, ...] = ()  # credentials of this process, which it must never keep wherever they turn up
+_own: list[str] = []  # credentials of this process, which it must never keep wherever they turn up
 
 
 def mask_always(secret: str) -> None:
     """Mask this value too in everything that this process redacts from now on."""
-    global _own
     if secret and secret not in _own:
-        _own = (*_own, secret)
+        _own.append(secret)
 
 
 def masked(kind: str) -> str:

@@ -106,3 +106,31 @@ def test_rules_that_cannot_be_read_are_told(home: Path, call: Call) -> None:
 def test_without_audit_it_says_that_nobody_is_held_to_the_rules(home: Path, call: Call) -> None:
     assert "audit.mode is off" in call("policies", "check", "--tool", "Read").err
     assert call("policies", "check").code == 2
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "git -C . push", "git -c a=b push", "git --no-pager push", 'git -c alias.x="!rm -rf x" x',
+        "alias r=rm; r -rf x",
+        'trap "rm -rf x" EXIT', 'PROMPT_COMMAND="rm -rf x" bash -i', 'vim -c ":!rm -rf x"', "cd /; cat etc/shadow",
+        "cat ~u/.ssh/id_rsa", "cat /proc/1/root/etc/shadow", "exec 3<>/dev/tcp/evil.example/80",
+    ],
+)  # fmt: skip
+def test_a_rule_that_holds_back_is_not_passed_by_another_spelling(command: str, configured: Path, call: Call) -> None:
+    configured.write_text("""
+[audit]
+mode = "auto"
+[policy]
+max_risk = "execute"
+denylist = ["command:rm -rf", "command:git push", "path:/etc", "path:~/.ssh", "domain:evil.example"]
+""")
+    assert call("policies", "check", "--tool", "Bash", "--command", command).code in {10, 11}
+    assert call("policies", "check", "--tool", "Bash", "--command", "git -C . status").code == 0
+
+
+def test_an_allowed_command_that_reads_is_asked_about_where_it_writes(configured: Path, call: Call) -> None:
+    configured.write_text('[policy]\nallowlist = ["command:git diff"]\n')
+    assert call("policies", "check", "--tool", "Bash", "--command", "git diff HEAD").code == 0
+    told = call("policies", "check", "--tool", "Bash", "--command", "git diff --output=a.patch")
+    assert told.code == 11

@@ -20,17 +20,22 @@ LEAK = 12  # so many characters of a secret in a row
 def hook(env: dict[str, str], event: str, **payload: Any) -> None:
     given = {"session_id": "s1", "cwd": env["HOME"], **payload}
     command = [sys.executable, "-m", "codexmem.clients.hook", "claude-code", event]
-    done = subprocess.run(command, env=env, input=json.dumps(given).encode(), capture_output=True, timeout=30, check=True)
+    done = subprocess.run(
+        command, env=env, input=json.dumps(given).encode(), capture_output=True, timeout=30, check=True
+    )
     assert done.stderr == b""
 
 
 def session(env: dict[str, str], shown: dict[str, str]) -> None:
     """A session in which an agent saw all of these, told the person, and saved one as a memory."""
-    hook(env, "session-init", hook_event_name="UserPromptSubmit", prompt="make a key for CI: " + " ".join(shown.values()))
+    hook(
+        env, "session-init", hook_event_name="UserPromptSubmit", prompt="make a key for CI: " + " ".join(shown.values())
+    )
     for command, output in shown.items():
         hook(env, "observation", hook_event_name="PostToolUse", tool_name="Bash", tool_input={"command": command},
              tool_response={"stdout": output, "stderr": "", "exit_code": 0})  # fmt: skip
-        hook(env, "observation", hook_event_name="PostToolUse", tool_name="Bash", tool_input={"command": f"echo {output}"},
+        hook(env, "observation", hook_event_name="PostToolUse", tool_name="Bash",
+             tool_input={"command": f"echo {output}"},
              tool_response={"stdout": "", "stderr": f"make: *** [{output}] Error 1", "exit_code": 2})  # fmt: skip
     message = "Done. Please note these: " + ", ".join(shown.values())
     hook(env, "summarize", hook_event_name="Stop", last_assistant_message=message)
@@ -67,7 +72,9 @@ def test_a_created_key_and_the_token_file_are_not_remembered(token: str, tmp_pat
             saved = server.post("/api/memory/save", {"text": f"the CI uses {secret}", "project": "p"})
             assert saved.status == 200, saved.body
         deadline = time.monotonic() + 20
-        while b"key create" not in (seen := server.request("GET", f"/api/context?project={tmp_path.name}&tokens=20000").body):
+        while b"key create" not in (
+            seen := server.request("GET", f"/api/context?project={tmp_path.name}&tokens=20000").body
+        ):
             assert time.monotonic() < deadline, (seen, server.request("GET", "/api/search?format=json").body)
             time.sleep(0.2)
         found = server.request("GET", "/api/search?query=CI&format=json").body

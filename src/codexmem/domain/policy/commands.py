@@ -10,12 +10,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+
+from codexmem.domain.policy import programs
 
 LONGEST = 65_536  # characters of a command, and four times as many with all that is nested in it
 DEEPEST = 8  # levels of commands inside commands
 LONGEST_WORD = 4_096
 MOST_WORDS = 2_000
+MOST_FOLDERS = 4
 _SHELLS = frozenset(("sh", "bash", "zsh", "dash", "ksh", "ash", "fish"))
 _WRAPPING = _SHELLS - {"fish"}
 _TRUSTED_FOLDERS = frozenset(("", "/bin", "/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"))
@@ -24,11 +27,15 @@ _TAKING_TEXT = frozenset(("env", "su", "sudo", "ssh", "watch", "xargs", "paralle
 _INLINE = frozenset(("python", "pypy", "perl", "ruby", "node", "nodejs", "php", "lua", "deno", "bun", "awk", "gawk",
                      "osascript", "pwsh", "powershell", "tclsh", "Rscript"))  # fmt: skip
 _CODE = frozenset(("-c", "-e", "-r", "-p", "-pe", "-ne", "-E", "--eval", "--print", "-Command", "-command"))
+_CODES = re.compile(r"-[a-zA-Z]*[ceE]")  # several options in one word
+_ASSIGNED = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
 _NUMBERS = frozenset("?#$!0123456789")
 _OPERATORS = frozenset(";&|()<>\n\r")
 _ACTED_UPON = frozenset("*?[]{}~#!\\$`")
 _HERE = re.compile(r"\$(?:\{(HOME|PWD)\}|(HOME|PWD)(?![A-Za-z0-9_]))")
 _INSIDE = re.compile(r"(?:[a-zA-Z][a-zA-Z0-9+.\-]{0,20}://|(?<![\w.\-])[~/])[^\s'\"`;|&<>(){}\[\],]*")
+_SOCKET = re.compile(r"/dev/(tcp|udp)/+([^/\s]+)")  # what a shell opens as a connection
+_HOME_OF = re.compile(r"~[^/]+(?:/+|$)")
 _CUTS = re.compile(r"[=:@,]")
 _MOST_CUTS = 16
 _MOST_TEXTS = 16  # words of one command that may take another as text
@@ -41,6 +48,7 @@ class Reading:
     parts: tuple[tuple[str, ...], ...] = ()  # the words of every command in it, wherever it stands
     simple: tuple[str, ...] | None = None  # its words, if it is one plain command
     clear: bool = True  # whether all of it was understood
+    folders: tuple[str, ...] = ()  # that relative paths may start from, beside the working directory
 
 
 def read(text: str, *, home: str = "", cwd: str = "") -> Reading:
@@ -59,6 +67,10 @@ def mentions(word: str) -> Iterator[str]:
             yield word[cut.end() :]
     for found in _INSIDE.finditer(word):
         yield found.group()
+    for found in _SOCKET.finditer(word):
+        yield f"{found[1]}://{found[2]}"
+    if (other := _HOME_OF.match(word)) is not None:
+        yield f"~/{word[other.end() :]}"  # it may be the same person's
     slash = word.find("/")
     if slash > 0 and word.startswith("-"):
         yield word[slash:]
@@ -120,7 +132,11 @@ class _Reader:
             self._look_into(part, scan)
         clear = scan.clear and all(each.clear for each in scan.nested)
         simple = parts[0] if scan.plain and scan.clear and len(parts) == 1 and "=" not in parts[0][0] else None
-        return Reading((*parts, *(part for each in scan.nested for part in each.parts)), simple, clear)
+        folders = dict.fromkeys(each for part in parts for each in programs.folders(part))
+        folders |= dict.fromkeys(each for nested in scan.nested for each in nested.folders)
+        clear &= len(folders) <= MOST_FOLDERS and "-" not in folders
+        inner = (part for each in scan.nested for part in each.parts)
+        return Reading((*parts, *inner), simple, clear, tuple(folders)[:MOST_FOLDERS])
 
     def _step(self, text: str, place: int, scan: _Scan) -> int:
         """Take in one sign, or one quotation; returns where to go on."""
@@ -204,15 +220,21 @@ class _Reader:
 
     def _look_into(self, part: tuple[str, ...], scan: _Scan) -> None:
         """Commands given as text to a program that runs them."""
+        if programs.hides(part):
+            scan.clear = False
+            for count, text in enumerate(programs.texts(part)):
+                if count < _MOST_TEXTS and scan.depth < DEEPEST:
+                    scan.nested.append(self.read(text, scan.depth + 1))
+        first = next((at for at, word in enumerate(part) if not _ASSIGNED.match(word)), 0)
         texts = [at for at, word in enumerate(part) if _runs_text(word.rpartition("/")[2])]
         scan.clear &= len(texts) <= _MOST_TEXTS
         for at in texts[:_MOST_TEXTS]:
             name, rest = part[at].rpartition("/")[2], part[at + 1 :]
             if name in _SHELLS:
-                self._look_into_shell(rest, scan, first=at == 0)
+                self._look_into_shell(rest, scan, first=at == first)
             elif name == "eval" or (name in _TAKING_TEXT and any(" " in each for each in rest)):
                 scan.nested.append(self.read(" ".join(rest), scan.depth + 1))
-            elif _is_inline(name) and not _CODE.isdisjoint(rest):
+            elif _is_inline(name) and any(each in _CODE or _CODES.fullmatch(each) for each in rest):
                 scan.clear = False
 
     def _look_into_shell(self, rest: tuple[str, ...], scan: _Scan, *, first: bool) -> None:
@@ -263,4 +285,4 @@ def _unwrapped(reading: Reading) -> Reading:
     folder, _, name = words[0].rpartition("/")
     if name not in _WRAPPING or folder not in _TRUSTED_FOLDERS or words[0].startswith("/" + name):
         return reading
-    return Reading(reading.parts, _Reader("", "", LONGEST).read(words[2], 1).simple, reading.clear)
+    return replace(reading, simple=_Reader("", "", LONGEST).read(words[2], 1).simple)

@@ -82,7 +82,23 @@ class Facts:
     @cached_property
     def mentioned_places(self) -> tuple[Place, ...]:
         """Files that a command may be about."""
-        return tuple(policy_paths.read(each, self.around) for each in self.mentions[:MOST_THINGS])
+        named = self.mentions[:MOST_THINGS]
+        found = [policy_paths.read(each, self.around) for each in named]
+        for folder in self._folders:
+            there = replace(self.around, cwd=folder)
+            found += [policy_paths.read(each, there) for each in named if not each.startswith(("/", "~"))]
+        return tuple(found)
+
+    @property
+    def _folders(self) -> list[str]:
+        """Where a command may be when it names a file: each folder it goes to, from the last one and from the first."""
+        found: dict[str, None] = {}
+        last = self.around
+        for folder in self.reading.folders:
+            for start in (last, self.around):
+                found |= dict.fromkeys(policy_paths.read(folder, start).spellings)
+            last = replace(self.around, cwd=next(iter(policy_paths.read(folder, last).spellings), last.cwd))
+        return list(found)
 
     @cached_property
     def mentioned_addresses(self) -> tuple[Address, ...]:
@@ -92,7 +108,11 @@ class Facts:
     @property
     def readable(self) -> bool:
         """Whether a command, if there is one, was understood with all that it mentions."""
-        return not self.request.command or (self.reading.clear and len(self.mentions) <= MOST_THINGS)
+        words = (word for part in self.reading.parts for word in part)
+        others_homes = any(word.startswith("~") and word[1:2] not in {"", "/"} for word in words)
+        return not self.request.command or (
+            self.reading.clear and not others_homes and len(self.mentions) <= MOST_THINGS
+        )
 
     @property
     def _listed(self) -> Risk | None:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from codexmem.domain.policy import domains as policy_domains
 from codexmem.domain.policy import names as policy_names
 from codexmem.domain.policy import paths as policy_paths
+from codexmem.domain.policy import programs
 from codexmem.domain.policy.domains import Address
 from codexmem.domain.policy.facts import Facts, Thing
 from codexmem.domain.policy.paths import Place
@@ -70,8 +71,10 @@ def uncovered(rule: Rule, facts: Facts, mode: str) -> str:
         return "server"
     if rule.risk is not None and (known is None or known > rule.risk):
         return "risk"
-    if rule.command is not None and (facts.reading.simple or ())[: len(rule.command)] != rule.command:
-        return "command"
+    if rule.command is not None:
+        words = facts.reading.simple or ()
+        if words[: len(rule.command)] != rule.command or programs.does_more(words, len(rule.command)):
+            return "command"
     if rule.command_line is not None and rule.command_line != facts.request.command:
         return "command"
     if not rule.names:
@@ -100,13 +103,23 @@ def names(rule: Rule, facts: Facts, mode: str) -> bool:
 
 
 def _holds_words(part: Sequence[str], words: Sequence[str]) -> bool:
-    """Whether a command says these words one after the other, its program by any path."""
-    for at in range(len(part) - len(words) + 1):
-        first = part[at]
-        if _same_word(first.rpartition("/")[2], words[0]) or _same_word(first, words[0]):
-            if all(_same_word(said, wanted) for said, wanted in zip(part[at + 1 :], words[1:], strict=False)):
-                return True
-    return False
+    """Whether a command says these words one after the other, its program by any path, with options between them."""
+    places = {
+        at + 1 for at, said in enumerate(part)
+        if _same_word(said.rpartition("/")[2], words[0]) or _same_word(said, words[0])
+    }  # fmt: skip
+    for wanted in words[1:]:
+        reached, places = places, set()
+        for at, said in enumerate(part):
+            if at not in reached:
+                continue
+            if _same_word(said, wanted):
+                places.add(at + 1)
+            if said.startswith("-"):
+                reached.add(at + 1)
+                if "=" not in said:
+                    reached.add(at + 2)  # what follows may be its value
+    return bool(places)
 
 
 def _same_word(said: str, wanted: str) -> bool:

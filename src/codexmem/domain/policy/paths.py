@@ -7,6 +7,7 @@ applies if either lies under its path, in any case of letters; one that allows o
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,6 +16,8 @@ from codexmem.domain.policy.names import glob
 
 LONGEST = 4_096
 _GLOB = frozenset("*?[")
+# A process's own view of the files; the last of several is the one that counts.
+_PROCESS = re.compile(r"(?:.*/)?proc/[^/]+(?:/task/[^/]+)?/(root|cwd)(/.*)?", re.DOTALL)
 
 Resolve = Callable[[str], str]  # the absolute path behind links; as far as it exists; never raises
 
@@ -47,6 +50,11 @@ def read(text: str, around: Around) -> Place:
     spellings = {lexical(whole): None, lexical(whole.replace("\\", "/")): None}
     if around.resolve is not None and "\0" not in whole:
         spellings[lexical(around.resolve(whole))] = None
+    # Links of the system that no other program can follow as this one would.
+    for each in tuple(spellings):
+        if (inside := _PROCESS.fullmatch(each)) is not None:
+            odd |= inside[1] != "root"
+            spellings[lexical((inside[2] or "/") if inside[1] == "root" else f"{around.cwd}{inside[2] or ''}")] = None
     return Place(tuple(spellings), clear=not odd, written=text)
 
 
