@@ -48,4 +48,4 @@ def test_the_hook_knows_the_tools_that_there_are() -> None:
 
 def test_a_tool_that_hooks_do_not_know_cannot_be_made() -> None:
     with pytest.raises(ValueError, match="own_tools"):
-        Tool("brand_new", "", "", {}, lambda *_: None)  # type: ignore[arg-type, return-value]
+        Tool("brand_new", "", "", {}, lambda *_: None)  # type: ignore[arg-type]
