@@ -13,19 +13,32 @@ from typing import Any
 import pytest
 
 from codexmem.store.opening import upgrade_store
+from tests._support.model_server import ModelServer
 from tests._support.postgres import PostgresServer
 from tests._support.server import Server
 from tests.cli.conftest import Call
+from tests.stories import lab_cast
 
 pytestmark = pytest.mark.sqlite
 ABSENT = "00000000-0000-4000-8000-000000000000"
 
 
 @pytest.fixture
-def server(data_dir: Path, home: Path) -> Iterator[Server]:
+def model(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, str]]:
+    """A model that plays the lab's roles; the settings that name it."""
+    with ModelServer(script=lab_cast.script) as played:
+        settings = {"CODEXMEM_OPENAI_BASE_URL": played.url, "CODEXMEM_OPENAI_API_KEY": "none"}
+        for name, value in settings.items():
+            monkeypatch.setenv(name, value)
+        yield settings
+
+
+@pytest.fixture
+def server(data_dir: Path, model: dict[str, str]) -> Iterator[Server]:
     """A server that owns the store and learns when it is told to."""
     data_dir.mkdir()
-    with Server(data_dir, settings={"CODEXMEM_EMBEDDER": "none", "CODEXMEM_LAB_LEARN": "off"}) as running:
+    settings = {"CODEXMEM_EMBEDDER": "none", "CODEXMEM_LAB_LEARN": "off", **model}
+    with Server(data_dir, settings=settings) as running:
         yield running
 
 
@@ -35,9 +48,9 @@ def told(call: Call, *args: str) -> Any:
     return said.json
 
 
-def completed(call: Call, request: str = "Cu–TiO2 用于 C2H4", *more: str) -> list[str]:
+def completed(call: Call, request: str = "Cu–TiO2 用于 C2H4", *more: str, dry: bool = True) -> list[str]:
     """Runs of a batch that has completed."""
-    made = told(call, "batch", "new", request, "--dry-run", "--wait", *more)
+    made = told(call, "batch", "new", request, "--wait", *(["--dry-run"] if dry else []), *more)
     assert made["batch"]["status"] == "completed", made
     return [run["run_id"] for run in made["runs"]]
 
@@ -46,7 +59,8 @@ def completed(call: Call, request: str = "Cu–TiO2 用于 C2H4", *more: str) ->
     "002 §7", "on the command line: a batch, its trace as it grows, output, evidence, feedback, lessons"
 )
 def test_from_a_request_to_a_lesson_and_back(call: Call, server: Server) -> None:
-    made = call("batch", "new", "Cu–TiO2 用于 C2H4", "--runs", "2", "--recipes", "1", "--dry-run")
+    assert call("lab", "kb", "add", "--sample").code == 0
+    made = call("batch", "new", "Cu–TiO2 用于 C2H4", "--runs", "2", "--recipes", "1")
     batch_id = made.out.strip()
     assert re.fullmatch(r"batch_[0-9a-f]{32}", batch_id)
     assert made.err == f"2 runs are queued; codexmem batch show {batch_id} tells how they stand\n"
@@ -110,11 +124,26 @@ def test_without_a_server_the_command_does_the_work(call: Call) -> None:
     call("product", "add", "C2H4")
     said = call("run", "feedback", run_id, "--score", "3", "--cons", "失活快", "--product", "C2H4=1")
     assert said.err == (f"the feedback on {run_id} is kept\nit will be learned from: codexmem rb jobs {run_id}\n")
+    # Nobody tried what a dry run answers.
+    for language, why in (("en", "nothing was learned: this was a dry run"), ("zh", "没有学到内容：这是演练")):
+        nothing = call("rb", "learn", run_id, "--wait", "--lang", language)
+        assert (nothing.code, why in nothing.err) == (0, True), nothing
+        assert why in call("rb", "jobs", run_id, "--lang", language).out
+    assert call("rb", "ls").err == "no lessons\n"
+
+
+def test_without_a_server_a_command_learns(call: Call, model: dict[str, str]) -> None:
+    assert call("lab", "kb", "add", "--sample").code == 0
+    (run_id,) = completed(call, "Cu–TiO2 用于 C2H4", "--recipes", "1", dry=False)
+    call("run", "feedback", run_id, "--score", "3", "--cons", "失活快")
     learned = call("rb", "learn", run_id, "--wait")
-    assert (learned.code, "lessons were written, as rbd_" in learned.err) == (0, True)
-    assert "失活快" in call("rb", "ls").out
+    assert (learned.code, "lesson was written, as rbd_" in learned.err) == (0, True)
+    assert "Cu loading" in call("rb", "ls").out
     assert call("rb", "rollback", run_id, "--yes").code == 0
     assert call("rb", "ls").err == "no lessons\n"
+
+
+def test_without_a_server_a_run_is_followed_to_its_end(call: Call) -> None:
     waiting = call("batch", "new", "second", "--dry-run").out.strip()
     (other,) = told(call, "run", "ls", "--batch", waiting)["items"]
     followed = call("run", "events", other["run_id"], "-f")

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import pytest
+import sqlalchemy as sa
 
 from codexmem.cli.frame import run
 from codexmem.cli.root import cli
@@ -16,7 +18,7 @@ from codexmem.store.schema import metadata
 from tests._support.postgres import PostgresServer
 from tests._support.server import Server
 from tests.jobs.stores import wait_until
-from tests.store.written import DERIVED, in_order, make, revisions, rows_of
+from tests.store.written import DERIVED, in_order, make, migrating, revisions, rows_of
 
 FIRST = "0001"
 # The gate starts from the first; `just soak-upgrades` from each.
@@ -86,6 +88,75 @@ def test_what_the_first_schema_held_is_found_and_goes_on(
         about = {"contentSessionId": "after", "project": "later", "prompt": "What came after the upgrade?"}
         assert server.post("/api/sessions/init", about).status == 200
         assert "What came after the upgrade?" in _search(server, "came after the upgrade")
+
+
+def test_what_dry_runs_taught_is_hidden_until_it_is_undone(
+    engine_name: str, address: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Lessons as 0.1.0 learned them from a dry run, which archived one as well; a person has edited one since."""
+    tenant, on_server = TENANT[engine_name], engine_name == "postgresql"
+    held = make(address, upgrade.newest(), tenant)
+    lessons = {row["title"]: row for row in held["memories"] if row["kind"] == "lesson"}
+    added, edited = lessons["Loading of copper"]["id"], lessons["Stability"]["id"]
+    key = _key(capsys, tenant) if on_server else None
+    place: dict[str, Any] = {
+        "database_url": address if on_server else None,
+        "key": key,
+        "settings": {"CODEXMEM_EMBEDDER": "none"},
+    }
+    with Server(tmp_path, **place) as server:
+        # The words of all lessons are indexed, and a person has changed what one of them says.
+        wait_until(lambda: added in _found(server, "loading of copper"), 20)
+        changed = {"content": "Cu–Mo fails after the third cycle: I have seen it."}
+        assert server.request("PATCH", f"/api/v1/memories/{edited}", changed).status == 200
+        note = server.post("/api/v1/memories", {"content": "Washing with ethanol"}).json["memory"]["mem_id"]
+    seqs = _taught_by_dry_runs(address, tenant, added, note)
+    assert run(cli, ["db", "upgrade"]) == 0
+    with Server(tmp_path, **place) as server:
+        assert added not in _found(server, "loading of copper")
+        assert server.request("GET", f"/api/v1/memories/{added}").json["memory"]["status"] == "deleted"
+        assert {edited, note} <= _found(server, "third cycle") | _found(server, "washing with ethanol")
+        back = server.request("GET", f"/api/v1/memories/{note}").json["memory"]
+        assert (back["status"], back["content"]) == ("active", "Washing with ethanol")
+        capsys.readouterr()
+        whose = ["--tenant", tenant] if on_server else []
+        assert run(cli, ["undo", "delta_dry_runs", "--yes", "--json", *whose]) == 0
+        assert json.loads(capsys.readouterr().out)["restored"] == len(seqs)
+        assert added in _found(server, "loading of copper")
+        assert server.request("GET", f"/api/v1/memories/{note}").json["memory"]["status"] == "archived"
+
+
+def _taught_by_dry_runs(url: str, tenant: str, added: str, archived: str) -> list[int]:
+    """Make the run that taught a dry one and let its learning archive a lesson, as under the schema before this."""
+    engine = migrating(url)
+    numbers = []
+    with engine.begin() as connection:
+        tables = sa.MetaData()
+        tables.reflect(connection, only=["batches", "runs", "memories", "memory_versions", "deltas", "alembic_version"])
+        t = tables.tables
+        v, m = t["memory_versions"], t["memories"]
+        heads = {row.id: row for row in connection.execute(sa.select(m).where(m.c.id.in_([added, archived])))}
+        (delta,) = connection.execute(sa.select(v.c.delta_id).where(v.c.seq == heads[added].seq)).scalars()
+        subject = sa.select(t["deltas"].c.subject).where(t["deltas"].c.id == delta).scalar_subquery()
+        batch = sa.select(t["runs"].c.batch_id).where("run:" + t["runs"].c.id == subject).scalar_subquery()
+        connection.execute(sa.update(t["batches"]).where(t["batches"].c.id == batch).values(dry_run=True))
+        (state,) = connection.execute(sa.select(v.c.state).where(v.c.seq == heads[archived].seq)).scalars()
+        put_away = json.dumps(json.loads(state) | {"status": "archived"}, ensure_ascii=False)
+        connection.execute(sa.insert(v).values(
+            tenant=tenant, seq=heads[archived].seq, version=2, op="archive", state=put_away, delta_id=delta,
+            actor="lab.learn", note="disproved", created_ms=heads[archived].created_ms + 1,
+        ))  # fmt: skip
+        connection.execute(sa.update(m).where(m.c.id == archived).values(status="archived", version=2))
+        connection.execute(sa.update(t["alembic_version"]).values(version_num="0010"))
+        numbers = [row.seq for row in heads.values()]
+    engine.dispose()
+    return numbers
+
+
+def _found(server: Server, query: str) -> set[str]:
+    """Lessons that a run would be shown."""
+    items = server.request("GET", f"/api/v1/memories?status=active&query={quote(query)}").json["items"]
+    return {each["mem_id"] for each in items}
 
 
 def _key(capsys: pytest.CaptureFixture[str], tenant: str) -> str:

@@ -35,6 +35,7 @@ WORDS = {
         "why": "Where it comes from", "whence": "Where this comes from", "jobs": "Jobs", "deltas": "Deltas",
         "unsaved": "Not saved yet", "status": "Status", "theirs": "Somebody changed this lesson",
         "mine": "Save mine over it", "bring back": "Bring back", "again": "Learn again",
+        "dry": "A dry run teaches nothing",
     },
     "zh": {
         "worked": "水中骨架保持稳定",
@@ -52,7 +53,7 @@ WORDS = {
         "active": "有效", "search": "搜索经验", "no lesson": "没有经验符合", "clear": "清除筛选",
         "why": "它从何而来", "whence": "来源", "jobs": "任务", "deltas": "变更",
         "unsaved": "尚未保存", "status": "状态", "theirs": "你编辑时有人更改了此经验", "mine": "用我的覆盖",
-        "again": "再次学习", "bring back": "恢复使用",
+        "again": "再次学习", "bring back": "恢复使用", "dry": "试运行不产生经验",
     },
 }  # fmt: skip
 WORK_MS = 20_000  # until a worker has done something
@@ -67,7 +68,7 @@ def bank(served: Server, model: ModelServer) -> Iterator[Bank]:
 @pytest.fixture(scope="module")
 def learned(bank: Bank) -> tuple[str, str]:
     """A run that was judged and learned from, and its delta."""
-    run_id = bank.dry_run()
+    run_id = bank.run()
     bank.judge(run_id, f"Washing with ethanol keeps the pores open: {seeds.subject('en', 'axe')}")
     return run_id, bank.delta(run_id)
 
@@ -86,9 +87,27 @@ def shares(page: Page) -> list[str]:
 
 
 @pytest.mark.parametrize("language", BOTH)
+def test_a_dry_run_is_judged_and_teaches_nothing(visit: Visitor, bank: Bank, language: Language) -> None:
+    words, about = WORDS[language], seeds.new_subject(language, "dry")
+    run_id = bank.dry_run()
+    page = visit(f"/ui/runs/{run_id}?tab=feedback", language)
+    box = page.get_by_label(words["learn after"])
+    expect(box).to_be_disabled()
+    expect(box).not_to_be_checked()
+    expect(page.get_by_text(words["dry"])).to_be_visible()
+    page.get_by_label(words["pros"]).fill(f"{seeds.SECOND}: {about}")
+    page.get_by_role("button", name=words["save"], exact=True).click()
+    wait_until(lambda: bank.lab.get(f"/runs/{run_id}")["run"]["feedback"] is not None)
+    assert (bank.jobs(run_id), bank.lessons(about)) == ([], {})
+    page = visit(f"/ui/runs/{run_id}?tab=learning", language)
+    expect(page.get_by_text(words["dry"])).to_be_visible()
+    expect(page.get_by_role("button", name=words["learn"])).to_have_count(0)
+
+
+@pytest.mark.parametrize("language", BOTH)
 def test_a_run_is_judged_learned_from_corrected_and_taken_back(visit: Visitor, bank: Bank, language: Language) -> None:
     words, about = WORDS[language], seeds.new_subject(language, "story")
-    bank.judge(bank.dry_run(), f"{words['worked']}: {about}")
+    bank.judge(bank.run(), f"{words['worked']}: {about}")
     before = bank.lessons(about)
     ((mem_id, said),) = before.items()
     ethylene, carbon = f"C2H4 {about}", f"CO {about}"
@@ -169,7 +188,7 @@ def test_feedback_says_what_is_wrong_and_can_be_saved_without_learning(
     visit: Visitor, bank: Bank, language: Language
 ) -> None:
     words, about = WORDS[language], seeds.new_subject(language, "wrong")
-    name, run_id = f"CH4 {about}", bank.dry_run()
+    name, run_id = f"CH4 {about}", bank.run()
     bank.product(name)
     page = visit(f"/ui/runs/{run_id}?tab=feedback", language)
     save = page.get_by_role("button", name=words["save"], exact=True)

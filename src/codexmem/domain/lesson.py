@@ -107,20 +107,22 @@ def is_a_persons(memory: Memory) -> bool:
     return memory.state.type == LessonType.MANUAL or attrs_of(memory.state).by_hand
 
 
-def gist(memory: Memory) -> str:
-    """What a lesson says, in short."""
-    return memory.state.title or memory.state.content
-
-
 def likeness(one: str, other: str) -> float:
     """How alike two texts are, from 0 to 1: by groups of three letters or, in Chinese, two characters."""
     return _shared(_shape(one), _shape(other))
 
 
+def nearness(proposal: Proposal, memory: Memory) -> float:
+    """How alike a proposal and a lesson are; what a person wrote counts as it stands, whatever its title says."""
+    state = memory.state
+    said = {state.title or state.content, state.content} if is_a_persons(memory) else {state.title or state.content}
+    return max(likeness(proposal.title, each) for each in said)
+
+
 def same(proposal: Proposal, memory: Memory) -> bool:
     """Whether a lesson says already what is proposed."""
     return (
-        likeness(proposal.title, gist(memory)) >= _ALIKE
+        nearness(proposal, memory) >= _ALIKE
         and _against(proposal.content) == _against(memory.state.content)
     )  # fmt: skip
 
@@ -128,14 +130,14 @@ def same(proposal: Proposal, memory: Memory) -> bool:
 def opposed(proposal: Proposal, memory: Memory) -> bool:
     """Whether a lesson is about the same and says otherwise."""
     return (
-        likeness(proposal.title, gist(memory)) >= _OPPOSED
+        nearness(proposal, memory) >= _OPPOSED
         and _against(proposal.content) != _against(memory.state.content)
     )  # fmt: skip
 
 
 def nearest(proposal: Proposal, memories: Sequence[Memory]) -> list[Memory]:
     """The lessons with those most like the proposal first."""
-    return sorted(memories, key=lambda each: (-likeness(proposal.title, gist(each)), each.seq))
+    return sorted(memories, key=lambda each: (-nearness(proposal, each), each.seq))
 
 
 def _against(text: str) -> bool:

@@ -155,22 +155,21 @@ class Teacher:
         """The model's name; None where rules answer everything."""
         return None if self._model is None else self._model.name
 
-    def propose(self, material: RunMaterial, check: Check, *, dry: bool = False
-                ) -> tuple[tuple[Proposal, ...], Opinion]:  # fmt: skip
-        """What the run teaches; `dry` asks no model."""
+    def propose(self, material: RunMaterial, check: Check) -> tuple[tuple[Proposal, ...], Opinion]:
+        """What the run teaches."""
         trial: Trial[tuple[Proposal, ...]] = Trial()
-        if self._model is not None and not dry:
+        if self._model is not None:
             prompt = lessons_prompt.ask(material.request, material.sources, material.known, material.roles)
             trial = self._asking.ask(self._model, prompt, lambda text: read_lessons(text, material.roles), check)
         if trial.answered and trial.value is not None:
             return trial.value, _opinion(trial)
         return rules.proposals(material.request, material.output, material.feedback), _opinion(trial)
 
-    def merge(self, proposals: Sequence[Proposal], known: Sequence[tuple[str, bool]], check: Check, *,
-              dry: bool = False) -> tuple[Merging | None, Opinion]:  # fmt: skip
+    def merge(self, proposals: Sequence[Proposal], known: Sequence[tuple[str, bool]], check: Check
+              ) -> tuple[Merging | None, Opinion]:  # fmt: skip
         """What becomes of the proposals beside these known lessons; None where rules have to decide."""
         trial: Trial[Merging] = Trial()
-        if self._model is not None and not dry:
+        if self._model is not None:
             new = [f"{each.title}\n{each.content}" for each in proposals]
             trial = self._asking.ask(
                 self._model, consolidation_prompt.ask(new, known),

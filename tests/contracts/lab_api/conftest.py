@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -11,6 +12,9 @@ from tests._support.lab import SECRET, StepAgent
 from tests._support.lab_door import LabDoor, lab_door
 from tests._support.postgres import PostgresServer
 from tests._support.server import create_key
+
+# A model is configured and nothing may be spent on it: rules write the lessons.
+MODEL: dict[str, Any] = {"openai_api_key": SECRET, "daily_tokens": 1}
 
 
 @pytest.fixture(scope="session")
@@ -22,7 +26,7 @@ def step_agent() -> StepAgent:
 @pytest.fixture(scope="session")
 def sqlite_lab(tmp_path_factory: pytest.TempPathFactory, step_agent: StepAgent) -> Iterator[LabDoor]:
     """As one developer runs it."""
-    with lab_door(tmp_path_factory.mktemp("local-lab"), step_agent, openai_api_key=SECRET) as door:
+    with lab_door(tmp_path_factory.mktemp("local-lab"), step_agent, **MODEL) as door:
         yield door
 
 
@@ -35,7 +39,7 @@ def postgresql_lab(
     url = postgres_server.create_database("codexmem_lab_door")
     upgrade_store(url)
     key = create_key(data_dir, url, "lab")
-    with lab_door(data_dir, step_agent, key=key, database_url=url, openai_api_key=SECRET) as door:
+    with lab_door(data_dir, step_agent, key=key, database_url=url, **MODEL) as door:
         yield door
 
 

@@ -47,9 +47,9 @@ def settled(lab: LabDoor, run_id: str) -> list[dict[str, Any]]:
     return jobs(lab, run_id)
 
 
-def judged(lab: LabDoor, **feedback: Any) -> str:
+def judged(lab: LabDoor, *, dry_run: bool = False, **feedback: Any) -> str:
     """A run that was judged, and learned from."""
-    batch = lab.batch(request="Cu–Mo 光催化 C2H4")
+    batch = lab.batch(request="Cu–Mo 光催化 C2H4", dry_run=dry_run)
     lab.ended(batch["batch"]["batch_id"])
     run_id: str = batch["runs"][0]["run_id"]
     save(lab, run_id, **feedback)
@@ -121,6 +121,15 @@ def test_editing(lab: LabDoor) -> None:
     assert error_of(patch(lab, memory["mem_id"], status="deleted"))["code"] == "invalid_argument"
 
 
+@pytest.mark.clause("002 §5.1", "PATCH of the content keeps the title")
+def test_editing_keeps_the_title(lab: LabDoor) -> None:
+    run_id = judged(lab, pros=unique("苯甲酸修饰提高选择性"))
+    lesson = learned(lab, run_id)[0]
+    edited = made(patch(lab, lesson["mem_id"], content="Benzoic acid helps below 2 % Cu."))
+    assert lesson["title"]
+    assert (edited["title"], edited["content"]) == (lesson["title"], "Benzoic acid helps below 2 % Cu.")
+
+
 @pytest.mark.clause("002 §5.1", "archive hides softly: status=archived")
 def test_archiving(lab: LabDoor) -> None:
     word = uuid.uuid4().hex
@@ -186,8 +195,20 @@ def test_feedback_is_learned_from(lab: LabDoor) -> None:
         {"source_id", "mode_requested", "mode_used", "returned_chars", "truncated"} <= set(each) for each in opened
     )
     completed, ended = (told(lab, run_id, each)[0] for each in ("rb_learn_completed", "rb_job_completed"))
-    assert (completed["n_ops"], completed["dry_run"]) == (2, True)
+    assert (completed["n_ops"], completed["dry_run"]) == (2, False)
     assert completed["delta_id"] == ended["delta_id"] == job["delta_id"]
+
+
+@pytest.mark.clause("002 §5.2", "nothing is learned from a dry run, and the learning says so")
+def test_a_dry_run_teaches_nothing(lab: LabDoor) -> None:
+    pros = unique("placeholder recipes worked")
+    run_id = judged(lab, dry_run=True, pros=pros)
+    job = jobs(lab, run_id)[0]
+    assert (job["status"], job["n_ops"], job["reason"]) == ("completed", 0, "dry_run")
+    assert learned(lab, run_id) == []
+    assert not [each for each in lab.get(f"/memories?query={quote(pros)}").json["items"] if pros in each["content"]]
+    completed = told(lab, run_id, "rb_learn_completed")[0]
+    assert (completed["n_ops"], completed["dry_run"], completed["reason"]) == (0, True, "dry_run")
 
 
 @pytest.mark.clause("002 §5.2", "POST …/learn by hand: run_id job_id status queued; GET …/jobs?limit= lists")

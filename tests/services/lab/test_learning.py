@@ -381,14 +381,15 @@ def test_a_model_that_may_answer_later_is_waited_for(build: Build, server: Model
 
 
 @one_engine
-def test_dry_runs_are_learned_by_rules(build: Build, server: ModelServer) -> None:
+def test_nothing_is_learned_from_a_dry_run(build: Build, server: ModelServer) -> None:
     lab = build(RecipeAgent(), teacher=teacher(server))
     run = ended_runs(lab, dry_run=True)[0]
     judge(lab.db, run.id, pros=PROS)
-    learned(lab, run)
-    assert server.count == 0
-    assert payloads(lab, run, EventType.RB_LEARN_COMPLETED)[0]["dry_run"] is True
-    assert len(by_status(lab)) == 1
+    job = taught(JobStatus.COMPLETED, learned(lab, run))
+    assert (server.count, by_status(lab)) == (0, [])
+    (completed,) = payloads(lab, run, EventType.RB_LEARN_COMPLETED)
+    assert (completed["n_ops"], completed["dry_run"], completed["reason"]) == (0, True, "dry_run")
+    assert (job.result or {})["reason"] == "dry_run"
 
 
 @one_engine

@@ -12,7 +12,7 @@ from typing import Any
 
 from codexmem.llm.prompts import consolidation, lessons
 from tests._support.lab_bank import Script, said_lessons, said_merging
-from tests._support.model_server import Asked, ModelServer, Reply
+from tests._support.model_server import Asked, ModelServer, Reply, refused
 from tests._support.server import Server
 from tests.web.seeds import lab as lab_seeds
 from tests.web.seeds.lab import Lab
@@ -83,7 +83,7 @@ class Bank:
         return self.lab.finished("Cu 光催化 for the bank")
 
     def dry_run(self) -> str:
-        """Likewise, without a model: it takes no time, and rules learn from it."""
+        """Likewise, without a model."""
         return self.lab.finished("nothing is asked", dry_run=True)
 
     def product(self, name: str) -> str:
@@ -133,6 +133,8 @@ def bank(server: Server, model: ModelServer) -> Iterator[Bank]:
 
         def script(asked: Asked) -> Reply | str | None:
             form = asked.body.get("response_format", {}).get("json_schema", {}).get("name", "")
+            if form == lessons.NAME and f"{SECOND}: " not in asked.prompt:
+                return refused(400, "declined")  # rules learn from it
             return _TEACHER(asked) if form in {lessons.NAME, consolidation.NAME} else roles(asked)
 
         model.script = script

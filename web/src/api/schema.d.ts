@@ -10656,6 +10656,8 @@ export interface operations {
                             kind: string;
                             n_ops: number | null;
                             rb_job_id: string;
+                            /** @description why nothing was learned: a dry run teaches nothing */
+                            reason: "dry_run" | null;
                             run_id: string;
                             schema_version: number;
                             started_at: number | null;
@@ -11445,6 +11447,8 @@ export interface operations {
                             kind: string;
                             n_ops: number | null;
                             rb_job_id: string;
+                            /** @description why nothing was learned: a dry run teaches nothing */
+                            reason: "dry_run" | null;
                             run_id: string;
                             schema_version: number;
                             started_at: number | null;

@@ -34,7 +34,9 @@ def learn(run_id: str, wait: bool, **where: Any) -> int:
             job = until_learned(door, run_id, told["job_id"])
     output.result(job, _job_line(job))
     learned = job["status"] == "completed"
-    if learned:
+    if learned and job["reason"]:
+        output.note(say(f"rb.reason_{job['reason']}"), good=False)
+    elif learned:
         output.note(say("rb.learned", count=job["n_ops"], delta=job["delta_id"]), good=True)
     return 0 if learned else FAILURE
 
@@ -134,5 +136,6 @@ def _op_line(op: Mapping[str, Any], side: str) -> str:
 
 def _job_line(job: Mapping[str, Any]) -> str:
     parts = [job["rb_job_id"], job["status"], lab_text.at(job.get("created_at")), job.get("delta_id") or "",
-             cut(one_line(job.get("error") or ""), lab_text.LINE)]  # fmt: skip
+             cut(one_line(job.get("error") or ""), lab_text.LINE),
+             say(f"rb.reason_{job['reason']}") if job.get("reason") else ""]  # fmt: skip
     return "  ".join(part for part in parts if part)

@@ -151,6 +151,7 @@ RUNS: dict[str, str] = {
     "rb.wait": "Wait until it is done.",
     "rb.queued": "learning is queued: {command}",
     "rb.learned": "{count} {count:lesson was|lessons were} written, as {delta}",
+    "rb.reason_dry_run": "nothing was learned: this was a dry run, its recipes are placeholders",
     "rb.jobs.short": "List the learnings of a run.",
     "rb.jobs.help": "List the learnings of a run, the newest first: how each stands, what it wrote, why it failed.",
     "rb.jobs.example": "codexmem rb jobs run_0123456789abcdef0123456789abcdef",

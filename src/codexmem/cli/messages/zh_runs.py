@@ -132,6 +132,7 @@ RUNS: dict[str, str] = {
     "rb.wait": "等到完成。",
     "rb.queued": "学习已排队：{command}",
     "rb.learned": "写下了 {count} 条经验，变更组为 {delta}",
+    "rb.reason_dry_run": "没有学到内容：这是演练，其配方只是占位",
     "rb.jobs.short": "列出一个运行的学习。",
     "rb.jobs.help": "列出一个运行的学习，最新的在前：状态、写下了什么、为何失败。",
     "rb.jobs.example": "codexmem rb jobs run_0123456789abcdef0123456789abcdef",

@@ -160,8 +160,6 @@ class Bank:
             return replace(
                 state,
                 content=state.content if content is None else content,
-                # What a person wrote is compared with other lessons as it stands.
-                title=state.title if content is None or content == state.content else "",
                 status=edit.status or state.status,
                 attrs=replace(
                     attrs,

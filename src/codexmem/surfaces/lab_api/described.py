@@ -101,7 +101,9 @@ VERSION = _object(
 QUEUED = _object(run_id=_TEXT, job_id=_TEXT, status=_TEXT)
 JOB = _object(
     rb_job_id=_TEXT, run_id=_TEXT, kind=_TEXT, **_SPAN, status=_STATUS, error=_maybe(_TEXT), delta_id=_maybe(_TEXT),
-    n_ops=_maybe(_WHOLE), attempts=_WHOLE, **_SLOTS,
+    n_ops=_maybe(_WHOLE),
+    reason=_said(_maybe(_one_of("dry_run")), "why nothing was learned: a dry run teaches nothing"), attempts=_WHOLE,
+    **_SLOTS,
 )  # fmt: skip
 # A lesson's whole state, as the store keeps it.
 _STATE = _object(content=_TEXT, title=_TEXT, type=_TEXT, status=_TEXT, attrs=_ANY)

@@ -97,6 +97,7 @@ def job(given: Job, run_id: str) -> dict[str, Any]:
         "error": given.error,
         "delta_id": result.get("delta_id"),
         "n_ops": result.get("n_ops"),
+        "reason": result.get("reason"),
         "attempts": given.attempts,
         "schema_version": SCHEMA_VERSION,
         "extra": {},

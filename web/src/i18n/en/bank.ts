@@ -206,6 +206,7 @@ export default {
     other: 'Other',
     otherHint: 'Whatever else the next run should know.',
     learn: 'Learn after save',
+    learnDryRun: 'A dry run teaches nothing: nobody tried its placeholder recipes.',
     learnHint: 'Lessons are written from the run and this feedback, as one delta.',
     unsaved: 'Not saved yet',
     discard: 'Discard changes',

@@ -192,6 +192,7 @@ const bank: Same<typeof en> = {
     other: '其他',
     otherHint: '下一次运行还应知道的事。',
     learn: '保存后学习',
+    learnDryRun: '试运行不产生经验：其配方只是占位，没有人试过。',
     learnHint: '从此次运行与反馈中写出经验，作为一个变更。',
     unsaved: '尚未保存',
     discard: '放弃更改',

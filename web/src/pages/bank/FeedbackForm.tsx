@@ -14,18 +14,19 @@ import { ProductTable, useProblemText } from './ProductTable';
 import { feedbackQuery, learn, saveFeedback, useBankChanged, type Feedback } from './queries';
 import classes from './Feedback.module.css';
 
-type Props = { runId: string; saved: Feedback | null };
+type Props = { runId: string; dryRun: boolean; saved: Feedback | null };
 
 /** Forms that somebody has begun, by run. */
 const begun = new Map<string, Form>();
 
-export function FeedbackForm({ runId, saved }: Props) {
+export function FeedbackForm({ runId, dryRun, saved }: Props) {
   const { t } = useTranslation(['bank', 'common']);
   const client = useQueryClient();
   const changed = useBankChanged();
   const [draft, setDraft] = useState<Form | null>(() => begun.get(runId) ?? null);
   const [tried, setTried] = useState(false);
-  const [learnAfter, setLearnAfter] = useState(true);
+  const [wanted, setWanted] = useState(true);
+  const learnAfter = wanted && !dryRun;
   const frame = useRef<HTMLFormElement>(null);
   const standing = formOf(saved);
   const form = draft ?? standing;
@@ -140,9 +141,10 @@ export function FeedbackForm({ runId, saved }: Props) {
           </Button>
           <Checkbox
             label={t('feedback.learn')}
-            description={t('feedback.learnHint')}
+            description={t(dryRun ? 'feedback.learnDryRun' : 'feedback.learnHint')}
             checked={learnAfter}
-            onChange={(event) => setLearnAfter(event.currentTarget.checked)}
+            disabled={dryRun}
+            onChange={(event) => setWanted(event.currentTarget.checked)}
           />
           {dirty && (draft !== null || saved !== null) ? (
             <>

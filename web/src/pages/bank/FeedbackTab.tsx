@@ -7,7 +7,7 @@ import { FeedbackForm } from './FeedbackForm';
 import { LearningSteps } from './LearningSteps';
 import { feedbackQuery } from './queries';
 
-export function FeedbackTab({ runId }: { runId: string }) {
+export function FeedbackTab({ runId, dryRun }: { runId: string; dryRun: boolean }) {
   const { t } = useTranslation('bank');
   const run = useRun(runId);
   const feedback = useQuery(feedbackQuery(runId));
@@ -19,8 +19,8 @@ export function FeedbackTab({ runId }: { runId: string }) {
           <Empty title={t('feedback.notEnded')} why={t('feedback.notEndedWhy')} />
         ) : (
           <>
-            <FeedbackForm key={runId} runId={runId} saved={said} />
-            <LearningSteps runId={runId} />
+            <FeedbackForm key={runId} runId={runId} dryRun={dryRun} saved={said} />
+            {!dryRun && <LearningSteps runId={runId} />}
           </>
         )
       }

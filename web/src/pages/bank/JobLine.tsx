@@ -27,7 +27,9 @@ export function JobLine({ job, withRun = false }: { job: Job; withRun?: boolean 
               <Ref reference={job.delta_id} copy={false}>
                 {shortId(job.delta_id)}
               </Ref>{' '}
-              <span className={classes['muted']}>{t('job.wrote', { count: job.n_ops ?? 0 })}</span>
+              <span className={classes['muted']}>
+                {job.reason === 'dry_run' ? t('feedback.learnDryRun') : t('job.wrote', { count: job.n_ops ?? 0 })}
+              </span>
             </span>
           )
         )}

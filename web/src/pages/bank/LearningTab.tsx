@@ -15,7 +15,7 @@ import classes from './Bank.module.css';
 
 const ROW = 44;
 
-export function LearningTab({ runId }: { runId: string }) {
+export function LearningTab({ runId, dryRun }: { runId: string; dryRun: boolean }) {
   const { t } = useTranslation('bank');
   const navigate = useNavigate();
   const feedback = useQuery(feedbackQuery(runId));
@@ -26,7 +26,12 @@ export function LearningTab({ runId }: { runId: string }) {
   const unsaid = feedback.data === null;
   return (
     <div style={{ display: 'flex', flexDirection: 'column', gap: 12 }}>
-      {unsaid && (
+      {dryRun && (
+        <div className={classes['notice']} role="status">
+          <span className={classes['words']}>{t('feedback.learnDryRun')}</span>
+        </div>
+      )}
+      {unsaid && !dryRun && (
         <div className={classes['notice']} role="status">
           <span className={classes['words']}>{t('learning.noFeedback')}</span>
           <TextLink to={`/ui/runs/${runId}?tab=feedback`}>{t('learning.toFeedback')}</TextLink>
@@ -39,9 +44,8 @@ export function LearningTab({ runId }: { runId: string }) {
         isEmpty={(found) => !found.length}
         empty={{ title: t('learning.none'), why: t('learning.noneWhy') }}
         actions={
-          feedback.data && (
-            <LearnAgain runId={runId} busy={jobs.data?.some(active) ?? true} first={jobs.data?.length === 0} />
-          )
+          feedback.data &&
+          !dryRun && <LearnAgain runId={runId} busy={jobs.data?.some(active) ?? true} first={jobs.data?.length === 0} />
         }
       >
         {(found) => (

@@ -112,12 +112,12 @@ function Workbench({ id }: { id: string }) {
         </Tabs.Panel>
         <Tabs.Panel value="feedback">
           <Suspense fallback={<Skeleton h={240} />}>
-            <FeedbackTab runId={id} />
+            <FeedbackTab runId={id} dryRun={batch?.dry_run ?? false} />
           </Suspense>
         </Tabs.Panel>
         <Tabs.Panel value="learning">
           <Suspense fallback={<Skeleton h={240} />}>
-            <LearningTab runId={id} />
+            <LearningTab runId={id} dryRun={batch?.dry_run ?? false} />
           </Suspense>
         </Tabs.Panel>
       </Tabs>

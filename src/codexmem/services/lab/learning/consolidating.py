@@ -17,10 +17,9 @@ from codexmem.domain.lesson import (
     Refusal,
     Update,
     attrs_of,
-    gist,
     is_a_persons,
-    likeness,
     nearest,
+    nearness,
     opposed,
     same,
 )
@@ -121,7 +120,7 @@ class _Draft:
 
     def keep_related(self, proposal: Proposal) -> None:
         """A model said that this is known: the lesson of the run that it probably meant stays."""
-        mine = [each for each in self._own() if likeness(proposal.title, gist(each)) >= _RELATED]
+        mine = [each for each in self._own() if nearness(proposal, each) >= _RELATED]
         self._settled.update(each.seq for each in nearest(proposal, mine)[:1])
 
     def finished(self, *, stale: bool) -> Plan:

@@ -1,8 +1,9 @@
 """Learning as a job: retrieve, extract, consolidate, and write it all as one delta.
 
 Jobs of one run stand in one lane, so they never overlap, and feedback saved again while one waits is learned with it.
-Everything slow happens outside a transaction; the delta, its events and the end of the job are one transaction, so a
-job that runs twice writes once. Locks are taken in the order lane, job, bank, run.
+A dry run teaches nothing: nobody tried its placeholders. Everything slow happens outside a transaction; the delta, its
+events and the end of the job are one transaction, so a job that runs twice writes once. Locks are taken in the order
+lane, job, bank, run.
 """
 
 import traceback
@@ -43,6 +44,7 @@ _OWN = 50  # lessons that one run taught
 _NEAR = 6  # lessons looked at for each proposal
 _KNOWN = 24  # lessons that one plan is decided on
 _PASSING = frozenset({Trouble.TRANSIENT.value, Trouble.RATE_LIMIT.value})
+DRY_RUN = "dry_run"  # why a learning wrote nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +151,12 @@ class Learning:
         self._tell(job, run_id, (EventType.RB_LEARN_SNAPSHOT, told))
         if snapshot.feedback is None:
             raise GiveUp(f"run {run_id} has no feedback to learn from", error_class="missing")
-        learned = self._plan(job, context, snapshot, Sources(name, self._budget, self._trace))
+        dry = snapshot.batch.dry_run
+        if dry:
+            learned = _Learned(Plan(), (), self._clock.now_ms())
+        else:
+            learned = self._plan(job, context, snapshot, Sources(name, self._budget, self._trace))
+        reason = DRY_RUN if dry else None
         result: dict[str, Any] = {}
 
         def effect() -> None:
@@ -159,12 +166,13 @@ class Learning:
             self._bank.hold()
             self._applying.require_current(learned.plan, learned.since_ms)
             delta, done = self._applying.write(learned.plan, run_id, run_subject(run_id))
-            result.update({"delta_id": delta.id, "n_ops": len(done), "by": learned.opinions[0].by})
+            by = learned.opinions[0].by if learned.opinions else None
+            result.update({"delta_id": delta.id, "n_ops": len(done), "by": by, "reason": reason})
             self._trace.append(
                 run_id,
                 (EventType.RB_LEARN_COMPLETED, {
-                    "rb_job_id": name, "delta_id": delta.id, "n_ops": len(done), "dry_run": snapshot.batch.dry_run,
-                    "ops": done, "refused": [each.to_json() for each in learned.plan.refused],
+                    "rb_job_id": name, "delta_id": delta.id, "n_ops": len(done), "dry_run": dry,
+                    "reason": reason, "ops": done, "refused": [each.to_json() for each in learned.plan.refused],
                     "model": self._teacher.model, "opinions": [each.to_json() for each in learned.opinions],
                 }),
                 (EventType.RB_JOB_COMPLETED, {"rb_job_id": name, "kind": "learn", "delta_id": delta.id}),
@@ -173,7 +181,7 @@ class Learning:
         return Done(result, effect)
 
     def _plan(self, job: Job, context: Context, snapshot: Snapshot, sources: Sources) -> _Learned:
-        since_ms, dry = self._clock.now_ms(), snapshot.batch.dry_run
+        since_ms = self._clock.now_ms()
         run_id, judged = snapshot.run.id, snapshot.feedback
         assert judged is not None
         sources.read_run(snapshot, self._evidence, self._found)
@@ -185,7 +193,7 @@ class Learning:
         material = RunMaterial(
             snapshot.batch.user_request, snapshot.output, judged, tuple(sources.texts), tuple(shown), self._roles
         )
-        proposals, extracted = self._teacher.propose(material, context.check, dry=dry)
+        proposals, extracted = self._teacher.propose(material, context.check)
         self._count(job, extracted)
         proposals = self._cleaned(proposals)
         known = self._known(run_id, proposals)
@@ -196,7 +204,7 @@ class Learning:
             return _Learned(Plan(), (extracted,), since_ms)  # "nothing to learn" is no reason to put anything away
         if not proposals or not known:
             return _Learned(consolidating.by_rules(proposals, known, run_id), (extracted,), since_ms)
-        merging, merged = self._teacher.merge(proposals, beside, context.check, dry=dry)
+        merging, merged = self._teacher.merge(proposals, beside, context.check)
         self._count(job, merged)
         plan = (
             consolidating.by_rules(proposals, known, run_id) if merging is None
