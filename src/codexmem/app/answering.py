@@ -30,6 +30,12 @@ class Chosen:
         return self.profile.name if self.profile is not None else ""
 
     @property
+    def namespaces(self) -> tuple[str, ...]:
+        """What its roles may search."""
+        found = self.profile.roles.values() if self.profile is not None else ()
+        return tuple(sorted({name for role in found for name in role.namespaces}))
+
+    @property
     def roles(self) -> tuple[str, ...]:
         """Whom lessons can be for, besides everybody."""
         return tuple(self.profile.roles) if self.profile is not None else ()
@@ -45,9 +51,19 @@ def profile_of(settings: Settings) -> Chosen:
         return Chosen(None, f"{problem}; {error.hint}")
 
 
+def wish_of(settings: Settings) -> Wish:
+    """The model that the settings name."""
+    return Wish(settings.provider, settings.openai_model, settings.openai_base_url, settings.openai_api_key)
+
+
+def has_model(settings: Settings) -> Callable[[str, str], bool]:
+    """Whether there is somebody to ask, by the name of a model and the address of its server."""
+    models = ChatModels(wish_of(settings))
+    return lambda model, base_url: models.get(model, base_url) is not None
+
+
 def agent_from(settings: Settings, chosen: Chosen, shelves: Callable[[RunTask], Shelf], bank: BankReader) -> Agent:
     """What answers requests."""
     if chosen.profile is None:
         return Unequipped(chosen.problem)
-    wish = Wish(settings.provider, settings.openai_model, settings.openai_base_url, settings.openai_api_key)
-    return ProfileAgent(chosen.profile, ChatModels(wish), shelves, bank)
+    return ProfileAgent(chosen.profile, ChatModels(wish_of(settings)), shelves, bank)

@@ -5,6 +5,7 @@ from functools import partial
 from pathlib import Path
 
 from codexmem import __version__
+from codexmem.app.answering import wish_of
 from codexmem.app.asking import qa_of
 from codexmem.app.banking import Remembering
 from codexmem.app.knowing import knowledge_of
@@ -44,6 +45,7 @@ from codexmem.services.keys import Keys
 from codexmem.services.knowledge import Knowledge
 from codexmem.services.lookup import Lookup
 from codexmem.services.memories import Memories
+from codexmem.services.model_watch import ModelWatch
 from codexmem.services.notes import Notes
 from codexmem.services.operations import Operations
 from codexmem.services.overview import Overview
@@ -57,7 +59,7 @@ from codexmem.services.timeline import Timeline
 from codexmem.services.transfer import Transfer
 from codexmem.services.turns import Turns
 from codexmem.services.undoing import Undoing
-from codexmem.settings import Settings
+from codexmem.settings import Settings, terminal
 from codexmem.store import history, memories, receipts
 from codexmem.store.audited import Audited
 from codexmem.store.backup import Target
@@ -226,9 +228,10 @@ def _build(db: Database, settings: Settings, clock: Clock, transfer: Transfer) -
         threads=settings.worker_threads,
     )  # fmt: skip
     live, labels = Live(db, events, bell), Labels(db)
+    model = ModelWatch(Review(EventPages(db)), settings.writer)
     context = Context(
         remembering, finder, sessions, book, Review(EventPages(db)), db.acting_tenant,
-        partial(capture.excluded, rules.excluded_projects),
+        partial(capture.excluded, rules.excluded_projects), model, terminal(settings.lang).language,
     )  # fmt: skip
     # Where the store lies is its owner's business: a caller with a key may sit elsewhere.
     told_path = sqlite_path(settings.database_url) if settings.auth == "" else None
@@ -260,7 +263,7 @@ def _build(db: Database, settings: Settings, clock: Clock, transfer: Transfer) -
         operations=operations_of(
             db, bell, clock, live=live, queue=queue, indexer=indexer, vectors=vectors, embedder=embedder,
             tallies=tallies, memories=remembering,
-            ground=ground_of(settings, worker, lab.working.look, budget, transfer),
+            model=model, ground=ground_of(settings, worker, lab.working.look, budget, transfer),
         ),
     )  # fmt: skip
 
@@ -306,14 +309,12 @@ def rules_of(settings: Settings) -> Rules:
 
 def distiller_of(settings: Settings, budget: Budget) -> Distiller:
     """What turns captured events into observations: a model where one is configured, else rules."""
-    wish = llm.Wish(settings.provider, settings.openai_model, settings.openai_base_url, settings.openai_api_key)
-    return llm.choose(wish, may_spend=budget.allows)
+    return llm.choose(wish_of(settings), may_spend=budget.allows)
 
 
 def teacher_of(settings: Settings, budget: Budget) -> Teacher:
     """What turns judged runs into lessons: the same model, else rules."""
-    wish = llm.Wish(settings.provider, settings.openai_model, settings.openai_base_url, settings.openai_api_key)
-    return Teacher(llm.model_of(wish), may_spend=budget.allows)
+    return Teacher(llm.model_of(wish_of(settings)), may_spend=budget.allows)
 
 
 def embedder_of(settings: Settings) -> Embedder | None:

@@ -4,7 +4,7 @@ import logging
 from dataclasses import dataclass
 from functools import partial
 
-from codexmem.app.answering import Chosen, agent_from, profile_of
+from codexmem.app.answering import Chosen, agent_from, has_model, profile_of
 from codexmem.app.banking import Banking, Remembering, banking_of
 from codexmem.app.shelving import Shelving, shelving_of
 from codexmem.domain.ids import Clock
@@ -94,10 +94,10 @@ def lab_of(db: Database, settings: Settings, clock: Clock, *, jobs: Jobs, queue:
     """Everything of the lab; `agent` answers in place of the configured one."""
     table, steps = lab_runs.Runs(db), Steps(db)
     trace = Trace(db, table, Traces(db), book, clock, secrets_of(settings))
-    moves = Moves(db, table, trace, queue, clock)
-    reconciling, working = Reconciling(db, table, jobs, moves, queue, clock), Working()
     chosen = profile_of(settings)
-    shelving = shelving_of(db, settings, clock, under, runs=table, trace=trace)
+    shelving = shelving_of(db, settings, clock, under, runs=table, trace=trace, namespaces=chosen.namespaces)
+    moves = Moves(db, table, trace, queue, clock, shelving.shelves.are_empty)
+    reconciling, working = Reconciling(db, table, jobs, moves, queue, clock), Working()
     banking = banking_of(
         db, clock, under, runs=table, trace=trace, queue=queue, roles=chosen.roles, evidence=shelving.evidence.of
     )
@@ -105,7 +105,10 @@ def lab_of(db: Database, settings: Settings, clock: Clock, *, jobs: Jobs, queue:
     learn = partial(banking.learning.queue, reason="feedback")
     answering = agent or agent_of(settings, chosen, banking.reader, shelving.shelves)
     return Lab(
-        runs=Runs(db, table, moves, trace, queue, clock, ground_of(settings, chosen)),
+        runs=Runs(
+            db, table, moves, trace, queue, clock, ground_of(settings, chosen),
+            *((has_model(settings),) if agent is None else ()),
+        ),
         trace=trace,
         execution=Execution(db, table, steps, trace, moves, clock, answering),
         moves=moves,

@@ -17,6 +17,7 @@ from codexmem.services import capture
 from codexmem.services.extraction import Budget
 from codexmem.services.lab.system import Watch
 from codexmem.services.memories import Memories
+from codexmem.services.model_watch import ModelWatch
 from codexmem.services.operations import Operations
 from codexmem.services.operations.backups import Backups, Commands, Copies
 from codexmem.services.operations.depth import DepthMeter
@@ -55,7 +56,7 @@ class Ground:
 
 def operations_of(db: Database, bell: Bell, clock: Clock, *, live: Live, queue: Queue, indexer: Indexer,
                   vectors: KeptVectors, embedder: Embedder | None, tallies: Tallies, memories: Memories,
-                  ground: Ground) -> Operations:  # fmt: skip
+                  model: ModelWatch, ground: Ground) -> Operations:  # fmt: skip
     """Everything an operator asks for."""
     review = Review(EventPages(db))
     upkeep = Upkeep(db.engine.name, indexer, outside_copy(db, vectors, embedder), tallies, queue, memories)
@@ -65,7 +66,7 @@ def operations_of(db: Database, bell: Bell, clock: Clock, *, live: Live, queue: 
         trends=Trends(review, clock),
         upkeep=upkeep,
         standing=Standing(
-            db, clock, upkeep, Sessions(db), schema=inspection.expected_schema(), kinds=tuple(MESSAGE_TYPES),
+            db, clock, upkeep, Sessions(db), model, schema=inspection.expected_schema(), kinds=tuple(MESSAGE_TYPES),
             worker=ground.worker, spent=ground.spent, followers=live.count,
             disk=Disk(ground.data_dir, BACKUPS) if ground.data_dir is not None else None,
             directory=str(ground.data_dir) if ground.told and ground.data_dir is not None else None,

@@ -24,7 +24,7 @@ class Shelving:
 
 
 def shelving_of(db: Database, settings: Settings, clock: Clock, under: Remembering, *, runs: Runs,
-                trace: Trace) -> Shelving:  # fmt: skip
+                trace: Trace, namespaces: tuple[str, ...] = ()) -> Shelving:  # fmt: skip
     """Documents of the folders that the settings name."""
     table = EvidenceTable(db)
     library = Library(db, under.table, under.memories, under.history, Labels(db), under.search)
@@ -32,4 +32,6 @@ def shelving_of(db: Database, settings: Settings, clock: Clock, under: Rememberi
         "kb_principles_dir": str(settings.kb_principles_dir or ""),
         "kb_modulation_dir": str(settings.kb_modulation_dir or ""),
     }
-    return Shelving(library, Evidences(table, runs), Shelves(db, library, table, runs, trace, clock, folders))
+    return Shelving(library, Evidences(table, runs), Shelves(
+        db, library, table, runs, trace, clock, folders, namespaces
+    ))

@@ -6,7 +6,7 @@ from codexmem.cli.frame import Command, Group, current, option
 from codexmem.cli.messages import say
 from codexmem.cli.output import table
 from codexmem.domain.errors import NotFound
-from codexmem.settings import BY_NAME, SETTINGS, load, project_file, user_file
+from codexmem.settings import BY_NAME, SETTINGS, Settings, load, project_file, user_file
 
 
 @click.group("config", cls=Group, key="config", no_args_is_help=True)
@@ -20,10 +20,10 @@ def show(show_origin: bool) -> None:
     """Print every setting."""
     settings = load()
     document = {
-        s.name: {"value": settings.shown(s.name), "origin": settings.origins[s.name], "env": s.env} for s in SETTINGS
+        s.name: {"value": _shown(settings, s.name), "origin": settings.origins[s.name], "env": s.env} for s in SETTINGS
     }
     rows = [
-        [s.name, settings.shown(s.name) or "-", *([_origin(settings.origins[s.name])] if show_origin else [])]
+        [s.name, _shown(settings, s.name) or "-", *([_origin(settings.origins[s.name])] if show_origin else [])]
         for s in SETTINGS
     ]
     current().result({"settings": document}, table(rows))
@@ -41,7 +41,7 @@ def get(name: str) -> None:
             details={"reason": "no_setting", "name": name[:40]},
         )
     settings = load()
-    value = settings.shown(wanted)
+    value = _shown(settings, wanted)
     current().result({"name": wanted, "value": value, "origin": settings.origins[wanted]}, value or "-")
 
 
@@ -58,6 +58,11 @@ def path() -> None:
     ]
     document = {"user_file": str(user), "project_file": str(project) if project else None, "data_dir": rows[2][1]}
     current().result(document, table(rows))
+
+
+def _shown(settings: Settings, name: str) -> str:
+    """The value that holds: without key and address rules write memories, whatever `provider` is set to."""
+    return settings.writer.provider if name == "provider" else settings.shown(name)
 
 
 def _there(exists: bool) -> str:

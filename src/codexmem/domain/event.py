@@ -20,6 +20,7 @@ class EventType(StrEnum):
     QUEUE_FAILED = "queue.failed"  # a job ended in failed
     SESSION_STATUS = "session.status"  # an agent's session began or ended
     MODEL_RESULT = "model.result"  # one extraction, and who answered it
+    MODEL_FAILED = "model.failed"  # a model was to answer and did not, so rules did
     EXTRACTION_TIMED = "extraction.timed"  # how long one extraction took, step by step
     CONTEXT_GIVEN = "context.given"  # which memories an agent was handed
     QA_SIGNAL = "qa.signal"  # an answer was shown, used, tried or judged
@@ -76,6 +77,7 @@ RETENTION_MS: dict[EventType, int | None] = {
     EventType.QUEUE_FAILED: 30 * _DAY_MS,
     EventType.SESSION_STATUS: 30 * _DAY_MS,
     EventType.MODEL_RESULT: 30 * _DAY_MS,
+    EventType.MODEL_FAILED: 30 * _DAY_MS,
     EventType.EXTRACTION_TIMED: 7 * _DAY_MS,
     EventType.CONTEXT_GIVEN: 30 * _DAY_MS,
     EventType.QA_SIGNAL: 90 * _DAY_MS,

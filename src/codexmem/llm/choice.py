@@ -1,7 +1,7 @@
 """Which distiller, from what the settings say.
 
-Without a key and without an address of one's own there is nobody to ask: rules answer. A server at home needs no key.
-The key goes to the configured address alone.
+`domain.writer` decides whether a model is asked. A server at home needs no key; the key goes to the configured address
+alone.
 """
 
 from collections.abc import Callable
@@ -9,10 +9,11 @@ from dataclasses import dataclass
 
 from codexmem.domain.breaker import Breaker
 from codexmem.domain.errors import InvalidArgument
+from codexmem.domain.writer import MODEL, RULES, Writer, writer_of
 from codexmem.llm.distil import Distiller
 from codexmem.llm.openai import DEADLINE_S, DEFAULT_BASE_URL, OpenAIModel
 
-NAMES = ("openai", "rules")
+NAMES = (MODEL, RULES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,11 @@ class Wish:
     base_url: str = ""
     api_key: str = ""
     deadline_s: float = DEADLINE_S
+
+    @property
+    def writer(self) -> Writer:
+        """Who writes, by these settings."""
+        return writer_of(self.provider, model=self.model, base_url=self.base_url, api_key=self.api_key)
 
     def __repr__(self) -> str:
         return f"Wish({self.provider!r}, model={self.model!r})"  # never the key
@@ -39,7 +45,7 @@ def model_of(wish: Wish, *, breaker: Breaker | None = None) -> OpenAIModel | Non
     """The model that answers prompts; None where rules answer everything."""
     if wish.provider not in NAMES:
         raise InvalidArgument(f"{wish.provider!r} is no provider", hint=f"CODEXMEM_PROVIDER is {' or '.join(NAMES)}")
-    if wish.provider == "rules" or not (wish.api_key or wish.base_url):
+    if wish.writer.provider == RULES:
         return None
     if not wish.model:
         raise InvalidArgument("no model is named", hint="set CODEXMEM_OPENAI_MODEL, or CODEXMEM_PROVIDER=rules")

@@ -21,7 +21,7 @@ from codexmem.llm.prompts import observations as observation_prompt
 from codexmem.llm.prompts import summaries as summary_prompt
 from codexmem.llm.structured import SaidObservation
 
-__all__ = ["BUDGET", "By", "Digest", "Distilled", "Distiller", "Material", "Outcome", "Result"]
+__all__ = ["BUDGET", "By", "Digest", "Distilled", "Distiller", "Material", "Outcome", "Result", "failed"]
 
 _TITLE_WORDS = 120
 
@@ -63,11 +63,18 @@ class Distiller:
         return _result(trial, rules.summary(material, message))
 
 
+def failed(error_class: str | None) -> bool:
+    """Whether an answer by rules means that the model failed; a budget that is used up does not."""
+    return error_class not in {None, BUDGET}
+
+
 def _result(trial: Trial[Any], value: T) -> Result[T]:
     by: By = "model" if trial.answered else "rules"
-    end = Outcome.SUCCESS if trial.answered else Outcome.FALLBACK_USED
+    # Where no model was to be asked, rules are no fallback.
+    fallback = (Outcome.FALLBACK_USED,) if trial.error_class else ()
+    end = (Outcome.SUCCESS,) if trial.answered else fallback
     return Result(
-        value, (*trial.outcomes, end), by, trial.prompt_tokens, trial.completion_tokens, trial.model_ms,
+        value, (*trial.outcomes, *end), by, trial.prompt_tokens, trial.completion_tokens, trial.model_ms,
         trial.error_class, trial.error,
     )  # fmt: skip
 

@@ -25,6 +25,9 @@ class Trouble(StrEnum):
     UNRECOVERABLE = "unrecoverable"  # this prompt will never be answered
 
 
+SOMEBODY_MUST_ACT = frozenset({Trouble.AUTH_INVALID, Trouble.QUOTA_EXHAUSTED, Trouble.SETUP_REQUIRED})
+
+
 class Unanswered(Unavailable):
     """A model gave no answer. What the server said stays out: it may repeat the prompt or the key."""
 

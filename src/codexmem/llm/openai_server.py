@@ -16,15 +16,15 @@ from urllib.parse import urlsplit
 from codexmem.domain import ids
 from codexmem.domain.breaker import Breaker
 from codexmem.domain.text_size import tokens
-from codexmem.llm.model import Check, Trouble, Unanswered
+from codexmem.domain.writer import OPENAI_BASE_URL
+from codexmem.llm.model import SOMEBODY_MUST_ACT, Check, Trouble, Unanswered
 
-DEFAULT_BASE_URL = "https://api.openai.com/v1"
+DEFAULT_BASE_URL = OPENAI_BASE_URL
 WAIT_S = 5.0  # the longest that a server's "retry after" is waited for inside a call
 PAUSE_S = 1.0  # before the second try, if the server names no time
 STRIKES = 3  # quick failures in a row after which the server is left alone
 SLOW_S = 5.0  # a failure that took so long is enough
 _LONGEST_REST_S = 300.0
-_SOMEBODY_MUST_ACT = frozenset({Trouble.AUTH_INVALID, Trouble.QUOTA_EXHAUSTED, Trouble.SETUP_REQUIRED})
 _MAX_USAGE = 10_000_000  # tokens that a server can be believed to have counted in one call
 _NO_KEY = "none"  # servers at home ask for no key, the SDK does
 _SLICE_S = 0.25
@@ -127,7 +127,7 @@ class OpenAIServer:
         if error.wait_s > 0:
             self._rest_until_s = now_s + min(error.wait_s, _LONGEST_REST_S)
         slow = took_s >= min(SLOW_S, self.deadline_s / 2)
-        if slow or error.trouble in _SOMEBODY_MUST_ACT or self._strikes >= STRIKES:
+        if slow or error.trouble in SOMEBODY_MUST_ACT or self._strikes >= STRIKES:
             self._breaker.failed(now_s)
 
     def _called(self, request: Callable[[], Parts], send: Callable[[Any, Parts], T],

@@ -1,9 +1,9 @@
 """What an agent should know before it begins: the project's notes, its last summary, and its most recent and most
 relevant observations, within a number of tokens.
 
-The text depends on what is remembered and on nothing else (no clock, no counters), so that it is the same byte for byte
-until something changes and a model's cache of its prompt survives. Everything recalled stands inside one envelope that
-says it is data, and nothing recalled can close that envelope.
+The text depends on what is remembered and on whether the model that writes it fails, and on nothing else (no clock, no
+counters), so that it is the same byte for byte until something changes and a model's cache of its prompt survives.
+Everything recalled stands inside one envelope that says it is data, and nothing recalled can close that envelope.
 """
 
 import logging
@@ -25,6 +25,7 @@ from codexmem.events.log import Log
 from codexmem.events.review import Review, Sought
 from codexmem.search.finder import Finder
 from codexmem.services.memories import Memories
+from codexmem.services.model_watch import ModelWatch
 from codexmem.store.event_pages import Span
 from codexmem.store.sessions import Sessions
 
@@ -98,7 +99,8 @@ class Context:
     """Chooses and words what an agent is handed."""
 
     def __init__(self, memories: Memories, finder: Finder, sessions: Sessions, log: Log, review: Review,
-                 tenant: Callable[[], str], excluded: Callable[[str, str], bool]) -> None:  # fmt: skip
+                 tenant: Callable[[], str], excluded: Callable[[str, str], bool], model: ModelWatch | None = None,
+                 language: str = "en") -> None:  # fmt: skip
         self._review = review
         self._prepared = threading.Event()
         self._excluded = excluded  # by directory and project: what nothing is captured from is told nothing
@@ -108,6 +110,8 @@ class Context:
         self._log = log
         self._tenant = tenant
         self._starts = _Starts()
+        self._model = model
+        self._language = language
 
     def give(self, wish: Wish) -> Given:
         """The context for the start of a session or, with a prompt, what bears on that prompt."""
@@ -158,6 +162,7 @@ class Context:
             self._prepared.set()
             threading.Thread(target=self._finder.prepare, name="codexmem-prepare", daemon=True).start()
         page = _Page(wish.project, wish.tokens)
+        page.about(self._about())
         page.section("Notes", map(_note, self._notes(wish.project)), share=_NOTE_SHARE, whole=True)
         last = self._newest(wish.project, Kind.SUMMARY, 1)
         page.section("Last session", map(_summary, last), whole=True)
@@ -167,6 +172,15 @@ class Context:
         recent = [memory for memory in self._newest(wish.project, Kind.OBSERVATION, _RECENT) if memory.seq not in known]
         page.section("Recent, newest first", map(_line, recent))
         return page.given()
+
+    def _about(self) -> str:
+        """What a person should know of the memory itself: that its model fails or, at first, who writes it."""
+        if self._model is None:
+            return ""
+        if (failing := self._model.failing()) is not None:
+            return self._model.writer.failing(failing.error_class, self._language)
+        first = len(self._sessions.newest(limit=2)) <= 1
+        return self._model.writer.described(self._language) if first else ""
 
     def _for_prompt(self, wish: Wish, told: frozenset[int]) -> Given:
         text = privacy.strip(wish.prompt).strip()
@@ -214,6 +228,13 @@ class _Page:
         self._parts: list[str] = []
         self._seqs: list[int] = []
         self._whole: list[int] = []
+
+    def about(self, line: str) -> None:
+        """A line about the memory itself, which is told whatever else there is to tell."""
+        if line:
+            text = f"## About this memory\n- codexmem: {line}"
+            self._left -= text_size.tokens(text)
+            self._parts.append(text)
 
     def section(self, title: str, items: Iterable[_Item], *, share: float = 1.0, whole: bool = False) -> None:
         """Add what fits, at most so much of the whole."""

@@ -21,7 +21,7 @@ from codexmem.domain.query import Filter, Page
 from codexmem.domain.session import Session
 from codexmem.events.log import Log
 from codexmem.jobs.duty import Context, Done, Interrupted
-from codexmem.llm.distil import Distiller
+from codexmem.llm.distil import Distiller, failed
 from codexmem.llm.material import Digest, Distilled, Material, Result
 from codexmem.services.memories import Memories
 from codexmem.store.captures import Captures
@@ -166,6 +166,10 @@ class Extraction:
             "error": redaction.redact(result.error) if result.error else None,
         }
         self._log.append(NewEvent(EventType.MODEL_RESULT, f"job:{job.id}", payload, session.project))
+        if failed(result.error_class):
+            failure = {"kind": job.kind, "subject": session.subject, "attempts": job.attempts, "fallback": result.by,
+                       "error": payload["error"], "error_class": result.error_class}  # fmt: skip
+            self._log.append(NewEvent(EventType.MODEL_FAILED, f"job:{job.id}", failure, session.project))
 
     @contextmanager
     def _failures_timed(self, job: Job, message_type: str) -> Iterator[None]:

@@ -6,6 +6,7 @@ from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
 from codexmem.domain.capture import SKIPPED_TOOLS
+from codexmem.domain.writer import Writer, writer_of
 from codexmem.settings.table import BY_NAME, DEFAULT_MODEL, SETTINGS
 
 
@@ -73,6 +74,13 @@ class Settings:
     def direct_url(self) -> str:
         """The store without a pooler in between."""
         return self.database_direct_url or self.database_url
+
+    @property
+    def writer(self) -> Writer:
+        """Who writes memories from what is captured."""
+        return writer_of(
+            self.provider, model=self.openai_model, base_url=self.openai_base_url, api_key=self.openai_api_key
+        )
 
     def shown(self, name: str) -> str:
         """A value as it may be printed: never a password."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -13,7 +16,7 @@ from codexmem.domain.errors import CodexmemError
 from codexmem.embed.openai import OpenAIEmbedder
 from codexmem.settings import load
 from tests._support.model_server import ModelServer, refused
-from tests._support.server import Server
+from tests._support.server import Server, environment
 
 pytestmark = pytest.mark.sqlite
 
@@ -32,6 +35,23 @@ def captured(server: Server, project: str) -> dict[str, Any]:
         time.sleep(0.05)
     row: dict[str, Any] = rows[0]
     return row
+
+
+def failures(server: Server) -> tuple[dict[str, int], int]:
+    """Failures by class, and how many the trends count."""
+    classes: dict[str, int] = server.request("GET", "/api/ops/failure-summary").json["byErrorClass"]
+    trends = server.request("GET", "/api/ops/trends?windowSec=3600&bucketSec=3600").json["buckets"]
+    return classes, sum(bucket["failureCount"] for bucket in trends)
+
+
+def doctor(data_dir: Path) -> dict[str, Any]:
+    """What `doctor` says about who writes, in a shell that knows nothing of the server's settings."""
+    command = [sys.executable, "-m", "codexmem.cli", "doctor", "--json"]
+    env = environment(data_dir, CODEXMEM_EMBEDDER="none")
+    done = subprocess.run(command, env=env, capture_output=True, check=False)
+    checks = json.loads(done.stdout)["checks"]
+    found: dict[str, Any] = next(check for check in checks if check["check"] == "writer")
+    return found
 
 
 def metrics(server: Server) -> dict[str, int]:
@@ -65,7 +85,67 @@ def test_6_1_rules_ask_nobody(tmp_path: Path) -> None:
 def test_6_3_without_a_key(tmp_path: Path) -> None:
     with Server(tmp_path, settings={"OPENAI_API_KEY": "", "CODEXMEM_OPENAI_API_KEY": ""}) as server:
         assert "server.py" in captured(server, "demo")["title"]
-        assert metrics(server)["fallback_used"] == 1
+        # Nobody was to be asked, so nothing was replaced and nothing has failed.
+        assert set(metrics(server).values()) == {0}
+        assert failures(server) == ({}, 0)
+        assert server.request("GET", "/api/ops/system").json["model"]["failing"] is None
+
+
+@pytest.mark.clause("000 §3.5.10", "a model that refuses its key is a failure that is seen: summary, trends, system, "
+                    "doctor and the next session's context")  # fmt: skip
+def test_6_3_a_key_that_is_refused_is_seen(tmp_path: Path) -> None:
+    with ModelServer(script=lambda _: refused(401, "no such key")) as model:
+        settings = {"CODEXMEM_OPENAI_BASE_URL": model.url, "OPENAI_API_KEY": "sk-wrong", "CODEXMEM_EMBEDDER": "none",
+                    "CODEXMEM_OPENAI_MODEL": "small-one"}  # fmt: skip
+        with Server(tmp_path, settings=settings) as server:
+            assert "server.py" in captured(server, "demo")["title"]
+            classes, count = failures(server)
+            assert (set(classes), count) == ({"auth_invalid"}, sum(classes.values()))
+            newest = server.request("GET", "/api/ops/failure-summary").json["failures"][0]
+            assert (newest["messageType"], newest["fallback"], newest["sessionDbId"]) == ("observation", "rules", 1)
+            assert "refuses the API key" in newest["error"]
+            exported = server.request("GET", "/api/ops/failure-summary/export?format=ndjson").body.decode()
+            assert "auth_invalid" in exported
+            told = server.request("GET", "/api/ops/system").json["model"]
+            assert (told["writer"]["provider"], told["writer"]["model"]) == ("openai", "small-one")
+            assert (told["failing"]["errorClass"], told["failing"]["count"] >= 1) == ("auth_invalid", True)
+            context = server.request("GET", "/api/context?project=demo&session=next").body.decode()
+            assert "the model small-one at 127.0.0.1 fails (it refuses the key" in context
+            found = doctor(tmp_path)
+            assert found["state"] == "warning"
+            assert "CODEXMEM_OPENAI_API_KEY" in found["how"]
+            model.script = lambda _: None
+            time.sleep(0.1)
+        # The key was changed: the first answer that is used ends the trouble.
+        with Server(tmp_path, settings=settings) as server:
+            captured(server, "again")
+            assert server.request("GET", "/api/ops/system").json["model"]["failing"] is None
+            context = server.request("GET", "/api/context?project=demo&session=later").body.decode()
+            assert "fails" not in context
+            assert doctor(tmp_path)["state"] == "ok"
+
+
+def test_6_3_one_hiccup_is_no_trouble_and_three_are(tmp_path: Path) -> None:
+    with ModelServer(script=lambda _: "no JSON at all") as model:
+        settings = {"CODEXMEM_OPENAI_BASE_URL": model.url, "CODEXMEM_EMBEDDER": "none"}
+        with Server(tmp_path, settings=settings) as server:
+            captured(server, "one")
+            assert server.request("GET", "/api/ops/system").json["model"]["failing"] is None
+            captured(server, "two")
+            captured(server, "three")
+            failing = server.request("GET", "/api/ops/system").json["model"]["failing"]
+            assert (failing["errorClass"], failing["count"]) == ("parse_fail", 3)
+
+
+@pytest.mark.parametrize("lang, said", [
+    ("en", "memories are written by rules on this machine; nothing leaves it"),
+    ("zh", "记忆由本机上的规则写成，内容不会离开本机"),
+])  # fmt: skip
+def test_6_1_the_first_session_is_told_who_writes(tmp_path: Path, lang: str, said: str) -> None:
+    settings = {"CODEXMEM_PROVIDER": "rules", "CODEXMEM_EMBEDDER": "none", "CODEXMEM_LANG": lang}
+    with Server(tmp_path, settings=settings) as server:
+        assert said in server.request("GET", "/api/context?project=demo&session=first").body.decode()
+        assert server.request("GET", "/api/context?project=demo&session=second").body.decode() == ""
 
 
 @pytest.mark.clause("000 §6.3", "when a call fails rules go on, and the failure is counted")

@@ -12,14 +12,17 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from codexmem.cli import writer
 from codexmem.cli.doctor import agent_checks, search_checks
 from codexmem.cli.doctor.finding import Finding, State
+from codexmem.cli.messages import language
 from codexmem.cli.store import transfer_of
 from codexmem.clients.hook.spool import outside
 from codexmem.clients.hook.surroundings import environment
 from codexmem.domain import json_text
 from codexmem.domain.errors import CodexmemError, InvalidArgument
 from codexmem.domain.ids import SystemClock
+from codexmem.domain.writer import trouble
 from codexmem.services.lab import profiles
 from codexmem.settings import Settings
 from codexmem.store import inspection
@@ -47,6 +50,7 @@ def examine(settings: Settings) -> Iterator[Finding]:
         ("vectors", lambda: search_checks.vectors(settings)),
         ("embedder", lambda: search_checks.embedder(settings)),
         ("index", lambda: _index(settings, server, sound=seen["integrity"] == "ok")),
+        ("writer", lambda: _writer(settings)),
         ("backup", lambda: _backup(settings)),
         ("neighbours", lambda: _neighbours(settings)),
         ("profile", lambda: _profile(settings)),
@@ -141,6 +145,16 @@ def _backup(settings: Settings) -> Finding:
     if age > _OLD_MS:
         return Finding("backup", "warning", "doctor.backup_old", values)
     return Finding("backup", "ok", "doctor.backup", values)
+
+
+def _writer(settings: Settings) -> Finding:
+    if settings.url:
+        return Finding("writer", "ok", "writer.elsewhere", {"url": settings.url})
+    found = writer.seen(settings)
+    if found.trouble is None:
+        return Finding("writer", "ok", "doctor.writer", {"text": found.text()})
+    values = {"text": found.text(), "how": trouble(found.trouble, language())}
+    return Finding("writer", "warning", "doctor.writer_fails", values)
 
 
 def _profile(settings: Settings) -> Finding:

@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from codexmem.cli import writer
 from codexmem.cli.frame import Command, current, option, setting_option
 from codexmem.cli.install.installed import commands_of, detected, person
 from codexmem.cli.install.service import started
-from codexmem.cli.messages import say
+from codexmem.cli.messages import language, say
 from codexmem.cli.output import UsageProblem
 from codexmem.cli.store import chosen
+from codexmem.domain.writer import MODEL, RULES
 from codexmem.settings import user_file
 
 if TYPE_CHECKING:
@@ -22,24 +24,29 @@ if TYPE_CHECKING:
 @click.command("init", cls=Command, key="init")
 @option("--service", type=click.Choice(["auto", "none"]), default="auto", key="init.service")
 @option("--dry-run", is_flag=True, key="init.dry_run")
+@setting_option("provider", metavar="openai|rules")
 @setting_option("port", metavar="PORT")
 @setting_option("data_dir", metavar="DIR")
-def init(service: str, dry_run: bool, port: str | None, data_dir: str | None) -> None:
+def init(service: str, dry_run: bool, provider: str | None, port: str | None, data_dir: str | None) -> None:
     """Make the store, keep the server running, and say what comes next."""
-    settings = chosen(port=port, data_dir=data_dir)
+    settings = chosen(port=port, data_dir=data_dir, provider=provider)
     if settings.url or settings.on_postgres:
         raise UsageProblem(say("init.elsewhere"), hint=say("init.elsewhere_hint"))
-    given = {name: str(getattr(settings, name)) for name, flag in (("port", port), ("data_dir", data_dir)) if flag}
+    flags = (("port", port), ("data_dir", data_dir), ("provider", provider))
+    given = {name: str(getattr(settings, name)) for name, flag in flags if flag}
     supervisor = _supervisor() if service == "auto" else None
     output = current()
     document: dict[str, Any] = {
         "dry_run": dry_run, "data_dir": str(settings.data_dir), "settings_file": str(user_file()) if given else None,
         "service": supervisor.name if supervisor else None, "unit": str(supervisor.unit()) if supervisor else None,
-        "url": None, "agents": [agent.name for agent in detected()],
+        "url": None, "writer": None, "agents": [agent.name for agent in detected()],
     }  # fmt: skip
     if dry_run:
         output.result(document, _plan_text(settings, given, supervisor))
         return
+    if (said := _asked_who_writes(settings)) is not None:
+        given["provider"] = said
+        settings = chosen(port=port, data_dir=data_dir, provider=said)
     if given:
         _save(given)
         output.note(say("init.saved", path=user_file()))
@@ -48,10 +55,22 @@ def init(service: str, dry_run: bool, port: str | None, data_dir: str | None) ->
         _enable(supervisor, settings)
     output.note(say("init.starting"))
     running, _ = started(settings)
-    document["url"] = running.url
+    who = writer.seen(settings)
+    document |= {"url": running.url, "writer": who.document()}
     output.result(document, say("init.ready", url=running.url, path=settings.data_dir))
     output.note(say("status.kept_by", who=supervisor.name if supervisor else say("status.by_hook")))
+    output.note(who.text())
+    if who.writer.sends:
+        output.note(say("init.model_off"))
     _go_on(settings)
+
+
+def _asked_who_writes(settings: Settings) -> str | None:
+    """What the person says, where captured text would leave this machine and nobody has decided on that yet."""
+    if not settings.writer.sends or settings.origins["provider"] != "default" or not current().may_ask:
+        return None
+    current().note(settings.writer.described(language()))
+    return MODEL if click.confirm(say("init.ask_model", host=settings.writer.host), default=True, err=True) else RULES
 
 
 def _supervisor() -> Supervisor | None:

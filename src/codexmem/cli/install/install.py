@@ -73,7 +73,10 @@ def install_into(settings: Settings, agents: Sequence[Agent], *, dry_run: bool =
         output.result({"dry_run": True, "agents": [case.document() for case in cases]}, shown)
         _leave(cases)
         return
+    from codexmem.cli import writer
+
     output.note(shown)
+    output.note(writer.line(settings))
     if any(change.fate != UNTOUCHED for case in cases for change in case.changes) and not yes:
         confirm(say("install.confirm"))
     for case in cases:

@@ -82,6 +82,10 @@ def status(data_dir: str | None) -> None:
                  uptime=_uptime(running.uptime_ms)) if running else say("status.none"),
              say("status.kept_by", who=_keeper(document["kept_by"])),
              say("status.places", data=settings.data_dir, log=document["log"])]  # fmt: skip
+    from codexmem.cli import writer
+
+    lines.append(writer.line(settings))
+    document["writer"] = None if settings.url else writer.seen(settings).document()
     current().result(document, "\n".join(lines))
     if running is None:
         current().note(say("status.next"))

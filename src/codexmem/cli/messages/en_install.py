@@ -25,6 +25,9 @@ INSTALL: dict[str, str] = {
     "init.would_unit": "would write {path}",
     "init.no_agents": "no agent was found here; once there is one: codexmem install --detect",
     "init.offer": "Install into {agents}? The changes are shown first.",
+    "init.ask_model": "May what agents do here be sent to {host}? No: rules on this machine write the memories.",
+    "init.model_off": "to have rules on this machine write them: codexmem init --provider rules, then codexmem stop",
+    "writer.elsewhere": "who writes the memories is decided by the server at {url}",
     "init.next": "found: {agents}; go on with: codexmem install --detect",
     "install.short": "Connect coding agents with the memory.",
     "install.help": "Put hooks and the MCP server into the agents' own configuration. The exact change of each file is "

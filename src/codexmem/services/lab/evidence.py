@@ -82,7 +82,7 @@ class Shelves:
     """Makes the shelf of each run."""
 
     def __init__(self, db: Database, library: Library, evidence: EvidenceTable, runs: Runs, trace: Trace, clock: Clock,
-                 configured: Mapping[str, str]) -> None:  # fmt: skip
+                 configured: Mapping[str, str], namespaces: Sequence[str] = ()) -> None:  # fmt: skip
         self._db = db
         self._library = library
         self._evidence = evidence
@@ -90,6 +90,7 @@ class Shelves:
         self._trace = trace
         self._clock = clock
         self._configured = dict(configured)
+        self._namespaces = tuple(namespaces)
         self._freshness = Freshness()
 
     def shelf(self, task: RunTask) -> "RunShelf":
@@ -98,6 +99,13 @@ class Shelves:
             task.run.id, self._library, self._evidence, self._clock, self._trace.masked,
             lambda namespace: self._ready(namespace, task),
         )  # fmt: skip
+
+    def are_empty(self, config: Mapping[str, Any]) -> bool:
+        """Whether a run with this configuration has nothing to search; a few looks into an index."""
+        return bool(self._namespaces) and not any(
+            self._library.list(each, limit=1, apart=place_of(each, config, self._configured).apart)[0]
+            for each in self._namespaces
+        )
 
     def _ready(self, namespace: str, task: RunTask) -> str:
         """Have the namespace's folder read; returns what keeps its pieces apart."""

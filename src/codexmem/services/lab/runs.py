@@ -6,11 +6,11 @@ batch of four that comes after a batch of five hundred is done after about eight
 what waits, and asks the jobs to stop; a run that was marked ends as canceled.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from codexmem.domain import ids
-from codexmem.domain.errors import Conflict, InvalidArgument, NotFound
+from codexmem.domain.errors import Conflict, InvalidArgument, NotFound, Unavailable
 from codexmem.domain.event import EventType
 from codexmem.domain.ids import Clock
 from codexmem.domain.job import PATIENT, JobStatus, NewJob
@@ -42,6 +42,8 @@ RUN = "lab.run"  # the kind of job that executes a run
 ATTEMPTS = 10
 MAX_QUERY = 200
 DEFAULT_REASON = "user_cancel"
+NO_MODEL = "no model is configured"
+NO_MODEL_HINT = "set OPENAI_API_KEY or CODEXMEM_OPENAI_BASE_URL, or ask for a dry_run"
 
 __all__ = ["DEFAULT_REASON", "RUN", "Canceling", "Place", "Runs", "Verdict", "job_of"]
 
@@ -57,7 +59,7 @@ class Runs:
     """The acting tenant's batches and runs."""
 
     def __init__(self, db: Database, table: Table, moves: Moves, trace: Trace, queue: Queue, clock: Clock,
-                 ground: Ground) -> None:  # fmt: skip
+                 ground: Ground, has_model: Callable[[str, str], bool] = lambda model, base: True) -> None:  # fmt: skip
         self._db = db
         self._table = table
         self._moves = moves
@@ -65,6 +67,7 @@ class Runs:
         self._queue = queue
         self._clock = clock
         self._ground = ground
+        self._has_model = has_model  # by its name and its server's address
         self._lists = LabLists(db)
 
     def running(self, batches: Sequence[Batch]) -> dict[str, int]:
@@ -86,6 +89,8 @@ class Runs:
         _require_sound(order)
         turn = self.turn() if turn is None else turn
         config = snapshot(self._ground, order.overrides)
+        if not order.dry_run and not self._has_model(config["llm_model"], config["openai_api_base"]):
+            raise Unavailable(NO_MODEL, hint=NO_MODEL_HINT, details={"reason": "no_model"})
         now_ms, request = self._clock.now_ms(), str(self._trace.masked(order.user_request))
         batch = Batch(
             id=ids.prefixed("batch"), status=BatchStatus.QUEUED, created_ms=now_ms, started_ms=None, ended_ms=None,

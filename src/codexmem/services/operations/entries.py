@@ -83,7 +83,7 @@ class SessionTiming:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A job that failed for good."""
+    """A job that failed for good, or a model whose work rules have done."""
 
     seq: int
     at_ms: int
@@ -94,6 +94,7 @@ class Failure:
     attempts: int
     error_class: str
     error: str
+    fallback: str | None = None  # who did the work nevertheless
 
 
 def search_trace(event: Event) -> SearchTrace:
@@ -133,13 +134,14 @@ def session_timing(event: Event) -> SessionTiming:
 
 
 def failure(event: Event, message_types: Mapping[str, str]) -> Failure:
-    """A `queue.failed`; `message_types` names what the kinds of extraction jobs are called outside."""
+    """A `queue.failed` or `model.failed`; `message_types` tells what kinds of extraction jobs are called outside."""
     said = event.payload or {}
     kind = _text(said, "kind")
     return Failure(
         seq=event.seq, at_ms=event.at_ms, job=numbered(event.subject, "job"), kind=kind,
         session=numbered(_text(said, "subject"), "session"), message_type=message_types.get(kind),
         attempts=int(_number(said, "attempts")), error_class=_text(said, "error_class"), error=_text(said, "error"),
+        fallback=_text(said, "fallback") or None,
     )  # fmt: skip
 
 

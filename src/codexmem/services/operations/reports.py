@@ -4,16 +4,18 @@ A list looks at a bounded number of events and says whether that cut it short. A
 taken, so that it costs no more memory than a page.
 """
 
+import heapq
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Generic, TypeVar
 
 from codexmem.domain.errors import InvalidArgument, NotFound
 from codexmem.domain.event import Event, EventType
 from codexmem.domain.memory import Kind
 from codexmem.domain.search import Mode
-from codexmem.events.review import MOST_LOOKED_AT, Review, Sought
+from codexmem.events.review import MOST_EXPORTED_FROM, MOST_LOOKED_AT, Review, Sought
 from codexmem.services.memories import Memories
 from codexmem.services.operations.entries import (
     Explained,
@@ -27,6 +29,7 @@ from codexmem.services.operations.entries import (
 )
 from codexmem.store.event_pages import Span
 
+FAILURES = (EventType.QUEUE_FAILED, EventType.MODEL_FAILED)
 MAX_LISTED = 1_000
 MAX_EXPORTED = 10_000
 _NAMED = frozenset(Kind) - {Kind.CHUNK}
@@ -130,7 +133,7 @@ class FailureSummary:
 class _Kind(Generic[T]):
     """What one report reads: where, as what, and which of it."""
 
-    sought: Sought
+    sought: tuple[Sought, ...]
     read: Callable[[Event], T]
     keeps: Callable[[T], bool]
 
@@ -176,9 +179,10 @@ class Reports:
         kept: list[Failure] = []
         classes: Counter[str] = Counter()
         scanned = 0
-        for page in self._review.pages(kind.sought, most=MOST_LOOKED_AT):
-            scanned += len(page)
-            for row in filter(None, map(kind.kept, page)):
+        for event in islice(self._events(kind, most=MOST_LOOKED_AT), MOST_LOOKED_AT):
+            scanned += 1
+            row = kind.kept(event)
+            if row is not None:
                 classes[row.error_class] += 1
                 if len(kept) < most:
                     kept.append(row)
@@ -198,28 +202,38 @@ class Reports:
         return self._exported(self._failed(wanted), limit)
 
     def _traces(self, wanted: TraceFilter) -> _Kind[SearchTrace]:
-        return _Kind(Sought(EventType.SEARCH_ANSWERED, wanted.within.span()), search_trace, wanted.keeps)
+        return _Kind((Sought(EventType.SEARCH_ANSWERED, wanted.within.span()),), search_trace, wanted.keeps)
 
     def _timings(self, wanted: TimingFilter) -> _Kind[SessionTiming]:
         subject = f"session:{wanted.session}" if wanted.session is not None else None
-        return _Kind(Sought(EventType.EXTRACTION_TIMED, wanted.within.span(), subject), session_timing, wanted.keeps)
+        sought = Sought(EventType.EXTRACTION_TIMED, wanted.within.span(), subject)
+        return _Kind((sought,), session_timing, wanted.keeps)
 
     def _failed(self, wanted: FailureFilter) -> _Kind[Failure]:
         def read(event: Event) -> Failure:
             return failure(event, self._message_types)
 
-        return _Kind(Sought(EventType.QUEUE_FAILED, wanted.within.span()), read, wanted.keeps)
+        return _Kind(tuple(Sought(each, wanted.within.span()) for each in FAILURES), read, wanted.keeps)
+
+    def _events(self, kind: _Kind[T], *, most: int) -> Iterator[Event]:
+        """What a report reads, of whatever type, newest first."""
+        streams = (
+            (event for page in self._review.pages(each, most=most) for event in page) for each in kind.sought
+        )  # fmt: skip
+        return heapq.merge(*streams, key=lambda event: (-event.at_ms, -event.seq))
 
     def _listed(self, kind: _Kind[T], limit: int) -> Listed[T]:
+        (sought,) = kind.sought
         looked = self._review.newest(
-            kind.sought, lambda event: kind.kept(event) is not None, limit=_at_most(limit, MAX_LISTED)
+            sought, lambda event: kind.kept(event) is not None, limit=_at_most(limit, MAX_LISTED)
         )
         return Listed(tuple(kind.read(event) for event in looked.events), looked.scanned, looked.truncated)
 
     def _exported(self, kind: _Kind[T], limit: int) -> Iterator[T]:
         left = _at_most(limit, MAX_EXPORTED)
-        for page in self._review.pages(kind.sought):
-            for row in filter(None, map(kind.kept, page)):
+        for event in islice(self._events(kind, most=MOST_EXPORTED_FROM), MOST_EXPORTED_FROM):
+            row = kind.kept(event)
+            if row is not None:
                 yield row
                 left -= 1
                 if left == 0:

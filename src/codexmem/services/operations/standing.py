@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from codexmem.domain.ids import Clock
 from codexmem.domain.job import JobStatus
 from codexmem.domain.session import Session
+from codexmem.domain.writer import Writer
+from codexmem.services.model_watch import Failing, ModelWatch
 from codexmem.services.operations.disk import Disk, Room
 from codexmem.services.operations.upkeep import IndexState, Upkeep
 from codexmem.store import depth
@@ -92,6 +94,8 @@ class Look:
     waiting: Waiting | None
     index: IndexState
     metrics: dict[str, dict[str, int]]
+    writer: Writer
+    failing: Failing | None
     spent: Spent
     agents: Agents
     followers: int
@@ -101,13 +105,14 @@ class Look:
 class Standing:
     """Looks at the acting tenant's store."""
 
-    def __init__(self, db: Database, clock: Clock, upkeep: Upkeep, sessions: Sessions, *, schema: str,
-                 kinds: Sequence[str], worker: Callable[[], WorkerState], spent: Callable[[], Spent], followers: Callable[[], int],
-                 disk: Disk | None = None, directory: str | None = None) -> None:  # fmt: skip
+    def __init__(self, db: Database, clock: Clock, upkeep: Upkeep, sessions: Sessions, model: ModelWatch, *,
+                 schema: str, kinds: Sequence[str], worker: Callable[[], WorkerState], spent: Callable[[], Spent],
+                 followers: Callable[[], int], disk: Disk | None = None, directory: str | None = None) -> None:  # fmt: skip
         self._db = db
         self._clock = clock
         self._upkeep = upkeep
         self._sessions = sessions
+        self._model = model
         self._lately = Lately(db)
         self._figures = Figures(db)
         self._schema = schema
@@ -125,8 +130,8 @@ class Standing:
             at_ms=self._clock.now_ms(), engine=self._db.engine.name, engine_version=self._db.engine.version,
             schema=self._schema, worker=worker, queue=depth.whole(self._db, self._kinds), counted=depth.MOST,
             waiting=depth.oldest(self._db, now_ms=self._clock.now_ms()), index=self._upkeep.index_state(),
-            metrics=self._upkeep.agent_metrics(), spent=self._spent(), agents=self.agents(),
-            followers=self._followers(), place=self._place(),
+            metrics=self._upkeep.agent_metrics(), writer=self._model.writer, failing=self._model.failing(),
+            spent=self._spent(), agents=self.agents(), followers=self._followers(), place=self._place(),
         )  # fmt: skip
 
     def agents(self) -> Agents:

@@ -10,6 +10,7 @@ from codexmem.domain.errors import InvalidArgument
 from codexmem.domain.event import EventType
 from codexmem.domain.ids import Clock
 from codexmem.events.review import MOST_MEASURED, Review
+from codexmem.services.operations.reports import FAILURES
 from codexmem.store.event_pages import Measured, Span
 
 WINDOW_S = range(60, 86_400 + 1)
@@ -54,21 +55,23 @@ class Trends:
         last_ms = until_ms if until_ms is not None else self._clock.now_ms()
         to_ms = max(last_ms, window_s * 1000) + 1  # what happened in this very millisecond counts
         span, width_ms = Span(to_ms - window_s * 1000, to_ms), bucket_s * 1000
-        searched, extracted, failed = (
+        sums = [
             self._review.sums(what, span, width_ms=width_ms, most=most)
-            for what in (EventType.SEARCH_ANSWERED, EventType.EXTRACTION_TIMED, EventType.QUEUE_FAILED)
-        )
-        by_time = [{each.from_ms: each for each in sums.buckets} for sums in (searched, extracted, failed)]
+            for what in (EventType.SEARCH_ANSWERED, EventType.EXTRACTION_TIMED, *FAILURES)
+        ]
+        by_time = [{each.from_ms: each for each in found.buckets} for found in sums]
         buckets = tuple(
             _bucket(start, *(found.get(start, Measured(start, 0, 0, 0)) for found in by_time))
             for start in range(span.from_ms, span.to_ms, width_ms)
         )
-        truncated = searched.truncated or extracted.truncated or failed.truncated
-        return Trend(span.from_ms, span.to_ms, buckets, truncated)
+        return Trend(span.from_ms, span.to_ms, buckets, any(found.truncated for found in sums))
 
 
-def _bucket(start: int, searched: Measured, extracted: Measured, failed: Measured) -> Bucket:
-    return Bucket(start, searched.count, _average_ms(searched), extracted.count, _average_ms(extracted), failed.count)
+def _bucket(start: int, searched: Measured, extracted: Measured, *failed: Measured) -> Bucket:
+    return Bucket(
+        start, searched.count, _average_ms(searched), extracted.count, _average_ms(extracted),
+        sum(each.count for each in failed),
+    )  # fmt: skip
 
 
 def _average_ms(measured: Measured) -> float | None:

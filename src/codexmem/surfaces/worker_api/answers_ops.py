@@ -58,7 +58,7 @@ class Timing(Row):
 
 
 class Failure(Row):
-    """One job that failed for good."""
+    """One job that failed for good, or one call of a model."""
 
     jobId: int | None  # noqa: N815
     kind: str
@@ -67,6 +67,7 @@ class Failure(Row):
     attempts: int
     errorClass: str  # noqa: N815
     error: str
+    fallback: str | None = Field(description="who did the work although the model failed: rules")
 
 
 class Looked(Answer):

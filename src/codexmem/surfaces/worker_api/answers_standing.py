@@ -117,10 +117,32 @@ class QueueAnswer(Answer):
     oldestWaiting: WaitingJob | None  # noqa: N815
 
 
+class WriterAnswer(Answer):
+    """Who writes memories from what is captured."""
+
+    provider: str = Field(description="openai or rules: who works, not what is set")
+    model: str | None
+    host: str | None = Field(description="where the text goes")
+    chosen: bool = Field(description="false: rules, because neither key nor address is set")
+    leavesMachine: bool  # noqa: N815
+
+
+class FailingAnswer(Answer):
+    """What is wrong with the model."""
+
+    errorClass: str  # noqa: N815
+    error: str
+    since: str
+    sinceEpoch: int  # noqa: N815
+    count: int = Field(description="extractions in a row, as far as was looked back")
+
+
 class ModelAnswer(Answer):
     """How well the model answers."""
 
     metrics: AgentMetrics
+    writer: WriterAnswer
+    failing: FailingAnswer | None = Field(description="null while the model answers, or where none is asked")
 
 
 class BudgetAnswer(Answer):

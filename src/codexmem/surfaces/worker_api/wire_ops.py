@@ -223,6 +223,7 @@ def failure(row: Failure) -> Row:
         "attempts": row.attempts,
         "errorClass": row.error_class,
         "error": row.error,
+        "fallback": row.fallback,
     }
 
 

@@ -4,6 +4,8 @@ from codexmem.domain.handle import ref
 from codexmem.domain.job import JobStatus
 from codexmem.domain.memory import Kind
 from codexmem.domain.ranking import Ranked
+from codexmem.domain.writer import Writer
+from codexmem.services.model_watch import Failing
 from codexmem.services.operations.backups import Backups, Commands, Kept, Making, Verified
 from codexmem.services.operations.entries import Explained, Result
 from codexmem.services.operations.standing import Agent, Look, Place, WorkerState
@@ -78,7 +80,7 @@ def system(health: Health, readiness: Readiness, python: str, look: Look) -> Row
         "worker": _worker(look.worker),
         "queue": _queue(look),
         "index": wire_ops.index_status(look.index),
-        "model": {"metrics": look.metrics},
+        "model": {"metrics": look.metrics, "writer": _writer(look.writer), "failing": _failing(look.failing)},
         "budget": {
             "day": look.spent.day,
             "spentTokens": look.spent.tokens,
@@ -90,6 +92,28 @@ def system(health: Health, readiness: Readiness, python: str, look: Look) -> Row
         "eventsTodayTruncated": look.agents.events_truncated,
         "live": {"clients": look.followers},
         "data": _place(look.place) if look.place is not None else None,
+    }
+
+
+def _writer(writer: Writer) -> Row:
+    return {
+        "provider": writer.provider,
+        "model": writer.model or None,
+        "host": writer.host or None,
+        "chosen": writer.chosen,
+        "leavesMachine": writer.sends,
+    }
+
+
+def _failing(found: Failing | None) -> Row | None:
+    if found is None:
+        return None
+    return {
+        "errorClass": found.error_class,
+        "error": found.error,
+        "since": iso(found.since_ms),
+        "sinceEpoch": found.since_ms,
+        "count": found.count,
     }
 
 

@@ -20,10 +20,9 @@ from codexmem.services.lab.agent.tools import Toolbox
 from codexmem.services.lab.desk import BankReader, Shelf
 from codexmem.services.lab.journal import Journal
 from codexmem.services.lab.profiles import Profile, profile_of
+from codexmem.services.lab.runs import NO_MODEL, NO_MODEL_HINT
 
 _PASSING = frozenset({Trouble.TRANSIENT, Trouble.RATE_LIMIT})
-_NO_MODEL = "dependency_unavailable: no model is configured"
-_HINT = "set OPENAI_API_KEY or CODEXMEM_OPENAI_BASE_URL, or ask for a dry_run"
 
 
 class ModelFailed(CodexmemError):
@@ -73,7 +72,7 @@ class ProfileAgent:
             return DryModel()
         model = self._models.get(str(task.config.get("llm_model", "")), str(task.config.get("openai_api_base", "")))
         if model is None:
-            raise ModelFailed(f"{_NO_MODEL}; {_HINT}", hint=_HINT)
+            raise ModelFailed(f"{ModelFailed.code}: {NO_MODEL}; {NO_MODEL_HINT}", hint=NO_MODEL_HINT)
         return model
 
     def _begun_with(self, journal: Journal) -> Profile:

@@ -1,0 +1,60 @@
+"""Whether the model that is to write memories does so: the newest extractions tell.
+
+One that refuses its key, has no quota or is not there fails until somebody does something; any other trouble counts
+when it has come several times in a row.
+"""
+
+from dataclasses import dataclass
+
+from codexmem.domain.event import Event, EventType
+from codexmem.domain.writer import RULES, Writer
+from codexmem.events.review import Review, Sought
+from codexmem.llm.distil import failed
+from codexmem.llm.model import SOMEBODY_MUST_ACT
+from codexmem.store.event_pages import Span
+
+IN_A_ROW = 3
+_LOOKED_AT = 50  # extractions
+_EVER = Span(0, 2**62)
+
+
+@dataclass(frozen=True, slots=True)
+class Failing:
+    """A model that does not do its work."""
+
+    error_class: str
+    error: str
+    since_ms: int  # as far as was looked back
+    count: int  # extractions in a row
+
+
+class ModelWatch:
+    """Looks at the acting tenant's extractions."""
+
+    def __init__(self, review: Review, writer: Writer) -> None:
+        self._review = review
+        self.writer = writer
+
+    def failing(self) -> Failing | None:
+        """What is wrong with the model; None if it answers or none is to be asked."""
+        if self.writer.provider == RULES:
+            return None
+        sought = Sought(EventType.MODEL_RESULT, _EVER)
+        asked = self._review.newest(sought, _was_asked, limit=_LOOKED_AT, most=_LOOKED_AT).events
+        answered = next((place for place, event in enumerate(asked) if _said(event, "by") == "model"), len(asked))
+        row = asked[:answered]
+        if not row:
+            return None
+        newest = _said(row[0], "error_class")
+        if newest not in SOMEBODY_MUST_ACT and len(row) < IN_A_ROW:
+            return None
+        return Failing(newest, _said(row[0], "error"), row[-1].at_ms, len(row))
+
+
+def _was_asked(event: Event) -> bool:
+    said = event.payload or {}
+    return said.get("by") == "model" or failed(said.get("error_class"))
+
+
+def _said(event: Event, name: str) -> str:
+    return str((event.payload or {}).get(name) or "")
