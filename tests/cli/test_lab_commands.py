@@ -132,6 +132,22 @@ def test_without_a_server_the_command_does_the_work(call: Call) -> None:
     assert call("rb", "ls").err == "no lessons\n"
 
 
+def test_a_batch_without_a_model_and_a_run_without_a_library(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    for language, said, hint in (
+        ("en", "no model is configured", "OPENAI_API_KEY"),
+        ("zh", "没有配置模型", "--dry-run"),
+    ):
+        refused = call("batch", "new", "Cu for C2H4", "--lang", language)
+        assert (refused.code, refused.out) == (6, "")
+        assert said in refused.err
+        assert hint in refused.err
+    (run_id,) = completed(call, "Cu for C2H4", "--recipes", "1")
+    assert "completed (empty library)" in call("run", "show", run_id).out
+    assert "completed (empty library)" in call("run", "ls").out
+    assert "文献库为空，没有可引用的内容" in call("run", "output", run_id, "--lang", "zh").err
+
+
 def test_without_a_server_a_command_learns(call: Call, model: dict[str, str]) -> None:
     assert call("lab", "kb", "add", "--sample").code == 0
     (run_id,) = completed(call, "Cu–TiO2 用于 C2H4", "--recipes", "1", dry=False)

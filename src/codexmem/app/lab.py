@@ -106,7 +106,13 @@ def lab_of(db: Database, settings: Settings, clock: Clock, *, jobs: Jobs, queue:
     answering = agent or agent_of(settings, chosen, banking.reader, shelving.shelves)
     return Lab(
         runs=Runs(
-            db, table, moves, trace, queue, clock, ground_of(settings, chosen),
+            db,
+            table,
+            moves,
+            trace,
+            queue,
+            clock,
+            ground_of(settings, chosen),
             *((has_model(settings),) if agent is None else ()),
         ),
         trace=trace,

@@ -32,6 +32,6 @@ def shelving_of(db: Database, settings: Settings, clock: Clock, under: Rememberi
         "kb_principles_dir": str(settings.kb_principles_dir or ""),
         "kb_modulation_dir": str(settings.kb_modulation_dir or ""),
     }
-    return Shelving(library, Evidences(table, runs), Shelves(
-        db, library, table, runs, trace, clock, folders, namespaces
-    ))
+    return Shelving(
+        library, Evidences(table, runs), Shelves(db, library, table, runs, trace, clock, folders, namespaces)
+    )

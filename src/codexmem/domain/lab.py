@@ -19,6 +19,7 @@ MAX_RECIPES = 50
 MAX_TEMPERATURE = 2.0
 MAX_REASON = 500
 MAX_ERROR = 2_000
+LIBRARY_EMPTY = "library_empty"  # of a run, under `extra`: it had no document to search
 MAX_EXTRA_CHARS = 16_384
 MAX_EXTRA_DEPTH = 8
 SCHEMA_VERSION = 1

@@ -162,9 +162,10 @@ class Runs:
             tx.run(_rejoin, of_id=run_id, job_id=job_id)
 
     def end(self, run_id: str, target: RunStatus, *, now_ms: int, error: str | None = None,
-            output: dict[str, Any] | None = None, event_id: str | None = None) -> bool:  # fmt: skip
+            output: dict[str, Any] | None = None, event_id: str | None = None, extra: dict[str, Any] | None = None
+            ) -> bool:  # fmt: skip
         """End a run; False if it has ended before, or may not end so: one to be canceled can only be canceled."""
-        values = {"error": error, "output": output, "event_id": event_id}
+        values = {"error": error, "output": output, "event_id": event_id, "extra": extra or {}}
         with self._db.transaction() as tx:
             return bool(tx.run(_END[target], of_id=run_id, now=now_ms, **values).rowcount)
 
@@ -330,7 +331,7 @@ def _end_as(target: RunStatus) -> sa.Update:
         sa.update(runs)
         .where(*_of_run, _from[target], wanted)
         .values(status=target.value, ended_ms=_now, holder=None, error=bindparam("error"), output=bindparam("output"),
-                final_event_id=bindparam("event_id"))
+                final_event_id=bindparam("event_id"), extra=bindparam("extra"))
     )  # fmt: skip
 
 

@@ -72,12 +72,35 @@ def test_a_request_is_answered(tmp_path: Path) -> None:
             assert [recipe["M1"] for recipe in output["recipes_json"]["recipes"]] == ["Cu"] * 3
 
 
-@pytest.mark.clause("002 §1.4", "dependency_unavailable is told where no model is configured")
-def test_without_a_model_the_run_says_so(tmp_path: Path) -> None:
-    with lab_door(tmp_path, None) as lab:
-        run = ended_run(lab, dry_run=False)
-        assert run["status"] == "failed"
-        assert run["error"].startswith("dependency_unavailable: no model is configured")
+@pytest.mark.clause("002 §1.4", "dependency_unavailable (503) when a batch is made and no model is configured")
+def test_without_a_model_a_batch_is_refused(tmp_path: Path) -> None:
+    with ModelServer() as other, lab_door(tmp_path, None, lab_api_bases=other.url) as lab:
+        refused = lab.post("/api/v1/batches", {"user_request": "Cu for C2H4", "n_runs": 1})
+        assert refused.status == 503
+        error = refused.json["error"]
+        assert (error["code"], error["message"].startswith("no model is configured")) == (
+            "dependency_unavailable",
+            True,
+        )
+        assert "OPENAI_API_KEY" in str(error)
+        assert lab.get("/batches").json["items"] == []
+        # A dry run asks nobody, and a server that the batch names is somebody to ask.
+        assert ended_run(lab, dry_run=True)["status"] == "completed"
+        named = {"openai_api_base": other.url, "llm_model": "model-b"}
+        assert lab.batch(dry_run=False, overrides=named)["batch"]["status"] == "queued"
+
+
+@pytest.mark.clause("002 §2.4", "a run that had no document to search is marked: library_empty")
+def test_a_run_with_an_empty_library_is_marked(tmp_path: Path) -> None:
+    with lab_door(tmp_path / "store", None) as lab:
+        run = ended_run(lab, dry_run=True)
+        assert (run["status"], run["library_empty"], run["extra"]) == ("completed", True, {})
+        assert lab.get("/runs").json["items"][0]["library_empty"] is True
+    folder = tmp_path / "papers"
+    folder.mkdir()
+    (folder / "copper.md").write_text("Copper lets two CO couple.", encoding="utf-8")
+    with lab_door(tmp_path / "store", None, kb_principles_dir=str(folder)) as lab:
+        assert ended_run(lab, dry_run=True)["library_empty"] is False
 
 
 def test_another_profile_is_a_setting(tmp_path: Path) -> None:

@@ -2851,8 +2851,27 @@ export interface components {
             share: number;
         };
         /**
+         * FailingAnswer
+         * @description What is wrong with the model.
+         */
+        FailingAnswer: {
+            /**
+             * Count
+             * @description extractions in a row, as far as was looked back
+             */
+            count: number;
+            /** Error */
+            error: string;
+            /** Errorclass */
+            errorClass: string;
+            /** Since */
+            since: string;
+            /** Sinceepoch */
+            sinceEpoch: number;
+        };
+        /**
          * Failure
-         * @description One job that failed for good.
+         * @description One job that failed for good, or one call of a model.
          */
         Failure: {
             /** At */
@@ -2865,6 +2884,11 @@ export interface components {
             error: string;
             /** Errorclass */
             errorClass: string;
+            /**
+             * Fallback
+             * @description who did the work although the model failed: rules
+             */
+            fallback: string | null;
             /** Id */
             id: number;
             /** Jobid */
@@ -3418,7 +3442,10 @@ export interface components {
          * @description How well the model answers.
          */
         ModelAnswer: {
+            /** @description null while the model answers, or where none is asked */
+            failing: components["schemas"]["FailingAnswer"] | null;
             metrics: components["schemas"]["AgentMetrics"];
+            writer: components["schemas"]["WriterAnswer"];
         };
         /**
          * Note
@@ -6636,6 +6663,31 @@ export interface components {
             version: string;
         };
         /**
+         * WriterAnswer
+         * @description Who writes memories from what is captured.
+         */
+        WriterAnswer: {
+            /**
+             * Chosen
+             * @description false: rules, because neither key nor address is set
+             */
+            chosen: boolean;
+            /**
+             * Host
+             * @description where the text goes
+             */
+            host: string | null;
+            /** Leavesmachine */
+            leavesMachine: boolean;
+            /** Model */
+            model: string | null;
+            /**
+             * Provider
+             * @description openai or rules: who works, not what is set
+             */
+            provider: string;
+        };
+        /**
          * Mode
          * @description What a rollback does with memories that were written again afterwards.
          * @enum {string}
@@ -9129,6 +9181,8 @@ export interface operations {
                                 updated_at: number;
                             } | null;
                             final_output_event_id: string | null;
+                            /** @description it ended without a document to search, so it cites none */
+                            library_empty: boolean;
                             run_id: string;
                             run_index: number;
                             schema_version: number;
@@ -10766,6 +10820,8 @@ export interface operations {
                                 updated_at: number;
                             } | null;
                             final_output_event_id: string | null;
+                            /** @description it ended without a document to search, so it cites none */
+                            library_empty: boolean;
                             run_id: string;
                             run_index: number;
                             schema_version: number;
@@ -10829,6 +10885,8 @@ export interface operations {
                                 updated_at: number;
                             } | null;
                             final_output_event_id: string | null;
+                            /** @description it ended without a document to search, so it cites none */
+                            library_empty: boolean;
                             run_id: string;
                             run_index: number;
                             schema_version: number;

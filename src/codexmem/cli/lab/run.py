@@ -67,8 +67,11 @@ def output_of(run_id: str, **where: Any) -> None:
     """Show what a run has answered."""
     with lab_door(**where) as door:
         told = door.get("runs", run_id, "output")
+        empty = door.get("runs", run_id)["run"]["library_empty"]
     output = current()
     output.result(told, lab_text.document(told["recipes_json"]))
+    if empty:
+        output.note(say("run.library_empty"), good=False)
     for alias, ref in told["citations"].items():
         output.note(f"[{one_line(alias)}] {one_line(ref)}")
     for mem_id in told["memory_ids"]:

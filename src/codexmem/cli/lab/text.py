@@ -39,8 +39,12 @@ def batch_row(batch: Mapping[str, Any]) -> list[str]:
 
 def run_row(run: Mapping[str, Any]) -> list[str]:
     """A run in a list."""
-    return [run["run_id"], str(run["run_index"]), run["status"], at(run["started_at"]), at(run["ended_at"]),
+    return [run["run_id"], str(run["run_index"]), _status(run), at(run["started_at"]), at(run["ended_at"]),
             cut(one_line(run["error"] or ""), LINE)]  # fmt: skip
+
+
+def _status(run: Mapping[str, Any]) -> str:
+    return run["status"] + (f" ({say('lab.library_empty')})" if run["library_empty"] else "")
 
 
 def batch_text(batch: Mapping[str, Any], runs: Sequence[Mapping[str, Any]]) -> str:
@@ -62,7 +66,7 @@ def run_text(run: Mapping[str, Any]) -> str:
     return labelled([
         (say("lab.run"), run["run_id"]),
         (say("lab.batch"), f"{run['batch_id']} #{run['run_index']}"),
-        (say("lab.status"), run["status"]),
+        (say("lab.status"), _status(run)),
         (say("lab.created"), at(run["created_at"])),
         (say("lab.started"), at(run["started_at"])),
         (say("lab.ended"), at(run["ended_at"])),

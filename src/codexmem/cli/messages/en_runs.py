@@ -6,6 +6,8 @@ RUNS: dict[str, str] = {
     "lab.lesson": "lesson",
     "lab.status": "status",
     "lab.dry_run": "dry run",
+    "lab.library_empty": "empty library",
+    "run.library_empty": "the library was empty: nothing could be cited; add documents with codexmem lab kb add",
     "lab.created": "made",
     "lab.started": "begun",
     "lab.ended": "ended",

@@ -7,6 +7,7 @@ ERRORS: dict[str, str] = {
     "unknown_setting": "{origin}：未知的设置 {name}",
     "bad_setting": "{origin}：{name} 的值有误，应为 {expected}",
     "bad_settings_file": "无法读取 {path}：{problem}",
+    "no_model": "没有配置模型",
     "no_setting": "没有名为 {name} 的设置",
     "backup_newer": "该备份由更新版本的 codexmem 写入（结构 {schema}，本程序为 {ours}）",
     "backup_damaged": "备份 {path} 已损坏：{problem}",
@@ -83,6 +84,7 @@ ERRORS: dict[str, str] = {
 }
 
 HINTS: dict[str, str] = {
+    "no_model": "请设置 OPENAI_API_KEY 或 CODEXMEM_OPENAI_BASE_URL，或改用 --dry-run",
     "no_note": "codexmem memory search 按词查找，codexmem memory ls 列出全部",
     "note_deleted": "codexmem memory versions {uri} 列出各版本，codexmem memory rollback {uri} {version} 将其恢复",
     "note_exists": "codexmem memory read 显示其内容，codexmem memory update 修改它",

@@ -8,6 +8,8 @@ RUNS: dict[str, str] = {
     "lab.lesson": "经验",
     "lab.status": "状态",
     "lab.dry_run": "演练",
+    "lab.library_empty": "文献库为空",
+    "run.library_empty": "文献库为空，没有可引用的内容；请用 codexmem lab kb add 添加文献",
     "lab.created": "创建于",
     "lab.started": "开始于",
     "lab.ended": "结束于",

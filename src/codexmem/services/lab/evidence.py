@@ -102,8 +102,8 @@ class Shelves:
 
     def are_empty(self, config: Mapping[str, Any]) -> bool:
         """Whether a run with this configuration has nothing to search; a few looks into an index."""
-        return bool(self._namespaces) and not any(
-            self._library.list(each, limit=1, apart=place_of(each, config, self._configured).apart)[0]
+        return bool(self._namespaces) and all(
+            self._library.is_empty(each, apart=place_of(each, config, self._configured).apart)
             for each in self._namespaces
         )
 

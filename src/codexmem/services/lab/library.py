@@ -194,6 +194,10 @@ class Library:
                 return
             after = page.after
 
+    def is_empty(self, namespace: str, *, apart: str = "") -> bool:
+        """Whether a namespace has nothing to find."""
+        return not self._memories.page(Filter(KINDS, project=project_of(namespace, apart)), Page(1)).items
+
     # Last in the class: below it, `list` would mean this method to the type checker.
     def list(self, namespace: str, *, folder: str = "", after: Cursor | None = None, limit: int = 50
              ) -> tuple[Sequence[Shown], Cursor | None]:  # fmt: skip

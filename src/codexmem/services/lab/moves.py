@@ -4,12 +4,13 @@ Moves are conditional, so a run ends once, and its last event is written once, w
 Once a cancel has been accepted a run cannot end otherwise.
 """
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from codexmem.domain.event import EventType
 from codexmem.domain.ids import Clock
 from codexmem.domain.job import Canceled, Job, JobStatus
-from codexmem.domain.lab import MAX_ERROR, Batch, Run, RunOutput, RunStatus, ending
+from codexmem.domain.lab import LIBRARY_EMPTY, MAX_ERROR, Batch, Run, RunOutput, RunStatus, ending
 from codexmem.jobs.duty import Lost
 from codexmem.jobs.queue import Queue
 from codexmem.services.lab.trace import Trace
@@ -20,12 +21,14 @@ from codexmem.store.lab_runs import Runs
 class Moves:
     """Moves the acting tenant's runs."""
 
-    def __init__(self, db: Database, runs: Runs, trace: Trace, queue: Queue, clock: Clock) -> None:
+    def __init__(self, db: Database, runs: Runs, trace: Trace, queue: Queue, clock: Clock,
+                 library_is_empty: Callable[[Mapping[str, Any]], bool] = lambda _: False) -> None:  # fmt: skip
         self._db = db
         self._runs = runs
         self._trace = trace
         self._queue = queue
         self._clock = clock
+        self._library_is_empty = library_is_empty  # by a batch's configuration
 
     def begin(self, run_id: str, holder: str) -> tuple[Run, Batch] | None:
         """Give a run to one attempt; None if there is nothing to execute any more."""
@@ -114,10 +117,16 @@ class Moves:
     def _end(self, run_id: str, batch_id: str, target: RunStatus, *, error: str | None = None,
              output: dict[str, Any] | None = None, event_id: str | None = None) -> bool:  # fmt: skip
         now_ms = self._clock.now_ms()
-        won = self._runs.end(run_id, target, now_ms=now_ms, error=error, output=output, event_id=event_id)
+        extra = {LIBRARY_EMPTY: True} if self._had_no_library(batch_id, target) else None
+        won = self._runs.end(run_id, target, now_ms=now_ms, error=error, output=output, event_id=event_id, extra=extra)
         if won:
             self._count(batch_id, target, 1, error)
         return won
+
+    def _had_no_library(self, batch_id: str, target: RunStatus) -> bool:
+        """Whether a run that comes to its end had nothing to cite; what is told of it says so from then on."""
+        batch = self._runs.batch(batch_id) if target is not RunStatus.CANCELED else None
+        return batch is not None and self._library_is_empty(batch.config_snapshot)
 
     def _count(self, batch_id: str, target: RunStatus, count: int, error: str | None) -> None:
         batch = self._runs.count_ended(batch_id, target, count, error=error)

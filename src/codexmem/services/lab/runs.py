@@ -59,7 +59,7 @@ class Runs:
     """The acting tenant's batches and runs."""
 
     def __init__(self, db: Database, table: Table, moves: Moves, trace: Trace, queue: Queue, clock: Clock,
-                 ground: Ground, has_model: Callable[[str, str], bool] = lambda model, base: True) -> None:  # fmt: skip
+                 ground: Ground, has_model: Callable[[str, str], bool] = lambda *_: True) -> None:  # fmt: skip
         self._db = db
         self._table = table
         self._moves = moves

@@ -107,7 +107,8 @@ class Standing:
 
     def __init__(self, db: Database, clock: Clock, upkeep: Upkeep, sessions: Sessions, model: ModelWatch, *,
                  schema: str, kinds: Sequence[str], worker: Callable[[], WorkerState], spent: Callable[[], Spent],
-                 followers: Callable[[], int], disk: Disk | None = None, directory: str | None = None) -> None:  # fmt: skip
+                 followers: Callable[[], int], disk: Disk | None = None, directory: str | None = None
+                 ) -> None:  # fmt: skip
         self._db = db
         self._clock = clock
         self._upkeep = upkeep

@@ -65,6 +65,7 @@ BATCH = _object(
 RUN = _object(
     run_id=_TEXT, batch_id=_TEXT, run_index=_WHOLE, status=_STATUS, **_SPAN, error=_maybe(_TEXT),
     final_output_event_id=_maybe(_TEXT), cancel_id=_maybe(_TEXT), cancel_reason=_maybe(_TEXT),
+    library_empty=_said(_YES, "it ended without a document to search, so it cites none"),
     feedback=_maybe(_object(score=_maybe(_NUMBER), updated_at=_SECONDS)), **_SLOTS,
 )  # fmt: skip
 EVENT = _object(

@@ -6,6 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from codexmem.domain.event import Event
 from codexmem.domain.lab import (
+    LIBRARY_EMPTY,
     MAX_REASON,
     MAX_RECIPES,
     MAX_REQUEST,
@@ -118,9 +119,10 @@ def run(given: Run, verdict: Verdict | None = None) -> dict[str, Any]:
         "final_output_event_id": given.final_event_id,
         "cancel_id": given.cancel_id,
         "cancel_reason": given.cancel_reason,
+        "library_empty": given.extra.get(LIBRARY_EMPTY, False),
         "feedback": {"score": verdict.score, "updated_at": seconds(verdict.updated_ms)} if verdict else None,
         "schema_version": given.schema_version,
-        "extra": given.extra,
+        "extra": {name: value for name, value in given.extra.items() if name != LIBRARY_EMPTY},
     }
 
 

@@ -17,6 +17,7 @@ export default {
   anyStatus: 'Any status',
   searchRequests: 'Search requests',
   dryRun: 'Dry run',
+  libraryEmpty: 'Empty library',
   runsDone: '{{done}} of {{count}} runs',
   runsFailed_one: '{{count}} failed',
   runsFailed_other: '{{count}} failed',
@@ -167,6 +168,7 @@ export default {
     cites: 'Cites',
     noCitations: 'It cites nothing.',
     openCitation: 'Open the source of {{name}}',
+    libraryEmpty: 'The library was empty: this answer rests on no document. Add some with codexmem lab kb add.',
     dryRun: 'A dry run: the recipes are placeholders that show where answers would stand.',
   },
   source: {

@@ -19,6 +19,7 @@ const lab: Same<typeof en> = {
   anyStatus: '所有状态',
   searchRequests: '搜索请求',
   dryRun: '试运行',
+  libraryEmpty: '文献库为空',
   runsDone: '{{done}} / {{count}} 次运行',
   runsFailed_other: '{{count}} 次失败',
   progress: '{{count}} 次运行中已结束 {{done}} 次',
@@ -158,6 +159,7 @@ const lab: Same<typeof en> = {
     cites: '引用',
     noCitations: '没有引用。',
     openCitation: '打开 {{name}} 的来源',
+    libraryEmpty: '文献库为空：此回答没有文献依据。请用 codexmem lab kb add 添加文献。',
     dryRun: '试运行：配方只是占位，显示回答所在的位置。',
   },
   source: {

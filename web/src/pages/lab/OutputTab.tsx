@@ -30,6 +30,11 @@ export function OutputTab({ run, runId, dryRun, state, set }: Props) {
   }
   return (
     <>
+      {run?.library_empty && (
+        <Alert color="orange" mb="md" p="sm">
+          {t('output.libraryEmpty')}
+        </Alert>
+      )}
       {dryRun && (
         <Alert color="slate" mb="md" p="sm">
           {t('output.dryRun')}

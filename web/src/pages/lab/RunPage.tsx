@@ -67,6 +67,7 @@ function Workbench({ id }: { id: string }) {
           {run && <StatusMark status={shownStatus(run)} />}
           {run && <Took of={run} />}
           {batch?.dry_run && <Badge color="slate">{t('dryRun')}</Badge>}
+          {run?.library_empty && <Badge color="orange">{t('libraryEmpty')}</Badge>}
         </Group>
       }
       actions={

@@ -1,4 +1,5 @@
 // One run in its batch: number, status, time, why it failed, score.
+import { Badge } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { localeTag } from '@/i18n';
 import { StatusMark } from '@/parts/StatusMark';
@@ -16,6 +17,7 @@ export function RunRow({ run }: { run: Run }) {
       </span>
       <span className={classes['status']}>
         <StatusMark status={shownStatus(run)} />
+        {run.library_empty && <Badge color="orange">{t('libraryEmpty')}</Badge>}
       </span>
       <span className={classes['why']} data-quiet={run.error === null || undefined}>
         {run.error ?? (run.status === 'queued' ? t('waits') : '')}

@@ -16,6 +16,7 @@ export function Health({ system }: { system: QueryLike<System> }) {
       {(data: System) => (
         <dl className={classes['facts']}>
           <Worker {...data} />
+          <Model {...data} />
           <Search {...data} />
           <Agents {...data} />
         </dl>
@@ -44,6 +45,29 @@ function Worker({ worker, phase, atEpoch }: System) {
         {worker.lastEndedMs !== null && (
           <p className={classes['more']}>
             {t('health.lastEnded', { ago: timeAgo(atEpoch - worker.lastEndedMs, atEpoch, i18n.language) })}
+          </p>
+        )}
+      </dd>
+    </div>
+  );
+}
+
+function Model({ model: { writer, failing } }: System) {
+  const { t, i18n } = useTranslation('viewer');
+  const where = { model: writer.model ?? '', host: writer.host ?? '' };
+  const said =
+    writer.provider === 'rules'
+      ? t('health.rules')
+      : t(writer.leavesMachine ? 'health.modelAway' : 'health.modelHere', where);
+  const known = failing && i18n.exists(`viewer:failures.class.${failing.errorClass}`);
+  return (
+    <div>
+      <dt>{t('health.writer')}</dt>
+      <dd>
+        <StatusMark status={failing ? 'failed' : 'ok'} detail={failing ? t('health.modelFails', where) : said} />
+        {failing && (
+          <p className={classes['why']}>
+            {known ? t(`failures.class.${failing.errorClass as 'timeout'}`) : failing.errorClass}: {failing.error}
           </p>
         )}
       </dd>
