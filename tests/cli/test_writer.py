@@ -30,7 +30,8 @@ SENT = "what agents do here is sent to api.openai.com"
         ("", "sk-1", "zh", "记忆由模型 m 写成：代理在此所做的内容会发送到 api.openai.com，其中的机密已遮盖"),
         ("http://127.0.0.1:1/v1", "", "en", "memories are written by the model m at 127.0.0.1, on this machine; "
          "nothing leaves it"),
-        ("https://user:pw@llm.corp/v1?k=1", "", "zh", "记忆由模型 m 写成：代理在此所做的内容会发送到 llm.corp，其中的机密已遮盖"),
+        ("https://user:pw@llm.corp/v1?k=1", "", "zh", "记忆由模型 m 写成：代理在此所做的内容会发送到 llm.corp"
+         "，其中的机密已遮盖"),
     ],
 )  # fmt: skip
 def test_the_line(base_url: str, key: str, language: str, said: str) -> None:
@@ -53,7 +54,8 @@ def test_commands_say_who_writes(call: Call, monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Iterator[Path]:
+def fresh(tmp_path: Path) -> Iterator[Path]:
+    """An empty home, whose server is stopped in the end."""
     home = tmp_path / "home"
     home.mkdir()
     yield home
@@ -65,14 +67,14 @@ def _environ(home: Path, **more: str) -> dict[str, str]:
     return {**kept, "HOME": str(home), "PATH": "/usr/bin:/bin", "CODEXMEM_EMBEDDER": "none", **more}
 
 
-def test_init_asks_on_a_terminal_and_keeps_the_answer(home: Path) -> None:
+def test_init_asks_on_a_terminal_and_keeps_the_answer(fresh: Path) -> None:
     """The server that is started has the key in its environment and does not use it."""
-    env = _environ(home, OPENAI_API_KEY="sk-1")
+    env = _environ(fresh, OPENAI_API_KEY="sk-1")
     ours, theirs = pty.openpty()
     os.write(ours, b"n\n")
     done = subprocess.run(
         [sys.executable, "-m", "codexmem.cli", "init", "--service", "none"], env=env, check=False, timeout=120,
-        stdin=theirs, stdout=theirs, stderr=theirs, cwd=home,
+        stdin=theirs, stdout=theirs, stderr=theirs, cwd=fresh,
     )  # fmt: skip
     os.close(theirs)
     said = os.read(ours, 1 << 16).decode()
@@ -81,7 +83,7 @@ def test_init_asks_on_a_terminal_and_keeps_the_answer(home: Path) -> None:
     assert SENT in said
     assert "May what agents do here be sent to api.openai.com?" in said
     assert said.index("May what agents") < said.index(RULES)
-    assert tomllib.loads((home / ".config/codexmem/config.toml").read_text())["provider"] == "rules"
+    assert tomllib.loads((fresh / ".config/codexmem/config.toml").read_text())["provider"] == "rules"
     status = [sys.executable, "-m", "codexmem.cli", "status", "--json"]
     told = json.loads(subprocess.run(status, env=env, check=True, capture_output=True, timeout=60).stdout)
     assert (told["running"], told["writer"]["provider"]) == (True, "rules")
