@@ -92,13 +92,16 @@ def refusal(status: int, answer: Mapping[str, Any]) -> CodexmemError:
     """The server's error as if it had happened here, whether it came as a text or in an envelope."""
     kind = _ERRORS.get(status, CodexmemError)
     hint, told = answer.get("hint"), answer.get("error")
+    details: dict[str, Any] = {}
     if isinstance(told, dict):
         kind = BY_CODE.get(str(told.get("code")), kind)
         answer = {"error": told.get("message")}
-        hint = (told.get("details") or {}).get("hint")
+        details = dict(told.get("details") or {})
+        hint = details.pop("hint", None)
     if status == 401:
         hint = "the server asks for a token: run this as the user who runs the server, with its data directory"
-    return kind(str(answer.get("error") or f"the server answered {status}"), hint=str(hint) if hint else None)
+    message = str(answer.get("error") or f"the server answered {status}")
+    return kind(message, hint=str(hint) if hint else None, details=details)
 
 
 def server_of(settings: Settings) -> Remote | None:

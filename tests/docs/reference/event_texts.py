@@ -18,6 +18,7 @@ EVENTS: Mapping[E, Spoken] = {
     E.QUEUE_FAILED: both("a job ended in failed", "一个任务最终失败"),
     E.SESSION_STATUS: both("an agent's session began or ended", "智能体的会话开始或结束"),
     E.MODEL_RESULT: both("one extraction, and who answered it", "一次提取，以及由谁作答"),
+    E.MODEL_FAILED: both("a model was to answer and did not, so rules did", "本应由模型作答而未能，改由规则完成"),
     E.EXTRACTION_TIMED: both("how long one extraction took, step by step", "一次提取各步骤的耗时"),
     E.CONTEXT_GIVEN: both("which memories an agent was handed", "交给智能体的记忆"),
     E.QA_SIGNAL: both("an answer was shown, used, tried or judged", "一个答案被展示、采用、尝试或评判"),

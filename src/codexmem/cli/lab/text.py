@@ -44,7 +44,7 @@ def run_row(run: Mapping[str, Any]) -> list[str]:
 
 
 def _status(run: Mapping[str, Any]) -> str:
-    return run["status"] + (f" ({say('lab.library_empty')})" if run["library_empty"] else "")
+    return f"{run['status']} ({say('lab.library_empty')})" if run["library_empty"] else str(run["status"])
 
 
 def batch_text(batch: Mapping[str, Any], runs: Sequence[Mapping[str, Any]]) -> str:
