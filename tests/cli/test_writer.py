@@ -43,7 +43,7 @@ def test_commands_say_who_writes(call: Call, monkeypatch: pytest.MonkeyPatch) ->
     assert call("config", "get", "provider").out == "rules\n"
     assert call("config", "list", "--json").json["settings"]["provider"]["value"] == "rules"
     assert RULES in call("status").out
-    assert f"[ok] {RULES}" in call("doctor").out
+    assert f"[ok]   {RULES}" in call("doctor").out
     monkeypatch.setenv("OPENAI_API_KEY", "sk-1")
     assert call("config", "get", "provider").out == "openai\n"
     assert SENT in call("status").out
