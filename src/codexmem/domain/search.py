@@ -45,6 +45,7 @@ class Search:
     asked_ms: int | None = None  # what "yesterday" is counted from; now unless given
     recipe: str = "default"
     explain: bool = False
+    every_word: bool = False  # only what contains all words of the text; meaning takes no part
 
     def __post_init__(self) -> None:
         """Every list is bounded."""

@@ -19,7 +19,7 @@ from codexmem.domain.search import MAX_DEPTH, Answer, Found, Mode, Search, Unit
 from codexmem.embed.model import Embedder
 from codexmem.embed.passages import SIZE
 from codexmem.embed.rerank import Reranker
-from codexmem.search import asked, diversity, recipes, rerank
+from codexmem.search import asked, diversity, recipes, rerank, tokens
 from codexmem.search.calibration import Calibrated, calibrate
 from codexmem.search.pool import Pool, gather
 from codexmem.search.recipes import Recipe
@@ -28,7 +28,7 @@ from codexmem.search.stopwatch import Stopwatch
 from codexmem.store.candidates import Candidate, Candidates
 from codexmem.store.database import Database
 from codexmem.store.history import Versions
-from codexmem.store.index import Hit, Past, TextIndex, VectorIndex
+from codexmem.store.index import Hit, Past, Required, TextIndex, VectorIndex
 from codexmem.store.memories import Memories
 
 
@@ -83,7 +83,7 @@ class Finder:
 
     def search(self, search: Search) -> Answer:
         """The answer; raises only what the store itself raises."""
-        recipe = recipes.named(search.recipe)
+        recipe = _recipe(search)
         watch = Stopwatch()
         now_ms = self._clock.now_ms()
         query = self._read(search, now_ms)
@@ -92,7 +92,7 @@ class Finder:
             with self._db.reading():
                 return self._search_past(search, query, recipe, watch)
         # Before a connection is held: an embedder may be a server far away.
-        vector, note = self._embed(query.text)
+        vector, note = self._embed(query.text) if not search.every_word else (None, None)
         watch.lap("embed")
         with self._db.reading():
             listed = self._listed(search, query, recipe, watch, vector, note, now_ms)
@@ -159,7 +159,8 @@ class Finder:
     def _pool(self, search: Search, query: asked.Asked, recipe: Recipe, watch: Stopwatch, vector: bytes | None,
               note: str | None, depth: int) -> tuple[Pool, dict[str, int], str | None]:  # fmt: skip
         """The candidates, how many each source gave, and why vectors took no part."""
-        lexical = self._text.find(query.terms, search.filter, limit=_width(recipe.lexical, depth))
+        width = _width(recipe.lexical, depth)
+        lexical = self._text.find(query.terms, search.filter, limit=width, required=_required(search))
         watch.lap("lexical")
         dense = _Dense(note=note)
         if vector is not None:
@@ -255,7 +256,8 @@ class Finder:
         as_of_ms = search.as_of_ms
         assert as_of_ms is not None
         depth = search.offset + search.limit
-        hits = self._text.find_past(query.terms, search.filter, as_of_ms, limit=_width(recipe.lexical, depth))
+        width = _width(recipe.lexical, depth)
+        hits = self._text.find_past(query.terms, search.filter, as_of_ms, limit=width, required=_required(search))
         watch.lap("lexical")
         then = self._as_they_were(hits, search.filter.kinds)
         found = {seq: Candidate.of(memory) for seq, memory in then.items()}
@@ -294,6 +296,16 @@ class Finder:
             else:
                 del found[seq]
         return found
+
+
+def _recipe(search: Search) -> Recipe:
+    recipe = recipes.named(search.recipe)
+    # Who stands beside an entry need not contain the words.
+    return replace(recipe, neighbours=0) if search.every_word else recipe
+
+
+def _required(search: Search) -> Required:
+    return tokens.required(search.text) if search.every_word else ()
 
 
 def _beginning(text: str) -> str:

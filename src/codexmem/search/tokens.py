@@ -86,21 +86,62 @@ def terms(text: str, limit: int = MAX_TERMS) -> list[str]:
     return [*found[:half], *found[half - limit :]]
 
 
+def required(text: str, limit: int = MAX_TERMS) -> list[tuple[str, ...]]:
+    """Groups of tokens: a text that contains the words of this one has at least one token of each group.
+
+    An identifier is contained as it is or in all of its parts. Without spaces nobody knows where a word ends, so each
+    character must stand beside a neighbour it has here: 部署服务 is contained where 部署 and 服务 are.
+    """
+    groups: dict[tuple[str, ...], None] = {}
+    for unspaced, piece in _pieces(text):
+        if unspaced:
+            groups.update(dict.fromkeys(_neighbours(piece)))
+            continue
+        for run in _runs(piece):
+            whole, *parts = _expansion(run, True) or ("",)
+            simple = [part for part in parts if not any(other != part and other in part for other in parts)]
+            groups.update(dict.fromkeys((whole, part) for part in simple) if simple else {(whole,): None})
+    groups.pop(("",), None)
+    return list(groups)[:limit] or [(term,) for term in terms(text, limit)]
+
+
+def _neighbours(piece: str) -> Iterator[tuple[str, ...]]:
+    """For each character that says something, the pairs it is part of."""
+    if len(piece) == 1 and piece not in CHARACTERS:
+        yield (piece,)
+    pairs = [piece[at : at + 2] for at in range(len(piece) - 1)]
+    for at, character in enumerate(piece):
+        beside = pairs[max(0, at - 1) : at + 1]
+        if beside and character not in CHARACTERS and not any(pair in PAIRS for pair in beside):
+            yield tuple(beside)
+
+
 def _tokens(text: str, *, stop: bool) -> list[str]:
     found: list[str] = []
+    for unspaced, piece in _pieces(text):
+        if unspaced:
+            _add_characters(found, piece, stop)
+        else:
+            _add_runs(found, _runs(piece), stop)
+    return found
+
+
+def _pieces(text: str) -> Iterator[tuple[bool, str]]:
+    """The text, normalised and cut where a script without spaces begins or ends; whether each piece is of one."""
     if "'" in text or "\u2019" in text:
         text = _CONTRACTED.sub("", text)
     if text.isascii():
-        _add_runs(found, _ASCII_RUN.findall(text), stop)
-        return found
+        yield False, text
+        return
     text = _PILED.sub(r"\1", _INVISIBLE.sub("", text))
     text = _PILED.sub(r"\1", unicodedata.normalize("NFKC", text))
     for place, piece in enumerate(_UNSPACED_FIRST.split(text)):
-        if place % 2:
-            _add_characters(found, piece, stop)
-        elif piece:
-            _add_runs(found, _OTHER_RUN.findall(piece), stop)
-    return found
+        if piece:
+            yield place % 2 == 1, piece
+
+
+def _runs(piece: str) -> list[str]:
+    return (_ASCII_RUN if piece.isascii() else _OTHER_RUN).findall(piece)
 
 
 def _add_runs(found: list[str], runs: list[str], stop: bool) -> None:

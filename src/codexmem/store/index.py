@@ -38,6 +38,9 @@ class Past:
     score: float
 
 
+Required = Sequence[Sequence[str]]  # groups of terms; a text that is found has at least one of each group
+
+
 class TextIndex(Protocol):
     """Finds memories by their words, ranked by BM25 with the same parameters on every engine."""
 
@@ -52,11 +55,12 @@ class TextIndex(Protocol):
         """Leave nothing of these behind, past included; inside the transaction that erases them."""
         ...
 
-    def find(self, terms: Sequence[str], wanted: Filter, *, limit: int) -> list[Hit]:
+    def find(self, terms: Sequence[str], wanted: Filter, *, limit: int, required: Required = ()) -> list[Hit]:
         """The best matches of any of the terms that pass the filter, best first."""
         ...
 
-    def find_past(self, terms: Sequence[str], wanted: Filter, as_of_ms: int, *, limit: int) -> list[Past]:
+    def find_past(self, terms: Sequence[str], wanted: Filter, as_of_ms: int, *, limit: int,
+                  required: Required = ()) -> list[Past]:  # fmt: skip
         """The best matches among the states that held at that time, each memory once."""
         ...
 

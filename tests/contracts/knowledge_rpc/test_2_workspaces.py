@@ -12,8 +12,9 @@ from tests._support.rpc_calls import Rpc
 
 HOSTILE = [
     "", ".", "..", "../x", "a/b", "/etc", "a\\b", "%2e%2e", "..%2f", "a b", "-a", ".hidden", "~", "~root", "a\nb",
-    "x" * 129, "x" * 4096, "ａ", "ａ／ｂ", "а", "..\u2215etc", "C:", "NUL:", "con\t", "a:b", "*", "?", "$HOME", "`id`",
-    "任务", "\u202etask", "a\u0301", "task\u200b",
+    "x" * 129, "x" * 4096, "ａ", "ａ／ｂ", "..\u2215etc", "C:", "NUL:", "con\t", "a:b", "*", "?", "$HOME", "`id`",
+    "\u202etask", "task\u200b", "任" * 43, "任务 一", "任务/一", "任务\uff0f一", "．．", "。。",
+    "任务\u3000", "\u3164", "\u115f", "任务\ufe0f", "\u0301任务", "①", "任务🙂",
 ]  # fmt: skip
 
 
@@ -46,11 +47,37 @@ def test_names_that_are_refused(rpc: Rpc, name: str) -> None:
 
 
 @pytest.mark.clause("003 §1", "names as long and odd as they may be")
-@pytest.mark.parametrize("name", ["a", "0", "A" * 128, "a..b", "x.", "1.-_", "CON", "nul.txt"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "a",
+        "0",
+        "A" * 128,
+        "a..b",
+        "x.",
+        "1.-_",
+        "CON",
+        "nul.txt",
+        "任务一",
+        "修复-登录.v2",
+        "任" * 42,
+        "задача",
+        "हिन्दी",
+    ],
+)
 def test_names_that_are_taken(rpc: Rpc, name: str) -> None:
     path = rpc.result("memory_init_workspace", {"task_id": name})["path"]
     assert rpc.folder(path).name == name
     assert rpc.result("memory_cleanup", {"task_id": name}) == {"status": "success", "path": path}
+
+
+@pytest.mark.clause("003 §1", "one name however its accents are encoded")
+def test_names_are_normalised(rpc: Rpc) -> None:
+    composed, decomposed = "caf\u00e9-任务", "cafe\u0301-任务"
+    path = rpc.result("memory_init_workspace", {"task_id": decomposed})["path"]
+    assert rpc.folder(path).name == composed
+    assert rpc.result("memory_init_workspace", {"task_id": composed})["path"] == path
+    assert rpc.result("memory_cleanup", {"task_id": decomposed}) == {"status": "success", "path": path}
 
 
 @pytest.mark.clause("003 §5", "status success and the path; everything in it is gone for good")

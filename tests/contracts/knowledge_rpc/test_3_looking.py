@@ -11,7 +11,8 @@ from tests._support.rpc_calls import Rpc
 
 _words = iter([
     "accordion", "barnacle", "cormorant", "dulcimer", "eggplant", "flamingo", "gondola", "hedgehog", "iguana",
-    "jellyfish", "kangaroo", "lobster", "mandolin", "narwhal", "obelisk", "pangolin",
+    "jellyfish", "kangaroo", "lobster", "mandolin", "narwhal", "obelisk", "pangolin", "quokka", "rhubarb", "saxophone",
+    "tarantula", "ukulele", "vicuna", "walrus", "xylophone",
 ])  # fmt: skip
 
 
@@ -80,6 +81,47 @@ def test_search_in_knowledge(rpc: Rpc, word: str) -> None:
     assert result["status"] == "ok"
     assert result["results"][0] == {"source": "kb", "key": number, "value": value}
     assert all(set(each) == {"source", "key", "value"} for each in result["results"])
+
+
+@pytest.mark.clause("003 §8", "level kb: the entries that have the words, and no others")
+def test_search_in_knowledge_is_by_words(rpc: Rpc, word: str) -> None:
+    def add(content: str, summary: str, *tags: str) -> str:
+        number: str = rpc.result("memory_add", [content, summary, list(tags)])["id"]
+        return number
+
+    def found(query: str) -> set[str]:
+        return {each["key"] for each in rpc.result("memory_search", {"query": query, "level": "kb"})["results"]}
+
+    framework = add("FastAPI 是一个现代、快速（高性能）的 Web 框架，用于构建 API。", "Python Web 框架", "python", word)
+    requests = add("在 Python 中，使用 `requests` 库可以方便地发送 HTTP 请求。", "Python HTTP 请求库", word)
+    deploying = add(f"服务的部署：先打标签，再推送 {word}。", "发布流程")
+    code = add(f"fetchWithBackoff retries three times ({word}).", "Retries")
+    try:
+        assert found(f"fastapi {word}") == {framework}
+        assert found(f"python {word}") == {framework, requests}
+        assert found(f"python http {word}") == {requests}
+        assert found(f"部署服务 {word}") == {deploying}
+        assert found(f"怎么部署 {word}") == {deploying}
+        assert found(f"框架 {word}") == {framework}
+        assert found(f"架构 {word}") == set()
+        assert found(f"retry {word}") == {code}
+        assert found(f"fetch backoff {word}") == {code}
+        assert found(f"FetchWithBackoff {word}") == {code}
+        for nonsense in ("zzz qqq", "xyzzy plugh", "乌龟吃什么", f"{word} zebra", f"web {word} 乌龟", f"absent{word}"):
+            assert found(nonsense) == set(), nonsense
+    finally:
+        for number in (framework, requests, deploying, code):
+            rpc.result("memory_delete", [number])
+
+
+@pytest.mark.clause("003 §8", "level kb: more entries than are shown are told in a note")
+def test_search_in_knowledge_is_bounded(rpc: Rpc, word: str) -> None:
+    made = [rpc.result("memory_add", [f"{word} number {number}", "of many"])["id"] for number in range(22)]
+    result = rpc.result("memory_search", [word, "kb"])
+    assert len(result["results"]) == 20
+    assert "first 20 entries" in result["note"]
+    for number in made:
+        rpc.result("memory_delete", [number])
 
 
 @pytest.mark.clause("003 §8", "level workspace: task and path as key; the first line that says it as value")

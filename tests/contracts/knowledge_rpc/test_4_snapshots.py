@@ -59,6 +59,18 @@ def test_backup_is_readable_json(rpc: Rpc, task: str) -> None:
     rpc.result("memory_cleanup", [task])
 
 
+@pytest.mark.clause("003 §10", "the path as the document spells it leads to the same backup")
+def test_restore_takes_the_spelling_of_the_document(rpc: Rpc) -> None:
+    name = Path(backup(rpc)).name
+    later = rpc.result("memory_add", ["later", "之后"])["id"]
+    spelled = f".memory/backups/{name}"
+    result = rpc.result("memory_restore", {"backup_path": spelled})
+    assert result == {"status": "ok", "message": f"从 {spelled} 恢复成功"}
+    assert later not in everything(rpc)["kb"]
+    for wrong in (".memory", ".memory/backups/..", "/.memory/backups", ".memory/backups/x", "x/.memory/backups"):
+        assert rpc.error("memory_restore", {"backup_path": f"{wrong}/{name}"})[0] == -32602
+
+
 @pytest.mark.clause("003 §10", "entries and workspaces are as they were; what came since is gone; the message says so")
 def test_restore_brings_everything_back(rpc: Rpc, task: str) -> None:
     kept = rpc.result("memory_add", ["kept", "保留"])["id"]

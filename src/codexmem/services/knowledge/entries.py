@@ -42,8 +42,13 @@ class Entries:
         return self._memories.remember(Draft(Kind.KNOWLEDGE, state, Origin.AGENT), by)
 
     def find(self, query: str, limit: int) -> list[Memory]:
-        """The entries that fit best, best first."""
+        """The entries that fit best by words and meaning, best first."""
         return [found.memory for found in self._search(Search(query, Filter(KINDS), limit=limit)).results]
+
+    def containing(self, query: str, limit: int) -> tuple[list[Memory], bool]:
+        """The entries that contain all words of the query, best first, and whether there are more."""
+        answer = self._search(Search(query, Filter(KINDS), limit=limit, every_word=True))
+        return [found.memory for found in answer.results], answer.more
 
     def delete(self, kb_id: str, by: By) -> Memory:
         """Hide an entry; one that is hidden already is not there."""

@@ -32,6 +32,7 @@ from codexmem.store.memories import Memories as Table
 CAUSE = "restore"
 _NAME = re.compile(r"memory_backup_[0-9]{8}_[0-9]{6}[A-Za-z0-9_-]{0,64}\.json")
 _LANE = "knowledge:restore"
+_DOCUMENTED = PurePosixPath(".memory/backups")  # the backup folder as contract 003 spells it
 _LONGEST_PATH = 4096
 _TRIES = 3
 _NAMES = 1_000
@@ -186,7 +187,7 @@ class Snapshots:
         if not backup_path or len(backup_path) > _LONGEST_PATH or "\0" in backup_path:
             raise refused
         path = PurePosixPath(backup_path)
-        roots = {PurePosixPath("."), PurePosixPath(self._grounds.told_backup("x")).parent}
+        roots = {PurePosixPath("."), _DOCUMENTED, PurePosixPath(self._grounds.told_backup("x")).parent}
         if not self._grounds.shared:
             roots |= {PurePosixPath(*self._grounds.backup_parts), PurePosixPath(self._real_root())}
         if path.parent not in roots or not _NAME.fullmatch(path.name):

@@ -16,7 +16,7 @@ from codexmem.domain.query import Filter
 from codexmem.store import bm25, texts
 from codexmem.store.bm25 import Bag
 from codexmem.store.database import ACTING, Database, Transaction
-from codexmem.store.index import Hit, Past, Words
+from codexmem.store.index import Hit, Past, Required, Words
 from codexmem.store.postgres.routines import FIND_TEXTS
 from codexmem.store.schema import memory_texts, text_changes
 
@@ -142,21 +142,24 @@ class PostgresTextIndex:
         for statement in (_drop_changes, _drop_texts):
             tx.run_many(statement, [{"of_seq": seq, "of_version": version} for seq, version in rows])
 
-    def find(self, terms: Sequence[str], wanted: Filter, *, limit: int) -> list[Hit]:
+    def find(self, terms: Sequence[str], wanted: Filter, *, limit: int, required: Required = ()) -> list[Hit]:
         """The best matches of any of the terms that pass the filter, best first."""
-        return [Hit(row.seq, row.score) for row in self._find(terms, wanted, None, limit)]
+        return [Hit(row.seq, row.score) for row in self._find(terms, wanted, None, limit, required)]
 
-    def find_past(self, terms: Sequence[str], wanted: Filter, as_of_ms: int, *, limit: int) -> list[Past]:
+    def find_past(self, terms: Sequence[str], wanted: Filter, as_of_ms: int, *, limit: int,
+                  required: Required = ()) -> list[Past]:  # fmt: skip
         """The best matches among the states that held at that time, each memory once."""
-        return [Past(row.seq, row.version, row.score) for row in self._find(terms, wanted, as_of_ms, limit)]
+        return [Past(row.seq, row.version, row.score) for row in self._find(terms, wanted, as_of_ms, limit, required)]
 
-    def _find(self, terms: Sequence[str], wanted: Filter, as_of_ms: int | None, limit: int) -> list[Any]:
+    def _find(self, terms: Sequence[str], wanted: Filter, as_of_ms: int | None, limit: int,
+              required: Required) -> list[Any]:  # fmt: skip
         if not terms:
             return []
         with self._db.reading() as tx:
             groups = texts.narrow_scopes(tx.tenant, wanted)
             if wanted.project is None:
                 groups.append(texts.kind_scope(tx.tenant, wanted))
+            groups += map(list, required)
             asked = {
                 "terms": list(terms), "each": [_quoted(term) for term in terms],
                 "scope": " & ".join(f"({' | '.join(map(_quoted, group))})" for group in groups),

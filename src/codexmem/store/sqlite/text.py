@@ -17,7 +17,7 @@ from codexmem.domain.query import Filter
 from codexmem.store import bm25, texts
 from codexmem.store.bm25 import Bag
 from codexmem.store.database import Database, Transaction
-from codexmem.store.index import Hit, Past, Words
+from codexmem.store.index import Hit, Past, Required, Words
 from codexmem.store.schema import memory_texts
 
 PRESENT, PAST = "present_words", "past_words"
@@ -32,6 +32,7 @@ _ROW = """
     SELECT t.seq, t.version, {rank} AS score FROM {words}
     CROSS JOIN memory_texts t ON t.tenant = :tenant AND {same}
     WHERE {words} MATCH :query AND {held}
+      AND (:required IS NULL OR {words}.rowid IN (SELECT rowid FROM {words} WHERE {words} MATCH :required))
       AND t.kind IN (SELECT value FROM json_each(:kinds)) AND t.status IN (SELECT value FROM json_each(:statuses))
       AND (:created_from_ms IS NULL OR t.created_ms >= :created_from_ms)
       AND (:created_to_ms IS NULL OR t.created_ms <= :created_to_ms)
@@ -128,7 +129,7 @@ class SqliteTextIndex:
             _take(tx, PAST, _past_id(seq, version), bag)
         _run(tx, _DROP, tx.tenant, seq, version)
 
-    def find(self, terms: Sequence[str], wanted: Filter, *, limit: int) -> list[Hit]:
+    def find(self, terms: Sequence[str], wanted: Filter, *, limit: int, required: Required = ()) -> list[Hit]:
         """The best matches of any of the terms that pass the filter, best first."""
         if not terms:
             return []
@@ -138,18 +139,19 @@ class SqliteTextIndex:
             first, others = bm25.choice(terms, having) if having is not None else (terms, ())
             if len(first) < len(terms):
                 # All terms once more: FTS5 must see them to rank by them. What it counts twice so, is ranked again.
-                found = _run(tx, _FIND, **_asked(tx, terms, wanted, limit + _SPARE, first, others)).all()
+                found = _run(tx, _FIND, **_asked(tx, terms, wanted, limit + _SPARE, required, first, others)).all()
                 if len(found) >= limit:
                     best = sorted(self._ranked(tx, found, terms), key=lambda past: (-past.score, -past.seq))
                     return [Hit(past.seq, past.score) for past in best[:limit]]
-            return [Hit(row.seq, -row.score) for row in _run(tx, _FIND, **_asked(tx, terms, wanted, limit))]
+            return [Hit(row.seq, -row.score) for row in _run(tx, _FIND, **_asked(tx, terms, wanted, limit, required))]
 
-    def find_past(self, terms: Sequence[str], wanted: Filter, as_of_ms: int, *, limit: int) -> list[Past]:
+    def find_past(self, terms: Sequence[str], wanted: Filter, as_of_ms: int, *, limit: int,
+                  required: Required = ()) -> list[Past]:  # fmt: skip
         """The best matches among the states that held at that time, each memory once."""
         if not terms:
             return []
         with self._db.reading() as tx:
-            asked = _asked(tx, terms, wanted, limit) | {"as_of_ms": as_of_ms}
+            asked = _asked(tx, terms, wanted, limit, required) | {"as_of_ms": as_of_ms}
             standing = [Past(row.seq, row.version, -row.score) for row in _run(tx, _FIND_STANDING, **asked)]
             former = _run(tx, _FIND_FORMER, **asked | {"limit": limit + _SPARE}).all()
             both = [*standing, *self._ranked(tx, former, terms)] if former else standing
@@ -249,14 +251,16 @@ def _taken(table: str) -> str:
     return f"INSERT INTO {table} ({table}, rowid, head, body, scope) VALUES ('delete', ?, ?, ?, ?)"  # noqa: S608
 
 
-def _asked(tx: Transaction, terms: Sequence[str], wanted: Filter, limit: int, *needed: Sequence[str]) -> dict[str, Any]:
+def _asked(tx: Transaction, terms: Sequence[str], wanted: Filter, limit: int, required: Required,
+           *needed: Sequence[str]) -> dict[str, Any]:  # fmt: skip
     """What the statements bind; of each further group of terms a text must have one as well."""
-    groups = [f"{{head body}} : ({_any(map(_spelled, each))})" for each in (terms, *needed) if each]
     # Kinds alone are left to the join: their lists are as long as the table.
-    groups += [f"scope : ({_any(group)})" for group in texts.narrow_scopes(tx.tenant, wanted)]
+    scopes = [f"scope : ({_any(group)})" for group in texts.narrow_scopes(tx.tenant, wanted)]
     return {
         "tenant": tx.tenant,
-        "query": " AND ".join(groups),
+        "query": " AND ".join([*_having_words((terms, *needed)), *scopes]),
+        # Asked apart, because FTS5 ranks by every word that a query names, as often as it does.
+        "required": " AND ".join([*_having_words(required), *scopes]) if required else None,
         "kinds": json.dumps(sorted(wanted.kinds)),
         "statuses": json.dumps(sorted(wanted.statuses)),
         "created_from_ms": wanted.created_from_ms,
@@ -265,6 +269,10 @@ def _asked(tx: Transaction, terms: Sequence[str], wanted: Filter, limit: int, *n
         "priority_max": wanted.priority_max,
         "limit": limit,
     }
+
+
+def _having_words(groups: Required) -> list[str]:
+    return [f"{{head body}} : ({_any(map(_spelled, each))})" for each in groups if each]
 
 
 def _any(tokens: Iterable[str]) -> str:

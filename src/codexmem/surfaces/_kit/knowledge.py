@@ -3,7 +3,7 @@
 A verb is a value. Its parameters are the fields of a model, in the order in which they may be given by position.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any, Generic, Literal, Protocol, TypeVar
 
@@ -94,7 +94,7 @@ class LevelParameters(Parameters):
 class SearchParameters(Parameters):
     """`memory_search`."""
 
-    query: Annotated[str, Field(description="What to look for")]
+    query: Annotated[str, Field(description="Words that must all be there")]
     level: Level | None = Field(default=None, description="kb, workspace or all; all unless given")
 
 
@@ -193,19 +193,21 @@ def _workspaces(services: Services, notes: dict[str, None]) -> dict[str, Any]:
 def _search(services: Services, given: SearchParameters, asked: Asked) -> dict[str, Any]:
     _require_query(given.query)
     level, results = given.level or "all", []
-    notes: Sequence[str] = ()
+    notes: dict[str, None] = {}
     if level != "workspace":
-        found = services.knowledge.entries.find(given.query, MAX_RESULTS)
+        found, more = services.knowledge.entries.containing(given.query, MAX_RESULTS)
+        if more:
+            notes[f"only the first {MAX_RESULTS} entries are shown; name more words to narrow them"] = None
         results += [{"source": "kb", "key": memory.id, "value": shown(memory)} for memory in found]
     if level != "kb":
         until = min(asked.until, ids.monotonic() + SEARCH_S)
         looked = services.knowledge.workspaces.search(given.query, late=lambda: ids.monotonic() > until)
-        notes = looked.notes
+        notes |= dict.fromkeys(looked.notes)
         results += [
             {"source": "workspace", "key": hit.key, "value": {"line": hit.line, "text": hit.text}}
             for hit in looked.hits
         ]
-    return {"status": "ok", "results": results, **_noted(dict.fromkeys(notes))}
+    return {"status": "ok", "results": results, **_noted(notes)}
 
 
 def _backup(services: Services, _: NoParameters, __: Asked) -> dict[str, Any]:
@@ -243,7 +245,7 @@ VERBS: tuple[Verb[Any], ...] = (
     ),
     Verb(
         "memory_query", "Query knowledge",
-        "The entries of the knowledge base that fit a query best, whole.",
+        "The entries of the knowledge base that fit a query best by words and meaning, whole; none if nothing fits.",
         QueryParameters, _query, reads_only=True,
     ),
     Verb(
@@ -269,7 +271,8 @@ VERBS: tuple[Verb[Any], ...] = (
     ),
     Verb(
         "memory_search", "Search everywhere",
-        "Search the knowledge base (kb), the text files of all workspaces (workspace) or both (all).",
+        "Find words in the knowledge base (kb), in the text files of all workspaces (workspace) or in both (all): only "
+        "what contains every one of them. memory_query searches by meaning.",
         SearchParameters, _search, reads_only=True,
     ),
     Verb(
