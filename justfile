@@ -243,6 +243,10 @@ fit-recipe *args:
 bench-misses *args:
     "{{ python }}" -m bench.misses "$@"
 
+# the tests of all contracts on both engines; `--encoder on` or `off`: with or without the shipped encoder
+contracts *args:
+    "{{ python }}" -m tests.contracts "$@"
+
 # the table of every clause of a contract with its tests and their results; of all contracts if none is named
 contract-table *contracts:
     "{{ python }}" -m tests.contracts.clauses "$@"

@@ -67,7 +67,7 @@ class Asked:
         book = Log(db, Events(db), LocalBell(), self.real.clock)
         self.qa = qa_of(
             db, self.real.clock, table=self.table, memories=self.real.memories, history=self.real.history, book=book,
-            search=self.real.recall.search,
+            search=self.real.search,
         )  # fmt: skip
 
     def tell(self, question: str, answer: str, *, project: str = PROJECT, **fields: Any) -> Stored:

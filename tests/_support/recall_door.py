@@ -56,11 +56,11 @@ class Door:
 
     def __init__(self, db: Database, tenant: str, **parts: Any) -> None:
         self.real = services.build(db, **parts)
-        memories, recall = self.real.memories, self.real.recall
+        memories, search = self.real.memories, self.real.search
         self.services = RecallServices(
             memories,
-            Lookup(memories, Labels(db), recall.search),
-            Timeline(memories, recall.search),
+            Lookup(memories, Labels(db), search),
+            Timeline(memories, search),
             Saving(db, Table(db), memories),
             self.real.receipts,
             Overview(db, Labels(db), Figures(db), Sessions(db), waiting_kinds=("capture.extract",),

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from codexmem.domain.ids import Clock
+from codexmem.domain.search import Answer, Search
+from codexmem.embed.local import LocalEmbedder
 from codexmem.embed.model import Embedder
 from codexmem.embed.rerank import Reranker
 from codexmem.events.log import Log
@@ -44,6 +47,7 @@ class Services:
     recall: Recall
     traces: Traces
     indexer: Indexer
+    search: Callable[[Search], Answer]  # with the shipped encoder, as on a server that had a moment to make vectors
 
     def catch_up(self) -> None:
         """Make the vectors that are missing, as the job does."""
@@ -79,6 +83,12 @@ def build(db: Database, *, embedder: Embedder | None = None, vectors: KeptVector
     traces = Traces(db, log)
     finder = Finder(db, table, versions, Candidates(db), text, vectors, embedder, clock, reranker)
     recall = Recall(finder, traces)
+
+    def caught_up(search: Search) -> Answer:
+        index.catch_up(lambda: None)
+        return recall.search(search)
+
     return Services(
-        memories, history, Receipts(db, receipts, clock), events, clock, recall=recall, traces=traces, indexer=index
-    )
+        memories, history, Receipts(db, receipts, clock), events, clock, recall=recall, traces=traces, indexer=index,
+        search=caught_up if isinstance(embedder, LocalEmbedder) else recall.search,
+    )  # fmt: skip

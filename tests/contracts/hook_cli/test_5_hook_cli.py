@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tests._support import encoder
 from tests._support.server import Server, environment
 
 PLATFORMS = ("claude-code", "cursor", "raw")
@@ -18,7 +19,7 @@ PLATFORMS = ("claude-code", "cursor", "raw")
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with Server(tmp_path_factory.mktemp("data"), settings={"CODEXMEM_EMBEDDER": "none"}) as server:
+    with Server(tmp_path_factory.mktemp("data"), settings={"CODEXMEM_EMBEDDER": encoder.setting("sqlite")}) as server:
         yield server
 
 
@@ -91,7 +92,7 @@ def test_5_what_was_kept_is_delivered_to_the_server_once(tmp_path: Path) -> None
     hook(tmp_path, "raw", "observation", {**about, "tool_name": "Bash", "tool_input": {"command": "ls"}})
     hook(tmp_path, "raw", "session-init", {**about, "prompt": "second question"})
     kept = [path.read_bytes() for path in sorted((tmp_path / "spool").glob("*.event"))]
-    with Server(tmp_path, settings={"CODEXMEM_EMBEDDER": "none"}) as server:
+    with Server(tmp_path, settings={"CODEXMEM_EMBEDDER": encoder.setting("sqlite")}) as server:
         hook(tmp_path, "raw", "drain", {})
         assert list((tmp_path / "spool").glob("*.event")) == []
         # As if the first delivery had been answered and the answer lost.

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests._support import encoder
 from tests._support.rpc_calls import Rpc
 from tests._support.server import Server, create_key
 
@@ -16,7 +17,8 @@ _tasks = itertools.count(1)
 @pytest.fixture(scope="session")
 def sqlite_rpc(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rpc]:
     """As one developer runs it."""
-    with Server(tmp_path_factory.mktemp("local-knowledge")) as server:
+    settings = {"CODEXMEM_EMBEDDER": encoder.setting("sqlite")}
+    with Server(tmp_path_factory.mktemp("local-knowledge"), settings=settings) as server:
         yield Rpc(server)
 
 
@@ -25,7 +27,8 @@ def postgresql_rpc(tmp_path_factory: pytest.TempPathFactory, postgres_url: str) 
     """As a team runs it, with a key."""
     data_dir = tmp_path_factory.mktemp("team-knowledge")
     key = create_key(data_dir, postgres_url, "knowledge")
-    with Server(data_dir, database_url=postgres_url, key=key) as server:
+    settings = {"CODEXMEM_EMBEDDER": encoder.setting("postgresql")}
+    with Server(data_dir, database_url=postgres_url, key=key, settings=settings) as server:
         yield Rpc(server)
 
 

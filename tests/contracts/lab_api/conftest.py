@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from codexmem.store.opening import upgrade_store
+from tests._support import encoder
 from tests._support.lab import SECRET, StepAgent
 from tests._support.lab_door import LabDoor, lab_door
 from tests._support.postgres import PostgresServer
@@ -26,7 +27,8 @@ def step_agent() -> StepAgent:
 @pytest.fixture(scope="session")
 def sqlite_lab(tmp_path_factory: pytest.TempPathFactory, step_agent: StepAgent) -> Iterator[LabDoor]:
     """As one developer runs it."""
-    with lab_door(tmp_path_factory.mktemp("local-lab"), step_agent, **MODEL) as door:
+    folder = tmp_path_factory.mktemp("local-lab")
+    with lab_door(folder, step_agent, **MODEL, embedder=encoder.setting("sqlite")) as door:
         yield door
 
 
@@ -39,7 +41,8 @@ def postgresql_lab(
     url = postgres_server.create_database("codexmem_lab_door")
     upgrade_store(url)
     key = create_key(data_dir, url, "lab")
-    with lab_door(data_dir, step_agent, key=key, database_url=url, **MODEL) as door:
+    encoding = encoder.setting("postgresql")
+    with lab_door(data_dir, step_agent, key=key, database_url=url, **MODEL, embedder=encoding) as door:
         yield door
 
 

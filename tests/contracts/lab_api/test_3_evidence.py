@@ -11,6 +11,7 @@ import pytest
 
 import codexmem.services.lab
 from codexmem.store.opening import upgrade_store
+from tests._support import encoder
 from tests._support.documents import written
 from tests._support.lab_door import LabDoor, lab_door
 from tests._support.postgres import PostgresServer
@@ -26,7 +27,7 @@ def sqlite_reading(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LabDoor
     """A lab with the agent and the documents that come with us."""
     home = tmp_path_factory.mktemp("reading-lab")
     written(home / "roots" / "own", own="# Own\n\n自己的文献 on copper and CO2.")
-    with lab_door(home, None, **settings_of(home)) as door:
+    with lab_door(home, None, embedder=encoder.setting("sqlite"), **settings_of(home)) as door:
         yield door
 
 
@@ -38,7 +39,8 @@ def postgresql_reading(tmp_path_factory: pytest.TempPathFactory, postgres_server
     url = postgres_server.create_database("codexmem_lab_reading")
     upgrade_store(url)
     key = create_key(home, url, "lab")
-    with lab_door(home, None, key=key, database_url=url, **settings_of(home)) as door:
+    settings = {"embedder": encoder.setting("postgresql"), **settings_of(home)}
+    with lab_door(home, None, key=key, database_url=url, **settings) as door:
         yield door
 
 

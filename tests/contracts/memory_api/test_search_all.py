@@ -24,6 +24,7 @@ from codexmem.domain.attrs import (
 from codexmem.domain.history import By
 from codexmem.domain.memory import Draft, Kind, Memory, Origin, State, Status
 from codexmem.domain.query import Seq
+from codexmem.embed.model import Embedder
 from codexmem.services.lookup import Lookup
 from codexmem.store.database import Database, acting_as
 from codexmem.store.labels import Labels
@@ -57,9 +58,9 @@ class Only:
 class Door:
     """The door on an opened store."""
 
-    def __init__(self, db: Database, tenant: str) -> None:
-        self.real = services.build(db)
-        only = Only(Lookup(self.real.memories, Labels(db), self.real.recall.search))
+    def __init__(self, db: Database, tenant: str, encoder: Embedder | None) -> None:
+        self.real = services.build(db, embedder=encoder)
+        only = Only(Lookup(self.real.memories, Labels(db), self.real.search))
         guard = GuardSettings(None, lambda _: acting_as(tenant))
         self.app: ASGIApp = build_asgi((memory_api.SURFACE,), cast(Any, only), guard, version="test")
         self.made = {kind: self.write(Draft(kind, state, Origin.AGENT)) for kind, state in STATES.items()}
@@ -77,13 +78,13 @@ class Door:
 
 
 @pytest.fixture
-def door(database: Database, tenant: str) -> Iterator[Door]:
-    made = Door(database, tenant)
+def door(database: Database, tenant: str, encoder: Embedder | None) -> Iterator[Door]:
+    made = Door(database, tenant, encoder)
     yield made
     made.real.traces.close()
 
 
-def test_every_kind_is_found_at_once_and_bears_its_label(door: Door) -> None:
+def test_every_kind_is_found_at_once_and_bears_its_label(door: Door, encoder: Embedder | None) -> None:
     rows = door.rows(query="port 端口", limit=20)
     made = door.made
     assert {row["kind"]: row["label"] for row in rows["results"]} == {
@@ -96,7 +97,7 @@ def test_every_kind_is_found_at_once_and_bears_its_label(door: Door) -> None:
         "lesson": f"mem:{made[Kind.LESSON].id}",
     }
     assert (rows["totalResults"], rows["hasMore"], rows["query"], rows["mode"]) == (
-        7, False, "port 端口", "lexical-only",
+        7, False, "port 端口", "hybrid" if encoder else "lexical-only",
     )  # fmt: skip
     assert rows["kinds"] == {kind.value: 1 for kind in Kind if kind is not Kind.CHUNK}
     scores = [row["score"] for row in rows["results"]]

@@ -6,12 +6,13 @@ from collections.abc import Iterator
 
 import pytest
 
+from codexmem.embed.model import Embedder
 from codexmem.store.database import Database
 from tests._support.asking import Door, qa_door
 
 
 @pytest.fixture
-def door(database: Database, tenant: str) -> Iterator[Door]:
+def door(database: Database, tenant: str, encoder: Embedder | None) -> Iterator[Door]:
     """Called without a server."""
-    with qa_door(database, tenant) as made:
+    with qa_door(database, tenant, embedder=encoder) as made:
         yield made

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from codexmem.embed.model import Embedder
 from tests._support.asking import PROJECT, Door
 
 SEARCH = "/v1/qa/search"
@@ -29,7 +30,7 @@ def search(door: Door, query: str, **fields: Any) -> Any:
 
 
 @pytest.mark.clause("001 §8.1", "an answer has items with everything a client injects, best first")
-def test_an_item_carries_everything(door: Door) -> None:
+def test_an_item_carries_everything(door: Door, encoder: Embedder | None) -> None:
     metadata = '{"run": "r1"}'
     qa_id = door.add(
         "How do I rotate the signing key?", "Run gatewayctl rotate.", summary="rotation", tags=("gateway", "keys"),
@@ -38,9 +39,10 @@ def test_an_item_carries_everything(door: Door) -> None:
     door.used(qa_id, "m1")
     door.tried(qa_id, success=True, strength=0.1)
     found = search(door, "rotate the signing key")
-    assert set(found) == {"items", "count", "mode", "degraded"}
-    assert (found["count"], found["mode"]) == (1, "lexical-only")
-    assert "no embedder is configured" in found["degraded"][0]
+    assert (found["count"], found["mode"]) == (1, "hybrid" if encoder else "lexical-only")
+    assert set(found) - {"items", "count", "mode"} == (set() if encoder else {"degraded"})
+    if not encoder:
+        assert "no embedder is configured" in found["degraded"][0]
     (item,) = found["items"]
     assert set(item) == ITEM
     assert item["qa_id"] == qa_id
@@ -64,9 +66,11 @@ def test_limits_and_defaults(door: Door) -> None:
     assert search(door, "which port", limit=None, min_score=None)["count"] == 6
     scores = [item["score"] for item in search(door, "port of service1", limit=20, min_score=0)["items"]]
     assert scores == sorted(scores, reverse=True)
-    assert min(scores) < 0.2
-    assert min(item["score"] for item in search(door, "port of service1", limit=20)["items"]) >= 0.2
     assert search(door, "port of service1", min_score=1.0)["count"] == 0
+    door.add("Who pays for the wine at the annual party?", "The manager does.")
+    lowest = search(door, "wine gateway", min_score=0, limit=20)["items"][-1]["score"]
+    assert 0.0 < lowest < 0.2
+    assert lowest not in [item["score"] for item in search(door, "wine gateway", limit=20)["items"]]
 
 
 @pytest.mark.clause("001 §4.1", "project_id and query are required, and bounds are kept: 422 says which field")

@@ -22,7 +22,8 @@ def ids(rows: Any, group: str = "observations") -> list[int]:
 
 
 @pytest.mark.clause("000 §2.3", "the markdown index: days, files, ditto times, icons, what reading costs")
-def test_2_3_the_index_is_laid_out_as_clients_know_it(door: Door) -> None:
+def test_2_3_the_index_is_laid_out_as_clients_know_it(door_without_encoder: Door) -> None:
+    door = door_without_encoder
     made = [
         door.observe("Token refresh fixed", "The refresh token was sent twice.", type="bugfix", minute=-8,
                      files_modified=("src/auth/token.ts",), files_read=("README.md",), facts=("retry once",),
@@ -93,7 +94,8 @@ def test_3_3_1_the_answer_can_be_passed_on(door: Door) -> None:
 
 @pytest.mark.clause("000 §6.4", "without embeddings the answer is lexical-only")
 @pytest.mark.clause("000 §2.3", "without vectors a readable text says so, and words still find")
-def test_2_3_degraded_search_says_so_and_still_finds(door: Door) -> None:
+def test_2_3_degraded_search_says_so_and_still_finds(door_without_encoder: Door) -> None:
+    door = door_without_encoder
     memory = door.observe("Port", "listens on 37877")
     text = door.text("/api/search", query="listens")
     assert f"| #{memory.seq} |" in text
