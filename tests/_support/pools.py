@@ -29,9 +29,11 @@ def pool(candidates: Sequence[Candidate], *, lexical: Sequence[float] = (), dens
          before: Sequence[int | None] = (), after: Sequence[int | None] = ()) -> Pool:  # fmt: skip
     """A pool in which nothing was found and nobody stands beside anybody, unless it is said."""
     size = len(candidates)
+    words = list(lexical) or [0.0] * size
     return Pool(
-        candidates, list(lexical) or [0.0] * size, dense, list(before) or [None] * size, list(after) or [None] * size
-    )
+        candidates, words, dense, list(before) or [None] * size, list(after) or [None] * size,
+        [score > 0.0 for score in words],
+    )  # fmt: skip
 
 
 def of_texts(*texts: str) -> Pool:

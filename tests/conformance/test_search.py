@@ -356,6 +356,32 @@ def test_the_explanation_adds_up_to_the_score(hybrid: Searched) -> None:
     assert all(not found.signals for found in hybrid.search("needle").results)
 
 
+# Only what contains the words
+
+
+def test_a_search_for_every_word_finds_what_contains_them_and_nothing_else(hybrid: Searched) -> None:
+    both = hybrid.write("the retry policy of the gateway 支付网关的重试策略", session="s")
+    hybrid.write("the retry button", session="s")
+    hybrid.write("重新尝试 支付")
+    hybrid.real.catch_up()
+    assert hybrid.found("retry policies", every_word=True) == [both.seq]
+    assert hybrid.found("策略 重试", every_word=True) == [both.seq]
+    assert hybrid.found("网关支付", every_word=True) == [both.seq]
+    assert hybrid.found("retry zebra", every_word=True) == []
+    assert hybrid.found("支付 zebra", every_word=True) == []
+    answer = hybrid.search("retry policy", every_word=True)
+    assert (answer.mode, answer.notes) == (Mode.LEXICAL, ())
+    assert hybrid.found("retry policy", every_word=True, as_of_ms=hybrid.now()) == [both.seq]
+
+
+def test_a_character_in_common_is_no_word_in_common(store: Searched) -> None:
+    turtle = store.write("乌龟在池塘里")
+    store.write("怎么吃药：饭后再吃")
+    assert store.found("乌龟吃什么") == [turtle.seq]
+    assert store.found("吃") != []
+    assert store.found("乌龟吃什么", as_of_ms=store.now()) == [turtle.seq]
+
+
 # What it says of itself
 
 

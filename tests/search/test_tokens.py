@@ -134,3 +134,25 @@ def test_time_is_linear(name: str) -> None:
     # Quadratic work on a million characters would take minutes.
     assert time.process_time() - started < 10
     assert len(terms(text)) <= tokens.MAX_TERMS
+
+
+@pytest.mark.parametrize(
+    "text, groups",
+    [
+        ("Docker networks", [("docker",), ("network",)]),
+        ("fetchWithBackoff", [("fetchwithbackoff", "fetch"), ("fetchwithbackoff", "backoff")]),
+        ("foo_barBaz-qux", [("foo_barbaz-qux", part) for part in ("foo", "bar", "baz", "qux")]),
+        ("部署服务", [("部署",), ("部署", "署服"), ("署服", "服务"), ("服务",)]),
+        ("怎么部署的", [("么部", "部署"), ("部署", "署的")]),
+        ("猫", [("猫",)]),
+        ("the 的 server", [("server",)]),
+        ("what is it", [("what",), ("is",), ("it",)]),
+        ("", []),
+    ],
+)
+def test_what_a_text_must_have_to_contain_the_words(text: str, groups: list[tuple[str, ...]]) -> None:
+    assert tokens.required(text) == groups
+
+
+def test_what_must_be_there_is_bounded() -> None:
+    assert len(tokens.required(" ".join(f"word{number}" for number in range(10_000)))) == tokens.MAX_TERMS

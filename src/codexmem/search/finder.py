@@ -2,9 +2,9 @@
 
 Words and meaning each propose candidates; their neighbours in a session join them. The recipe's weighted sum of signals
 orders them, a logistic curve turns the sum into a probability, and what nearly repeats a better result steps behind
-what differs; a reranker, if there is one, then puts the first of them in its own order. Whatever keeps vectors from
-taking part (no embedder, a server that does not answer) leaves a search by words, a reranker that fails leaves the
-order, and the answer says so.
+what differs; a reranker, if there is one, then puts the first of them in its own order. Where too little speaks for any
+of them, there is no result (`floor`). Whatever keeps vectors from taking part (no embedder, a server that does not
+answer) leaves a search by words, a reranker that fails leaves the order, and the answer says so.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from codexmem.domain.search import MAX_DEPTH, Answer, Found, Mode, Search, Unit
 from codexmem.embed.model import Embedder
 from codexmem.embed.passages import SIZE
 from codexmem.embed.rerank import Reranker
-from codexmem.search import asked, diversity, recipes, rerank, tokens
+from codexmem.search import asked, diversity, floor, recipes, rerank, tokens
 from codexmem.search.calibration import Calibrated, calibrate
 from codexmem.search.pool import Pool, gather
 from codexmem.search.recipes import Recipe
@@ -128,7 +128,7 @@ class Finder:
         depth = search.offset + search.limit
         pool, sources, missing = self._pool(search, query, recipe, watch, vector, note, depth)
         ranked = self._rank(search, query, pool, recipe, now_ms)
-        order = _sessions_first(ranked, pool) if search.unit is Unit.SESSION else ranked.order
+        order = self._fitting(search, query, ranked, pool)
         # A reranker is shown the same candidates for every page, or pages would not fit together.
         seen = max(depth + 1, self._reranker.depth if self._reranker is not None else 0)
         order = diversity.spread(order, pool.candidates, alike=recipe.near_duplicate, depth=seen)
@@ -161,12 +161,19 @@ class Finder:
         """The candidates, how many each source gave, and why vectors took no part."""
         width = _width(recipe.lexical, depth)
         lexical = self._text.find(query.terms, search.filter, limit=width, required=_required(search))
+        worded = {hit.seq for hit in lexical}
+        evidence = floor.evidence(query.terms)
+        if worded and len(evidence) < len(query.terms):
+            # Each of those that have a word is among the best of them, as it is among the best of all.
+            worded &= {
+                hit.seq for hit in self._text.find(query.terms, search.filter, limit=width, required=(evidence,))
+            }
         watch.lap("lexical")
         dense = _Dense(note=note)
         if vector is not None:
             dense = self._find_dense(vector, search.filter, _width(recipe.dense, depth), lexical)
             watch.lap("vectors")
-        pool, sources = self._gather(lexical, dense, search.filter, recipe)
+        pool, sources = self._gather(lexical, dense, search.filter, recipe, worded)
         watch.lap("candidates")
         return pool, sources, dense.note
 
@@ -188,8 +195,8 @@ class Finder:
         missed = getattr(self._vectors, "missed", None)
         return _Dense(scores, missed() if missed is not None else None)
 
-    def _gather(self, lexical: Sequence[Hit], dense: _Dense, wanted: Filter,
-                recipe: Recipe) -> tuple[Pool, dict[str, int]]:  # fmt: skip
+    def _gather(self, lexical: Sequence[Hit], dense: _Dense, wanted: Filter, recipe: Recipe,
+                worded: set[int]) -> tuple[Pool, dict[str, int]]:  # fmt: skip
         words = {hit.seq: hit.score for hit in lexical}
         found = self._candidates.read(list(words.keys() | (dense.scores or {}).keys()))
         leading = _leading(words, dense.scores, recipe.neighbours)
@@ -201,7 +208,7 @@ class Finder:
         sources = {"lexical": len(words), "neighbours": sum(seq in found for seq in beyond)}
         if dense.scores is not None:
             sources[self._vectors.name] = len(dense.scores)
-        return gather(found, words, dense.scores, beside), sources
+        return gather(found, words, dense.scores, beside, worded), sources
 
     def examine(self, search: Search) -> Examined:
         """The candidates of a search with every signal, for people who fit recipes."""
@@ -221,6 +228,12 @@ class Finder:
         said = ((weight, name, values) for name, weight in weights.items() if any(values := signals.of(name)))
         shares = {name: [weight * value for value in values] for weight, name, values in said}
         return calibrate(pool, shares, recipe, pool.sessions() if search.unit is Unit.SESSION else None)
+
+    def _fitting(self, search: Search, query: asked.Asked, ranked: Calibrated, pool: Pool) -> list[int]:
+        """The places of results, best first."""
+        fits = floor.fits(query.terms, pool, self._embedder.model if self._embedder is not None else None)
+        order = [place for place in ranked.order if fits[place]]
+        return _sessions_first(order, pool) if search.unit is Unit.SESSION else order
 
     def _signals(self, query: asked.Asked, pool: Pool, recipe: Recipe, now_ms: int) -> Signals:
         share = recipe.share_unspaced if query.unspaced else recipe.share
@@ -256,15 +269,15 @@ class Finder:
         as_of_ms = search.as_of_ms
         assert as_of_ms is not None
         depth = search.offset + search.limit
-        width = _width(recipe.lexical, depth)
-        hits = self._text.find_past(query.terms, search.filter, as_of_ms, limit=width, required=_required(search))
+        width, required = _width(recipe.lexical, depth), _required(search) or (floor.evidence(query.terms),)
+        hits = self._text.find_past(query.terms, search.filter, as_of_ms, limit=width, required=required)
         watch.lap("lexical")
         then = self._as_they_were(hits, search.filter.kinds)
         found = {seq: Candidate.of(memory) for seq, memory in then.items()}
-        pool = gather(found, {hit.seq: hit.score for hit in hits}, None, {})
+        pool = gather(found, {hit.seq: hit.score for hit in hits}, None, {}, then)
         watch.lap("candidates")
         ranked = self._rank(search, query, pool, recipe, as_of_ms)
-        order = _sessions_first(ranked, pool) if search.unit is Unit.SESSION else ranked.order
+        order = self._fitting(search, query, ranked, pool)
         chosen = [place for place in order if ranked.probabilities[place] >= search.min_score]
         page = chosen[search.offset : depth]
         results = tuple(
@@ -345,10 +358,10 @@ def _mirror(beside: dict[int, tuple[int | None, int | None]]) -> None:
             beside[after] = (seq, beside[after][1])
 
 
-def _sessions_first(ranked: Calibrated, pool: Pool) -> list[int]:
+def _sessions_first(order: Sequence[int], pool: Pool) -> list[int]:
     """The best memory of each session, in the order of these."""
     best: dict[object, int] = {}
     sessions = pool.sessions()
-    for place in ranked.order:
+    for place in order:
         best.setdefault(sessions[place], place)
     return list(best.values())

@@ -1,6 +1,6 @@
 """The candidates of one search, with what each index said of them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 
 from codexmem.store.candidates import Candidate
@@ -15,6 +15,7 @@ class Pool:
     dense: Sequence[float] | None  # cosine; None where no vector took part
     before: Sequence[int | None]  # the place in this pool of the memory before it in its session
     after: Sequence[int | None]
+    worded: Sequence[bool]  # whether it has a word of the query, not only a character of one
 
     def __len__(self) -> int:
         return len(self.candidates)
@@ -25,7 +26,7 @@ class Pool:
 
 
 def gather(found: Mapping[int, Candidate], lexical: Mapping[int, float], dense: Mapping[int, float] | None,
-           beside: Mapping[int, tuple[int | None, int | None]]) -> Pool:  # fmt: skip
+           beside: Mapping[int, tuple[int | None, int | None]], worded: Container[int]) -> Pool:  # fmt: skip
     """Bring together what was read and found; in order of their numbers, so that ties are broken alike everywhere."""
     seqs = sorted(found)
     place = {seq: at for at, seq in enumerate(seqs)}
@@ -43,6 +44,7 @@ def gather(found: Mapping[int, Candidate], lexical: Mapping[int, float], dense: 
         dense=_measured(seqs, lexical, dense) if dense is not None else None,
         before=neighbours(0),
         after=neighbours(1),
+        worded=[seq in worded for seq in seqs],
     )
 
 

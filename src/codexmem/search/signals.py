@@ -20,7 +20,6 @@ _RULE = 400  # characters in which a rule is told
 _TERMS = 32  # of a query that coverage looks for
 _BRIDGES = 3  # of the best that lead on to others
 _STEPS = 10  # words of each that lead on
-_SHORT = 3
 _PEOPLE = frozenset({Origin.HUMAN, Origin.IMPORT})
 
 
@@ -178,7 +177,7 @@ class Signals:
         texts = self._texts
         values, total = [0.0] * len(texts), 0.0
         for term in terms:
-            part = _part(term)
+            part = tokens.part_of(term)
             places = [place for place, text in enumerate(texts) if part in text]
             if len(places) < least:
                 continue
@@ -199,11 +198,6 @@ _SIGNALS: dict[str, Callable[[Signals], Values]] = {
     name: method for name, method in vars(Signals).items() if not name.startswith("_") and name != "of"
 }
 NAMES = frozenset(_SIGNALS)
-
-
-def _part(stem: str) -> str:
-    """What of a stem stands in the word it comes from: the stem of memory is memori."""
-    return stem[:-1] if stem.endswith("i") and len(stem) > _SHORT and stem.isascii() else stem
 
 
 def _to_best(values: Sequence[float]) -> Values:

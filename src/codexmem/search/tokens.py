@@ -214,6 +214,11 @@ def _bounded(token: str) -> str:
     return token[:_CUT_AT] + digest.hexdigest()
 
 
+def part_of(stem: str) -> str:
+    """What of a stem stands in the word it comes from: the stem of memory is memori."""
+    return stem[:-1] if stem.endswith("i") and len(stem) > _STEM_FROM and stem.isascii() else stem
+
+
 def _stem(word: str) -> str:
     if not (_STEM_FROM <= len(word) <= _STEM_TO and word.isascii() and word.isalpha()):
         return word

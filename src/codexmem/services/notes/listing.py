@@ -24,7 +24,6 @@ _KEPT_S = 10.0  # at most
 _KEPT_TIMES = 20  # as long as counting took
 _TENANTS = 1_000
 PRIORITIES = range(11)
-_LEAST = 0.25  # probability below which what shares no word with a query is left out
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +96,8 @@ class Shelf:
     def search(self, query: str, wish: Wish, *, limit: int, offset: int = 0) -> Results:
         """Notes whose address, content or disclosure fits; an address that is asked for itself comes first."""
         wanted = wish.filter(VISIBLE)
-        answer = self._search(Search(query, wanted, limit=limit, offset=offset, explain=True))
-        found = [each for each in answer.results if _fits(each)]
+        answer = self._search(Search(query, wanted, limit=limit, offset=offset))
+        found = list(answer.results)
         exact = self._exact(query, wish)
         if exact is not None:
             found = [each for each in found if each.memory.seq != exact.seq]
@@ -149,8 +148,3 @@ class Shelf:
         low = within.priority_min if within.priority_min is not None else PRIORITIES[0]
         high = within.priority_max if within.priority_max is not None else PRIORITIES[-1]
         return memory if labelled and low <= state.priority <= high else None
-
-
-def _fits(found: Found) -> bool:
-    """Something is always nearest in meaning; without a word in common it has to be near."""
-    return found.signals.get("words", 0.0) > 0 or found.score >= _LEAST
