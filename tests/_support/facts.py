@@ -34,7 +34,7 @@ CHINESE = (
 KNOWN = {
     "why was the release late": ENGLISH[3],
     "checkout port": ENGLISH[0],
-    "which package manager does the frontend use": ENGLISH[4],
+    "backoff and jitter": ENGLISH[2],
     "支付为什么很慢": CHINESE[0],
     "登录锁定多久": CHINESE[2],
     "数据库迁移": CHINESE[1],
