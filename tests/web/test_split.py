@@ -9,6 +9,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests._support.model_server import ModelServer
 from tests._support.server import Server
+from tests.web import building
 from tests.web.seeds import demo, viewer
 from tests.web.visiting import Visitor
 
@@ -74,10 +75,8 @@ def opened(look: Visitor, address: str, viewport: dict[str, int]) -> Page:
 
 
 def test_every_divided_page_is_looked_at() -> None:
-    from tests.web.test_style import SOURCES, WEB
-
-    pages = WEB / "src" / "pages"
-    divided = [path for path in SOURCES if "<SplitView" in path.read_text(encoding="utf-8") and pages in path.parents]
+    pages = building.WEB / "src" / "pages"
+    divided = [path for path in pages.rglob("*.tsx") if "<SplitView" in path.read_text(encoding="utf-8")]
     assert sorted(str(path.relative_to(pages).with_suffix("")) for path in divided) == sorted(PAGES)
 
 
