@@ -130,13 +130,6 @@ def test_a_damaged_page_is_noticed_soon_after_the_start_and_nothing_is_written_t
         assert "restore" in refused.json["hint"]
         for asked in ("/api/search?query=memory&project=demo", "/api/observations", "/api/context?project=demo"):
             assert server.request("GET", asked).status in {200, 503}
-        done = subprocess.run(
-            [sys.executable, "-m", "codexmem.cli", "--json", "doctor"], env=environment(tmp_path, **words_only),
-            capture_output=True, check=False, timeout=100,
-        )  # fmt: skip
-        found = {check["check"]: check for check in json.loads(done.stdout)["checks"]}
-        assert found["integrity"]["state"] == "failure"
-        assert "damaged" in found["progress"]["what"]
     finally:
         server.stop()
 

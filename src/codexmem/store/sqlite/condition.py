@@ -44,7 +44,7 @@ class Condition:
         )
         return True
 
-    def noticed(self, error: BaseException) -> CodexmemError | None:
+    def noticed(self, error: BaseException | None) -> CodexmemError | None:
         """What a driver's error says about the files; None if nothing."""
         code, text = getattr(error, "sqlite_errorcode", None), str(error)
         if code == _CORRUPT_INDEX:
