@@ -118,7 +118,8 @@ class ServerConnection(_Watched):
 
     def _quiet(self) -> None:
         info = self.info
-        asked: dict[str, Any] = {**info.get_parameters(), "host": info.host, "port": info.port, "password": info.password}
+        asked: dict[str, Any] = dict(info.get_parameters())
+        asked |= {"host": info.host, "port": info.port, "password": info.password}
         if not _answers({name: value for name, value in asked.items() if value not in (None, "")}):
             super()._quiet()
 
