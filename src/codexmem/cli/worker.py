@@ -58,7 +58,7 @@ def worker(port: str | None, host: str | None, data_dir: str | None, database_ur
 
 def _answer(core: "Core", settings: Settings, port: int, stop: threading.Event) -> None:
     """Serve the probes until a signal says stop."""
-    from codexmem.app.probes import probes
+    from codexmem.app.probes import worker_probes
     from codexmem.domain.ids import SystemClock
     from codexmem.services.status import Status
     from codexmem.surfaces._kit.bind import require_safe_bind
@@ -68,8 +68,9 @@ def _answer(core: "Core", settings: Settings, port: int, stop: threading.Event) 
     status.opened(core.db)
     # Figures only, nothing of a tenant: it may listen beyond loopback without asking for a key.
     addresses = require_safe_bind(settings.host, True)
-    serve(probes(core, status), addresses, port, on_bound=lambda at: current().note(say("worker.listens", url=at.url)),
-          stop=stop, shutdown_grace=1.0)  # fmt: skip
+    output = current()
+    serve(worker_probes(core, status), addresses, port, stop=stop, shutdown_grace=1.0,
+          on_bound=lambda at: output.note(say("worker.listens", url=at.url)))  # fmt: skip
 
 
 @contextmanager
