@@ -45,9 +45,9 @@ from codexmem.services.keys import Keys
 from codexmem.services.knowledge import Knowledge
 from codexmem.services.lookup import Lookup
 from codexmem.services.memories import Memories
-from codexmem.services.model_watch import ModelWatch
 from codexmem.services.notes import Notes
 from codexmem.services.operations import Operations
+from codexmem.services.operations.model_watch import ModelWatch
 from codexmem.services.overview import Overview
 from codexmem.services.provenance import Explaining
 from codexmem.services.qa import Qa
@@ -231,7 +231,8 @@ def _build(db: Database, settings: Settings, clock: Clock, transfer: Transfer) -
     model = ModelWatch(Review(EventPages(db)), settings.writer)
     context = Context(
         remembering, finder, sessions, book, Review(EventPages(db)), db.acting_tenant,
-        partial(capture.excluded, rules.excluded_projects), model, terminal(settings.lang).language,
+        partial(capture.excluded, rules.excluded_projects), model.writer, model.trouble,
+        terminal(settings.lang).language,
     )  # fmt: skip
     # Where the store lies is its owner's business: a caller with a key may sit elsewhere.
     told_path = sqlite_path(settings.database_url) if settings.auth == "" else None

@@ -17,11 +17,11 @@ from codexmem.services import capture
 from codexmem.services.extraction import Budget
 from codexmem.services.lab.system import Watch
 from codexmem.services.memories import Memories
-from codexmem.services.model_watch import ModelWatch
 from codexmem.services.operations import Operations
 from codexmem.services.operations.backups import Backups, Commands, Copies
 from codexmem.services.operations.depth import DepthMeter
 from codexmem.services.operations.disk import Disk
+from codexmem.services.operations.model_watch import ModelWatch
 from codexmem.services.operations.reports import Reports
 from codexmem.services.operations.standing import Spent, Standing, WorkerState
 from codexmem.services.operations.trends import Trends

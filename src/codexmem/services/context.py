@@ -21,11 +21,11 @@ from codexmem.domain.memory import VISIBLE, Kind, Memory
 from codexmem.domain.query import Filter, Page
 from codexmem.domain.search import Search
 from codexmem.domain.session import Session
+from codexmem.domain.writer import Writer
 from codexmem.events.log import Log
 from codexmem.events.review import Review, Sought
 from codexmem.search.finder import Finder
 from codexmem.services.memories import Memories
-from codexmem.services.model_watch import ModelWatch
 from codexmem.store.event_pages import Span
 from codexmem.store.sessions import Sessions
 
@@ -99,8 +99,8 @@ class Context:
     """Chooses and words what an agent is handed."""
 
     def __init__(self, memories: Memories, finder: Finder, sessions: Sessions, log: Log, review: Review,
-                 tenant: Callable[[], str], excluded: Callable[[str, str], bool], model: ModelWatch | None = None,
-                 language: str = "en") -> None:  # fmt: skip
+                 tenant: Callable[[], str], excluded: Callable[[str, str], bool], writer: Writer | None = None,
+                 trouble: Callable[[], str | None] = lambda: None, language: str = "en") -> None:  # fmt: skip
         self._review = review
         self._prepared = threading.Event()
         self._excluded = excluded  # by directory and project: what nothing is captured from is told nothing
@@ -110,7 +110,8 @@ class Context:
         self._log = log
         self._tenant = tenant
         self._starts = _Starts()
-        self._model = model
+        self._writer = writer
+        self._trouble = trouble  # class of the error with which the model fails, if it does
         self._language = language
 
     def give(self, wish: Wish) -> Given:
@@ -175,12 +176,12 @@ class Context:
 
     def _about(self) -> str:
         """What a person should know of the memory itself: that its model fails or, at first, who writes it."""
-        if self._model is None:
+        if self._writer is None:
             return ""
-        if (failing := self._model.failing()) is not None:
-            return self._model.writer.failing(failing.error_class, self._language)
+        if (trouble := self._trouble()) is not None:
+            return self._writer.failing(trouble, self._language)
         first = len(self._sessions.newest(limit=2)) <= 1
-        return self._model.writer.described(self._language) if first else ""
+        return self._writer.described(self._language) if first else ""
 
     def _for_prompt(self, wish: Wish, told: frozenset[int]) -> Given:
         text = privacy.strip(wish.prompt).strip()

@@ -12,8 +12,8 @@ from codexmem.domain.ids import Clock
 from codexmem.domain.job import JobStatus
 from codexmem.domain.session import Session
 from codexmem.domain.writer import Writer
-from codexmem.services.model_watch import Failing, ModelWatch
 from codexmem.services.operations.disk import Disk, Room
+from codexmem.services.operations.model_watch import Failing, ModelWatch
 from codexmem.services.operations.upkeep import IndexState, Upkeep
 from codexmem.store import depth
 from codexmem.store.database import Database

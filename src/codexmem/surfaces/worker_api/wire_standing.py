@@ -5,9 +5,9 @@ from codexmem.domain.job import JobStatus
 from codexmem.domain.memory import Kind
 from codexmem.domain.ranking import Ranked
 from codexmem.domain.writer import Writer
-from codexmem.services.model_watch import Failing
 from codexmem.services.operations.backups import Backups, Commands, Kept, Making, Verified
 from codexmem.services.operations.entries import Explained, Result
+from codexmem.services.operations.model_watch import Failing
 from codexmem.services.operations.standing import Agent, Look, Place, WorkerState
 from codexmem.services.status import Health, Readiness
 from codexmem.surfaces._kit.moments import iso

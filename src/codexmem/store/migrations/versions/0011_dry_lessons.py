@@ -6,12 +6,12 @@ What a person or a real run has written since stays as it is.
 """
 
 import json
-import time
 from typing import Any
 
 import sqlalchemy as sa
 from alembic import op
 
+from codexmem.domain.ids import SystemClock
 from codexmem.store.postgres.roles import APP_ROLE
 
 revision = "0011"
@@ -84,7 +84,7 @@ def _take_back(bind: sa.Connection, tenant: str) -> None:
     taught = bind.execute(sa.text(_TAUGHT), {"tenant": tenant}).all()
     if not taught:
         return
-    now_ms = int(time.time() * 1000)
+    now_ms = SystemClock().now_ms()
     bind.execute(sa.text(_OPEN), {"tenant": tenant, "delta": DELTA, "now_ms": now_ms})
     for row in taught:
         _write(bind, tenant, row, now_ms)

@@ -35,6 +35,11 @@ class ModelWatch:
         self._review = review
         self.writer = writer
 
+    def trouble(self) -> str | None:
+        """The class of the error with which it fails, if it does."""
+        found = self.failing()
+        return found.error_class if found is not None else None
+
     def failing(self) -> Failing | None:
         """What is wrong with the model; None if it answers or none is to be asked."""
         if self.writer.provider == RULES:
