@@ -20,6 +20,14 @@ CASES: dict[str, tuple[dict[str, str], dict[str, str]]] = {
     "an address and a key": ({"CODEXMEM_URL": "https://memory.example", "CODEXMEM_API_KEY": "theirs"}, {}),
     "a token before a key": ({"CODEXMEM_TOKEN": "one", "CODEXMEM_API_KEY": "other"}, {}),
     "a running server": ({}, {"data/server.json": '{"url": "http://127.0.0.1:4001"}', "data/token": "ours\n"}),
+    "a port before a running server": (
+        {"CODEXMEM_PORT": "4000"},
+        {"data/server.json": '{"url": "http://127.0.0.1:4001"}'},
+    ),
+    "port 0 leaves it to the server": (
+        {"CODEXMEM_PORT": "0"},
+        {"data/server.json": '{"url": "http://127.0.0.1:4001"}'},
+    ),
     "one that listens everywhere": ({}, {"data/server.json": '{"url": "http://0.0.0.0:4001"}'}),
     "a broken announcement": ({}, {"data/server.json": "{"}),
     "an announcement of something": ({}, {"data/server.json": '{"url": 5}'}),

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from codexmem.clients import background
+from codexmem.clients.starting import Place
 
 
 @pytest.mark.parametrize("count,shown", [(0, ""), (2, "8\n9\n"), (100, "".join(f"{n}\n" for n in range(10)))])
@@ -42,6 +43,6 @@ def test_a_log_is_followed_also_when_it_begins_anew(tmp_path: Path) -> None:
 
 
 def test_nobody_is_there_without_an_announcement(tmp_path: Path) -> None:
-    assert background.look(tmp_path) is None
+    assert background.look(Place(tmp_path, 9)) is None
     (tmp_path / "server.json").write_text('{"url": "http://127.0.0.1:9", "pid": 1}')
-    assert background.look(tmp_path) is None
+    assert background.look(Place(tmp_path, 9)) is None

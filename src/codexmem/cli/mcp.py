@@ -10,7 +10,7 @@ import click
 
 from codexmem.cli.frame import Command, option, setting_option
 from codexmem.cli.own_project import own_project
-from codexmem.cli.store import chosen
+from codexmem.cli.store import chosen, place_of
 
 
 @click.command("mcp", cls=Command, key="mcp")
@@ -23,12 +23,8 @@ def mcp(toolset: str | None, project: str | None, url: str | None, port: str | N
     """Pass messages between stdio and the server until the input ends."""
     settings = chosen(url=url, port=port, data_dir=data_dir)
     from codexmem.clients.bridge import Bridge
-    from codexmem.clients.starting import Place
 
-    place = Place(
-        settings.data_dir, settings.port, url=settings.url, key=settings.api_key, may_start=settings.autostart,
-        flags=("--port", str(settings.port)),
-    )  # fmt: skip
+    place = place_of(settings)
     with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as target:
         os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
         Bridge(place, toolset=toolset or "", project=project or own_project()).run(sys.stdin.buffer, target)

@@ -9,7 +9,7 @@ import sys
 import click
 
 from codexmem.cli.frame import Command, setting_option
-from codexmem.cli.store import chosen
+from codexmem.cli.store import chosen, place_of
 
 
 @click.command("rpc", cls=Command, key="rpc")
@@ -20,12 +20,8 @@ def rpc(url: str | None, port: str | None, data_dir: str | None) -> None:
     """Pass messages between stdio and the server until the input ends."""
     settings = chosen(url=url, port=port, data_dir=data_dir)
     from codexmem.clients.rpc import RpcBridge
-    from codexmem.clients.starting import Place
 
-    place = Place(
-        settings.data_dir, settings.port, url=settings.url, key=settings.api_key, may_start=settings.autostart,
-        flags=("--port", str(settings.port)),
-    )  # fmt: skip
+    place = place_of(settings)
     with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as target:
         os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
         RpcBridge(place).run(sys.stdin.buffer, target)

@@ -1,7 +1,7 @@
 """Which store a command is about: the flags that say so, and the services that work without a server."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -11,6 +11,9 @@ from codexmem.cli.messages import say
 from codexmem.cli.output import UsageProblem
 from codexmem.domain.tenant import LOCAL
 from codexmem.settings import Settings, load
+
+if TYPE_CHECKING:
+    from codexmem.clients.starting import Place
 
 
 def store_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -42,6 +45,24 @@ def chosen(**flags: object) -> Settings:
 
     os.umask(0o077)
     return load(flags)
+
+
+def place_of(settings: Settings) -> "Place":
+    """Where the server is, and whether it may be started.
+
+    An address or a port wins over what a server says in the data directory, unless a flag names that directory and
+    they are only in the environment.
+    """
+    from codexmem.clients.starting import Place
+
+    def wins(name: str) -> bool:
+        return settings.origins["data_dir"] != "flag" or settings.origins[name] == "flag"
+
+    return Place(
+        settings.data_dir, settings.port, url=settings.url if wins("url") else "", key=settings.api_key,
+        may_start=settings.autostart, flags=("--port", str(settings.port)),
+        port_given=wins("port") and settings.origins["port"].startswith(("flag", "environment")),
+    )  # fmt: skip
 
 
 def transfer_of(settings: Settings) -> Any:

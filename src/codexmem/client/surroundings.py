@@ -67,10 +67,15 @@ def found(key: str | None = None, environ: Mapping[str, str] | None = None) -> P
     if url := told("url"):
         return given(url, key)
     data_dir = Path(told("data_dir")).expanduser() if told("data_dir") else _folder("data", environ)
-    port = told("port")
-    url = _announced(data_dir) or f"http://127.0.0.1:{port if port.isdecimal() else PORT}"
+    # A port that somebody gives for this call wins over what a server says of itself; 0 leaves it to the server.
+    given_port, port = _port(environ.get("CODEXMEM_PORT", "")), _port(told("port")) or PORT
+    url = (not given_port and _announced(data_dir)) or f"http://127.0.0.1:{given_port or port}"
     # Our own server's: wherever it listens, what is sent there stays on this machine.
     return Place(url.rstrip("/"), key or _text(data_dir / "token"))
+
+
+def _port(text: str) -> int:
+    return min(65535, int(text)) if text.strip().isdecimal() else 0
 
 
 def _announced(data_dir: Path) -> str:

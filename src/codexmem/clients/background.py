@@ -8,12 +8,13 @@ from __future__ import annotations
 import http.client
 import os
 import signal
+import socket
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from codexmem.clients.starting import announced, connect
+from codexmem.clients.starting import Place, announced_pid, connect, told
 from codexmem.domain import json_text
 
 LOG = "server.log"
@@ -33,13 +34,22 @@ class Running:
     pid: int
     version: str
     uptime_ms: int
+    own: bool = True  # whether it is the one that `server.json` names; a port may lead to another
+    ready: bool = True  # whether its store is open
 
 
-def look(data_dir: Path) -> Running | None:
-    """The server of this data directory, if it answers."""
-    url = announced(data_dir)
+def look(place: Place) -> Running | None:
+    """The server that is meant, if it answers."""
+    url = told(place)
     if not url:
         return None
+    running = at(url, place.data_dir)
+    # What a killed server left behind may name a port that another one has by now.
+    return running if running is None or running.own or place.url or place.port_given else None
+
+
+def at(url: str, data_dir: Path) -> Running | None:
+    """The server at this address, if one of ours answers there."""
     connection = connect(url, _LOOK_S)
     try:
         connection.request("GET", "/api/health")
@@ -47,17 +57,66 @@ def look(data_dir: Path) -> Running | None:
         said = json_text.loads(reply.read(65536))
         if reply.status != 200:
             return None
-        return Running(url, int(said["pid"]), str(said["version"]), int(said["uptime"]))
+        pid = int(said["pid"])
+        return Running(
+            url, pid, str(said["version"]), int(said["uptime"]), own=pid == announced_pid(data_dir),
+            ready=bool(said.get("initialized", True)),
+        )  # fmt: skip
     except (OSError, http.client.HTTPException, ValueError, KeyError, TypeError):
         return None
     finally:
         connection.close()
 
 
-def awaited(data_dir: Path, wait_s: float = STARTS_WITHIN_S) -> Running | None:
-    """The server of this data directory as soon as it answers; None if it does not in time."""
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """Who listens on a port; both are empty where that cannot be known, and a server of ours has no name."""
+
+    pid: int = 0
+    name: str = ""
+
+
+def holder(port: int, data_dir: Path) -> Holder | None:
+    """Who keeps a server of this data directory from listening there; None if nobody does."""
+    if not port or not _is_taken(port):
+        return None
+    running = at(f"http://127.0.0.1:{port}", data_dir)
+    if running is not None:
+        # One that has not opened its store yet may be ours, on its way.
+        return Holder(running.pid) if running.ready and not running.own else None
+    return _listener(port)
+
+
+def _is_taken(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.settimeout(_LOOK_S)
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+def _listener(port: int) -> Holder:
+    """As far as Linux tells it to this user."""
+    try:
+        rows = [line.split() for line in Path("/proc/net/tcp").read_text(encoding="ascii").splitlines()[1:]]
+        inodes = {f"socket:[{row[9]}]" for row in rows if row[3] == "0A" and row[1].endswith(f":{port:04X}")}
+        for process in Path("/proc").iterdir():
+            if process.name.isdigit() and _has_open(process, inodes):
+                return Holder(int(process.name), (process / "comm").read_text(encoding="utf-8").strip())
+    except (OSError, ValueError, IndexError):
+        pass
+    return Holder()
+
+
+def _has_open(process: Path, inodes: set[str]) -> bool:
+    try:
+        return any(str(each.readlink()) in inodes for each in (process / "fd").iterdir())
+    except OSError:  # another user's, or gone
+        return False
+
+
+def awaited(place: Place, wait_s: float = STARTS_WITHIN_S) -> Running | None:
+    """The server that is meant as soon as it answers; None if it does not in time."""
     until = time.monotonic() + wait_s
-    while (running := look(data_dir)) is None and time.monotonic() < until:
+    while (running := look(place)) is None and time.monotonic() < until:
         time.sleep(_PAUSE_S)
     return running
 

@@ -33,6 +33,7 @@ class Place:
     key: str = ""  # given on purpose; else the token in the data directory, unless the server is elsewhere
     may_start: bool = True
     flags: tuple[str, ...] = field(default=())  # of `codexmem serve`, beside the data directory
+    port_given: bool = False  # on purpose, for this call: it wins over what a server says of itself
 
     @property
     def may_have_key(self) -> bool:
@@ -58,17 +59,37 @@ def connect(url: str, timeout: float) -> http.client.HTTPConnection:
 
 def address(place: Place) -> str:
     """Where the server should be: as told, else as it says itself, else on its usual port."""
+    return told(place) or f"http://127.0.0.1:{place.port}"
+
+
+def told(place: Place) -> str:
+    """Where somebody said that the server is: a person, or else the server itself; empty if nobody did."""
     if place.url:
         return place.url.rstrip("/")
-    return announced(place.data_dir) or f"http://127.0.0.1:{place.port}"
+    if place.port_given and place.port:
+        return f"http://127.0.0.1:{place.port}"
+    return announced(place.data_dir)
 
 
 def announced(data_dir: Path) -> str:
     """Where the server of this data directory says it listens; empty if none says so."""
+    return _announcement(data_dir)[0]
+
+
+def announced_pid(data_dir: Path) -> int:
+    """Which process says so; 0 if none does."""
+    return _announcement(data_dir)[1]
+
+
+def _announcement(data_dir: Path) -> tuple[str, int]:
     try:
-        return str(json_text.loads((data_dir / "server.json").read_bytes())["url"]).rstrip("/")
-    except (OSError, ValueError, KeyError, TypeError):
-        return ""
+        said = json_text.loads((data_dir / "server.json").read_bytes())
+        url = str(said["url"]).rstrip("/")
+        # Listening everywhere is no address to speak to.
+        url = url.replace("://0.0.0.0:", "://127.0.0.1:").replace("://[::]:", "://[::1]:")
+        return url, int(said.get("pid", 0))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return "", 0
 
 
 def token(data_dir: Path) -> str:

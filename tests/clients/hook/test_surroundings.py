@@ -94,7 +94,9 @@ def test_the_server_says_where_it_is(tmp_path: Path) -> None:
     assert at(tmp_path).base == "http://127.0.0.1:37877"
     assert at(tmp_path, CODEXMEM_PORT="4711").base == "http://127.0.0.1:4711"
     announce(tmp_path, json.dumps({"url": "http://127.0.0.1:5000/", "pid": 1}))
-    assert at(tmp_path, CODEXMEM_PORT="4711").base == "http://127.0.0.1:5000"
+    assert at(tmp_path).base == "http://127.0.0.1:5000"
+    assert at(tmp_path, CODEXMEM_PORT="0").base == "http://127.0.0.1:5000"
+    assert at(tmp_path, CODEXMEM_PORT="4711").base == "http://127.0.0.1:4711"
     announce(tmp_path, json.dumps({"url": "http://0.0.0.0:5000"}))
     assert at(tmp_path).base == "http://127.0.0.1:5000"
     assert at(tmp_path, CODEXMEM_URL="http://127.0.0.1:6000").base == "http://127.0.0.1:6000"

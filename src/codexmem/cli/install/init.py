@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from codexmem.cli import writer
+from codexmem.cli.config import write_user_file
 from codexmem.cli.frame import Command, current, option, setting_option
 from codexmem.cli.install.installed import commands_of, detected, person
-from codexmem.cli.install.service import started
+from codexmem.cli.install.service import require_port, started
 from codexmem.cli.messages import language, say
 from codexmem.cli.output import UsageProblem
 from codexmem.cli.store import chosen
@@ -48,9 +49,10 @@ def init(service: str, dry_run: bool, provider: str | None, port: str | None, da
         given["provider"] = said
         settings = chosen(port=port, data_dir=data_dir, provider=said)
     if given:
-        _save(given)
+        write_user_file({name: int(value) if name == "port" else value for name, value in given.items()})
         output.note(say("init.saved", path=user_file()))
     settings.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+    require_port(settings)
     if supervisor is not None:
         _enable(supervisor, settings)
     output.note(say("init.starting"))
@@ -87,16 +89,6 @@ def _enable(supervisor: Supervisor, settings: Settings) -> None:
     supervisors.write_unit(supervisor, command, settings.data_dir / background.LOG)
     if problem := supervisor.enable():
         current().note(say("start.unit_failed", who=supervisor.name, problem=problem), good=False)
-
-
-def _save(given: dict[str, str]) -> None:
-    from codexmem.clients.install import files, formats
-    from codexmem.clients.install.entries import Member
-
-    path = user_file()
-    now = files.read(path)
-    entries = [Member((name,), int(value) if name == "port" else value) for name, value in given.items()]
-    files.replace(path, now, formats.edited("toml", files.text_of(now), entries).encode())
 
 
 def _plan_text(settings: Settings, given: dict[str, str], supervisor: Supervisor | None) -> str:

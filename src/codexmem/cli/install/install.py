@@ -10,11 +10,11 @@ import click
 
 from codexmem.cli.asking import confirm
 from codexmem.cli.frame import Command, current, option, setting_option
-from codexmem.cli.install.installed import detected, installer_of, named, place_of, see_help
+from codexmem.cli.install.installed import detected, installer_of, named, see_help
 from codexmem.cli.install.text import UNTOUCHED, changes_text, outcome_text, proven, refused_text
 from codexmem.cli.messages import say
 from codexmem.cli.output import UsageProblem
-from codexmem.cli.store import chosen
+from codexmem.cli.store import chosen, place_of
 from codexmem.domain.errors import NotFound
 
 if TYPE_CHECKING:

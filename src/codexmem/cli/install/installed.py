@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from codexmem.clients.install.agent import Agent, Person
     from codexmem.clients.install.commands import Commands
     from codexmem.clients.install.installing import Installer
-    from codexmem.clients.starting import Place
 
 _FOR_THIS_CALL = ("flag", "environment")
 
@@ -46,16 +45,6 @@ def installer_of(settings: Settings) -> Installer:
     from codexmem.clients.install.installing import Installer
 
     return Installer(person(), commands_of(settings), settings.data_dir)
-
-
-def place_of(settings: Settings) -> Place:
-    """Where the server is, and whether it may be started."""
-    from codexmem.clients.starting import Place
-
-    return Place(
-        settings.data_dir, settings.port, url=settings.url, key=settings.api_key, may_start=settings.autostart,
-        flags=("--port", str(settings.port)),
-    )  # fmt: skip
 
 
 def named(names: Sequence[str]) -> list[Agent]:

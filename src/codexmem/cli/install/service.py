@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from codexmem.cli.frame import Command, current, option, setting_option
-from codexmem.cli.install.installed import person, place_of
+from codexmem.cli.install.installed import person
 from codexmem.cli.messages import say
 from codexmem.cli.output import UsageProblem
-from codexmem.cli.store import chosen
-from codexmem.domain.errors import Unavailable
+from codexmem.cli.store import chosen, place_of
+from codexmem.domain.errors import Conflict, Unavailable
 
 if TYPE_CHECKING:
     from codexmem.clients.background import Running
@@ -19,8 +20,15 @@ if TYPE_CHECKING:
     from codexmem.settings import Settings
 
 _NOT_RUNNING = 6
+_LAST_PORT = 65535
 _PAGES = {"viewer": "/viewer", "memories": "/ui/memories", "timeline": "/ui/timeline", "qa": "/ui/qa",
           "runs": "/ui/batches", "system": "/ui/system"}  # fmt: skip
+
+
+class _Taken(Conflict):
+    """Another program has what ours would need; its text comes from the catalogue."""
+
+    spoken = True
 
 
 class _Elsewhere(Unavailable):
@@ -50,11 +58,14 @@ def stop(data_dir: str | None) -> None:
     settings = chosen(data_dir=data_dir)
     _require_own(settings)
     output = current()
-    running = background.look(settings.data_dir)
+    running = background.look(place_of(settings))
     if running is None:
         output.result({"running": False, "stopped": False})
         output.note(say("stop.none"))
         return
+    if not running.own:
+        raise _Taken(say("stop.not_own", url=running.url, pid=running.pid, data=settings.data_dir),
+                     hint=say("stop.not_own_hint"))  # fmt: skip
     supervisor = _in_charge()
     # One that a hook started is unknown to the system, also where there is a unit.
     if supervisor is not None:
@@ -76,7 +87,7 @@ def status(data_dir: str | None) -> None:
     from codexmem.clients import background
 
     settings = chosen(data_dir=data_dir)
-    running = background.look(settings.data_dir)
+    running = background.look(place_of(settings))
     document = _document(settings, running)
     lines = [say("status.running", url=running.url, pid=running.pid, version=running.version,
                  uptime=_uptime(running.uptime_ms)) if running else say("status.none"),
@@ -139,27 +150,53 @@ def started(settings: Settings) -> tuple[Running, bool]:
     from codexmem.clients import background, starting
 
     _require_own(settings)
-    running = background.look(settings.data_dir)
-    if running is not None:
+    running = background.look(place_of(settings))
+    if running is not None and running.own:
         return running, False
+    require_port(settings)
     place = place_of(settings)
     supervisor = _in_charge()
     if supervisor is not None:
         problem = supervisor.start()
         # It is on its way; starting another one beside it would be a race for the store.
-        if not problem and (running := background.awaited(settings.data_dir)) is not None:
+        if not problem and (running := background.awaited(place_of(settings))) is not None:
             return running, True
         current().note(say("start.unit_failed", who=supervisor.name, problem=problem or "-"), good=False)
     if not settings.autostart:
-        place = starting.Place(place.data_dir, place.port, key=place.key, flags=place.flags)
+        place = replace(place, may_start=True)
     # A person asks: that a hook has tried a moment ago is no reason not to. Of two servers one finds the store owned.
     background.forget_attempt(settings.data_dir)
     starting.ensure(place)
-    running = background.look(settings.data_dir)
-    if running is None:
+    running = background.look(place_of(settings))
+    if running is None or not running.own:
         # Another program answers there, or it went at once.
+        require_port(settings)
         raise _Elsewhere(say("start.foreign", url=starting.address(place)), hint=say("start.foreign_hint"))
     return running, True
+
+
+def require_port(settings: Settings) -> None:
+    """Refuse where a server of this data directory could not listen: somebody else does, or it does so elsewhere."""
+    from codexmem.clients import background, starting
+
+    own = starting.announced(settings.data_dir)
+    running = background.at(own, settings.data_dir) if own else None
+    if running is not None and running.own:
+        if place_of(settings).port_given and settings.port and not running.url.endswith(f":{settings.port}"):
+            values = {"data": settings.data_dir, "url": running.url, "pid": running.pid, "port": settings.port}
+            raise _Taken(say("start.own_elsewhere", **values), hint=say("start.own_elsewhere_hint"))
+        return
+    holder = background.holder(settings.port, settings.data_dir)
+    if holder is not None:
+        who = say("start.another_program")
+        if holder.name:
+            who = say("start.by_program", name=holder.name, pid=holder.pid)
+        elif holder.pid:
+            who = say("start.by_codexmem", pid=holder.pid)
+        other = settings.port + 1 if settings.port < _LAST_PORT else settings.port - 1
+        raise _Taken(
+            say("start.port_taken", port=settings.port, holder=who), hint=say("start.port_taken_hint", other=other)
+        )
 
 
 def _require_own(settings: Settings) -> None:

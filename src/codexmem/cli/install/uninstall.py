@@ -12,7 +12,7 @@ from codexmem.cli.frame import Command, current, option, setting_option
 from codexmem.cli.install.installed import installer_of, named, person
 from codexmem.cli.install.text import UNTOUCHED, changes_text, refused_text
 from codexmem.cli.messages import say
-from codexmem.cli.store import chosen
+from codexmem.cli.store import chosen, place_of
 
 if TYPE_CHECKING:
     from codexmem.clients.install.agent import Agent
@@ -50,7 +50,7 @@ def uninstall(agents: Sequence[str], dry_run: bool, yes: bool, data_dir: str | N
         _remove_service(settings)
     output.result(_document(done, unit, dry_run=False), "\n".join(_outcome(plan) for plan in done))
     output.note(say("uninstall.kept", path=settings.data_dir))
-    if not agents and background.look(settings.data_dir) is not None:
+    if not agents and background.look(place_of(settings)) is not None:
         output.note(say("uninstall.runs"))
     _leave(done)
 
@@ -108,7 +108,7 @@ def _remove_service(settings: Settings) -> None:
             if each.works():
                 each.disable()
             each.unit().unlink(missing_ok=True)
-    if running := background.look(settings.data_dir):
+    if running := background.look(place_of(settings)):
         background.stop(running)
 
 

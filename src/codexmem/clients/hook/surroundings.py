@@ -73,7 +73,9 @@ def look(environ: Mapping[str, str] | None = None) -> Surroundings:
             around.token, around.warning = "", "; ".join(refusal(base))
     else:
         port = _number(_given("port", environ, file), PORT, 1, 65535)
-        base = _announced(data_dir) or f"http://127.0.0.1:{port}"
+        # A port that somebody gives for this call wins over what a server says of itself; 0 leaves it to the server.
+        given = _number(environ.get("CODEXMEM_PORT"), 0, 0, 65535)
+        base = (not given and _announced(data_dir)) or f"http://127.0.0.1:{given or port}"
         may_start = _given("autostart", environ, file).lower() not in _OFF
         around = Surroundings(environ, data_dir, base, token or stored, ours=True, may_start=may_start)
     around.credentials = [each for each in (token, stored) if each]

@@ -29,7 +29,7 @@ class OwnerLock:
         except Timeout:
             raise Unavailable(
                 f"{self._store} is in use by another codexmem process{self._holder()}",
-                hint="stop that process (codexmem serve), or talk to it over HTTP instead of opening the file",
+                hint="stop the server with: codexmem stop; then try again",
                 details={"reason": "store_in_use", "path": str(self._store)},
             ) from None
         self._owner.write_text(json.dumps({"pid": os.getpid()}), encoding="utf-8")
