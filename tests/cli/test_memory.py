@@ -290,7 +290,7 @@ def test_a_server_that_vanishes_is_said(call: Call, home: Path, monkeypatch: pyt
     def silent(*_: object, **__: object) -> Any:
         raise Unavailable("the server does not answer")
 
-    monkeypatch.setattr("codexmem.cli.tools.server_of", lambda _: Remote("http://127.0.0.1:9"))
+    monkeypatch.setattr("codexmem.cli.backend.server_of", lambda _: Remote("http://127.0.0.1:9"))
     said = call("memory", "ls")
     assert (said.code, "does not answer" in said.err) == (6, True)
     monkeypatch.setattr(Remote, "post", silent)

@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from codexmem.cli.reach import opened
+from codexmem.cli.backend import opened
 from codexmem.cli.store import chosen
 from codexmem.clients.starting import announced
 from codexmem.domain.history import By

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from codexmem.app.core import open_core
-from codexmem.app.reading import open_reading
+from codexmem.app import open_reading
 from codexmem.domain.attrs import NoteAttrs
 from codexmem.domain.errors import Unavailable
 from codexmem.domain.memory import Draft, Kind, Origin, State, Status
@@ -170,7 +170,7 @@ def test_the_settings_reach_the_server_and_the_command(tmp_path: Path) -> None:
                 core.memories.remember(Draft(Kind.NOTE, State(text, NoteAttrs()), Origin.AGENT), ME)
             reading = open_reading(settings)
             try:
-                found = [seqs(core.recall.search(search)), seqs(reading.search(search))]
+                found = [seqs(core.recall.search(search)), seqs(reading.recall.search(search))]
             finally:
                 reading.close()
         finally:

@@ -1,9 +1,6 @@
-"""The composition root: what stands on an open store (`core`), the server around it (`server`), and a store that is
-only looked at (`reading`).
-"""
+"""The composition root: what stands on an open store (`core`), and the server around it (`server`)."""
 
-from codexmem.app.core import Core, embedder_of, handlers, open_core
-from codexmem.app.reading import Reading, open_reading
+from codexmem.app.core import Core, embedder_of, handlers, open_core, open_reading
 from codexmem.app.server import GRACE_S, SURFACES, App, open_app
 from codexmem.app.services import Services
 
@@ -12,7 +9,6 @@ __all__ = [
     "SURFACES",
     "App",
     "Core",
-    "Reading",
     "Services",
     "embedder_of",
     "handlers",

@@ -79,6 +79,7 @@ from codexmem.store.labels import Labels
 from codexmem.store.listing import Lists
 from codexmem.store.noted import Noted
 from codexmem.store.opening import open_database, sqlite_path
+from codexmem.store.opening import open_reading as open_store_to_read
 from codexmem.store.session_outlines import SessionOutlines
 from codexmem.store.sessions import Sessions
 from codexmem.store.tallies import Tallies
@@ -187,9 +188,26 @@ def open_core(settings: Settings, clock: Clock | None = None) -> Core:
         raise
 
 
-def _build(db: Database, settings: Settings, clock: Clock, transfer: Transfer) -> Core:
+def open_reading(settings: Settings, clock: Clock | None = None) -> Core:
+    """Everything on a store to look at, also while a server owns it.
+
+    Nothing is written, not even the trace of a search, so that looking never makes a server wait or fail to start.
+    """
+    clock = clock or SystemClock()
+    transfer = Transfer(
+        Target(settings.database_url, settings.pg_bin_dir), settings.data_dir, clock, version=__version__
+    )
+    db = open_store_to_read(settings.database_url)
+    try:
+        return _build(db, settings, clock, transfer, reading=True)
+    except BaseException:
+        db.close()
+        raise
+
+
+def _build(db: Database, settings: Settings, clock: Clock, transfer: Transfer, *, reading: bool = False) -> Core:
     bell: Bell = LocalBell()
-    if settings.on_postgres:
+    if settings.on_postgres and not reading:
         from codexmem.store.postgres.bell import PostgresBell
 
         bell = PostgresBell(settings.direct_url)
@@ -199,7 +217,7 @@ def _build(db: Database, settings: Settings, clock: Clock, transfer: Transfer) -
     finder = Finder(db, table, versions, Candidates(db), text, vectors, embedder, clock, reranker_of(settings))
     book = Log(db, events, bell, clock)
     queue = Queue(db, jobs, dispatch, bell, clock)
-    reminder, traces = Reminder(), Traces(db, book)
+    reminder, traces = Reminder(), Traces(db, book, kept=not reading)
     indexer = Indexer(db, text, vectors, CatchingUp(db), versions, embedder, clock, remind=reminder.remind)
     indexes = Indexing(db, indexer, queue, reminder)
     remembering = Memories(db, table, Lists(db), versions, indexer, book, clock)

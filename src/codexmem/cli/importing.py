@@ -13,8 +13,8 @@ from codexmem.cli.frame import Command, Group, current, option
 from codexmem.cli.messages import say
 from codexmem.cli.output import table
 from codexmem.cli.progress import bar
-from codexmem.cli.reach import Reach, reached
-from codexmem.cli.store import chosen, store_options, tenant_of, tenant_option
+from codexmem.cli.reach import Reach, store_of
+from codexmem.cli.store import store_options, tenant_option
 from codexmem.domain.errors import CodexmemError
 from codexmem.domain.foreign import CLAUDE_MEM, ForeignMemory, source_of
 from codexmem.domain.memory import Kind
@@ -72,12 +72,9 @@ def importing() -> None:
 @option("--dry-run", is_flag=True, key="import.dry_run")
 @tenant_option
 @store_options
-def claude_mem(path: Path, renames: Sequence[str], dry_run: bool, tenant: str | None, data_dir: str | None,
-               database_url: str | None) -> None:  # fmt: skip
+def claude_mem(path: Path, renames: Sequence[str], dry_run: bool, **where: Any) -> None:
     """Import the database of claude-mem."""
     names = dict(_renaming(each) for each in renames)
-    settings = chosen(data_dir=data_dir, database_url=database_url)
-    whose = tenant_of(settings, tenant)
     from codexmem.store.claude_mem import ClaudeMem
 
     source = ClaudeMem(path.expanduser())
@@ -86,7 +83,7 @@ def claude_mem(path: Path, renames: Sequence[str], dry_run: bool, tenant: str | 
         if dry_run:
             _count(source, names, tally)
         else:
-            with reached(settings, whose, create=True) as store:
+            with store_of(create=True, **where) as store:
                 _import(store, source, names, tally)
     finally:
         source.close()

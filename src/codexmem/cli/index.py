@@ -41,7 +41,7 @@ def status(tenant: str | None, data_dir: str | None, database_url: str | None) -
     reading = open_reading(settings)
     try:
         with acting_as(whose):
-            found = reading.index_status()
+            found = reading.indexing.status()
     finally:
         reading.close()
     output = current()

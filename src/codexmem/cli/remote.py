@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlencode
 
-from codexmem.clients.starting import announced, connect, token
+from codexmem.clients.starting import connect
 from codexmem.domain import json_text
 from codexmem.domain.errors import (
     BY_CODE,
@@ -20,13 +20,12 @@ from codexmem.domain.errors import (
     Unauthorized,
     Unavailable,
 )
-from codexmem.settings import Settings
 
 TIMEOUT_S = 120.0
 LONG_S = 3600.0  # for what the server does in many steps before it answers
 _MAX_REPLY = 16 << 20
 _ACCEPT = "application/json, text/event-stream"  # the door for tools wants both, and answers with the first
-_DONE = (200, 201)
+DONE = (200, 201)
 _ERRORS: dict[int, type[CodexmemError]] = {
     400: InvalidArgument,
     401: Unauthorized,
@@ -49,18 +48,15 @@ class Remote:
 
     def get(self, path: str, **query: object) -> dict[str, Any]:
         """Ask."""
-        given = {name: value for name, value in query.items() if value is not None}
-        return self._request("GET", f"{path}?{urlencode(given)}" if given else path, None, self._timeout_s)
+        return self._request("GET", with_query(path, query), None, self._timeout_s)
 
     def post(self, path: str, body: Mapping[str, Any], *, timeout_s: float | None = None) -> dict[str, Any]:
         """Tell."""
-        raw = json.dumps(body, ensure_ascii=False).encode()
-        return self._request("POST", path, raw, self._timeout_s if timeout_s is None else timeout_s)
+        return self._request("POST", path, encoded(body), self._timeout_s if timeout_s is None else timeout_s)
 
     def call(self, method: str, target: str, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """Any request to a path, with its query."""
-        raw = None if body is None else json.dumps(body, ensure_ascii=False).encode()
-        return self._request(method, target, raw, self._timeout_s)
+        return self._request(method, target, None if body is None else encoded(body), self._timeout_s)
 
     def _request(self, method: str, path: str, body: bytes | None, timeout_s: float) -> dict[str, Any]:
         headers = {"Accept": _ACCEPT}
@@ -82,10 +78,21 @@ class Remote:
             ) from error
         finally:
             connection.close()
-        if reply.status not in _DONE:
+        if reply.status not in DONE:
             raise refusal(reply.status, answer if isinstance(answer, dict) else {})
         assert isinstance(answer, dict)
         return answer
+
+
+def encoded(body: Mapping[str, Any]) -> bytes:
+    """The document as it is sent; what no encoding can say is replaced."""
+    return json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
+
+
+def with_query(path: str, query: Mapping[str, object]) -> str:
+    """The path with what is asked; what is None is left out, a list is repeated."""
+    given = {name: value for name, value in query.items() if value is not None}
+    return f"{path}?{urlencode(given, doseq=True)}" if given else path
 
 
 def refusal(status: int, answer: Mapping[str, Any]) -> CodexmemError:
@@ -102,15 +109,3 @@ def refusal(status: int, answer: Mapping[str, Any]) -> CodexmemError:
         hint = "the server asks for a token: run this as the user who runs the server, with its data directory"
     message = str(answer.get("error") or f"the server answered {status}")
     return kind(message, hint=str(hint) if hint else None, details=details)
-
-
-def server_of(settings: Settings) -> Remote | None:
-    """The server that owns this SQLite store and says where it listens; None where the store may be opened here."""
-    from codexmem.store import inspection
-
-    if settings.on_postgres or not inspection.owned(settings.database_url):
-        return None
-    url = announced(settings.data_dir)
-    if not url:
-        return None  # opening it will say who has it
-    return Remote(url, token(settings.data_dir) if settings.auth else "")

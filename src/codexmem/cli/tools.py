@@ -1,7 +1,6 @@
-"""The tools that agents call, called by a person: by the running server that owns the store, else in this process.
+"""The tools that agents call, called by a person, so that a command and an agent mean the same by the same words.
 
-Both ways lead to the same tool, so a command and an agent mean the same by the same words. What a tool advises is in
-the names of tools; here it is said in those of commands.
+What a tool advises is in the names of tools; here it is said in those of commands.
 """
 
 import re
@@ -10,15 +9,13 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 from urllib.parse import quote
 
-from codexmem.cli.reach import ACTOR, opened
-from codexmem.cli.remote import LONG_S, Remote, server_of
-from codexmem.cli.store import chosen, tenant_of
+from codexmem.cli.backend import ACTOR, Answer, Backend, InProcess, backend
+from codexmem.cli.remote import LONG_S
 from codexmem.domain.errors import BY_CODE, CodexmemError
 
 if TYPE_CHECKING:
     from codexmem.app import Core
 
-Answer = dict[str, Any]
 Toolset = Literal["notes", "knowledge"]
 _ERROR_KEY = "codexmem/error"
 _COMMANDS = {
@@ -55,7 +52,7 @@ class Tools(Protocol):
 
 
 class _Here:
-    """Tools in this process, on a store that it has opened."""
+    """Tools in this process, on a store that it has opened; the protocol's own server would cost a second to load."""
 
     def __init__(self, core: "Core", toolset: Toolset, project: str) -> None:
         from codexmem.app import Services
@@ -82,7 +79,7 @@ class _Here:
 class _There:
     """Tools of a server."""
 
-    def __init__(self, server: Remote, toolset: Toolset, project: str) -> None:
+    def __init__(self, server: Backend, toolset: Toolset, project: str) -> None:
         self._server = server
         self._path = f"/mcp/{toolset}" + (f"?project={quote(project, safe='')}" if project else "")
 
@@ -101,17 +98,10 @@ class _There:
 
 
 @contextmanager
-def tools(toolset: Toolset, *, tenant: str | None, data_dir: str | None, database_url: str | None, project: str = "",
-          create: bool = False) -> Iterator[Tools]:  # fmt: skip
+def tools(toolset: Toolset, *, project: str = "", create: bool = False, **where: Any) -> Iterator[Tools]:
     """The toolset of the store that these flags name; one that does not exist yet is made only if that is said."""
-    settings = chosen(data_dir=data_dir, database_url=database_url)
-    tenant = tenant_of(settings, tenant)
-    server = server_of(settings)
-    if server is not None:
-        yield _There(server, toolset, project)
-        return
-    with opened(settings, tenant, create=create) as core:
-        yield _Here(core, toolset, project)
+    with backend(write=True, create=create, **where) as store:
+        yield _Here(store.core, toolset, project) if isinstance(store, InProcess) else _There(store, toolset, project)
 
 
 def _given(arguments: dict[str, Any]) -> dict[str, Any]:

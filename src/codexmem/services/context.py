@@ -145,6 +145,13 @@ class Context:
                    "turn": session.turn}  # fmt: skip
         self._log.append(NewEvent(EventType.CONTEXT_GIVEN, session.subject, payload, session.project))
 
+    def preview(self, wish: Wish) -> Given:
+        """What the next session would be given at its start or, with a prompt, then; nothing comes of asking."""
+        if self._excluded(wish.cwd, wish.project):
+            return Given("")
+        start = self._for_start(wish)
+        return self._for_prompt(wish, frozenset(start.whole)) if wish.prompt else start
+
     def _told_before(self, session: Session) -> frozenset[int]:
         """What this session was told in full since it last began, which it need not be told again."""
         span = Span(0, 2**62)

@@ -64,7 +64,7 @@ class Explaining:
     def why(self, name: str, *, versions: int = VERSIONS, events: int = EVENTS) -> Provenance:
         """The provenance of the memory that answers to this name, deleted or not."""
         with self._db.reading():
-            memory = self._named(name)
+            memory = self.named(name)
             captured = self._captured(memory)
             shown = self._captures.occurrences(captured[-min(events, MAX_EVENTS) :])
             session = self._session(memory)
@@ -92,7 +92,8 @@ class Explaining:
                 more_derived=more_derived,
             )  # fmt: skip
 
-    def _named(self, name: str) -> Memory:
+    def named(self, name: str) -> Memory:
+        """The memory that answers to this name, deleted or not."""
         meant, kinds = handle.parsed(name)
         try:
             return self._memories.get(meant, kinds)

@@ -47,9 +47,10 @@ class _Left:
 class Traces:
     """Writes traces behind the answers."""
 
-    def __init__(self, db: Database, log: Log) -> None:
+    def __init__(self, db: Database, log: Log, *, kept: bool = True) -> None:
         self._db = db
         self._log = log
+        self._kept = kept  # False on a store that is only looked at
         self._waiting: deque[_Left] = deque()
         self._lock = threading.Lock()
         self._writing = threading.Lock()
@@ -60,6 +61,8 @@ class Traces:
 
     def leave(self, search: Search, answer: Answer) -> None:
         """Keep the trace of a search of the acting tenant; returns at once."""
+        if not self._kept:
+            return
         with self._lock:
             if len(self._waiting) >= _KEPT:
                 self.dropped += 1

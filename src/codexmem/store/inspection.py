@@ -110,8 +110,8 @@ def vectors(url: str) -> str | None:
         raise Unavailable("PostgreSQL does not answer", hint="check CODEXMEM_DATABASE_URL") from error
 
 
-def row_counts(url: str) -> dict[str, int]:
-    """How many rows each table has, counted up to a limit; PostgreSQL is asked for what it supposes."""
+def row_counts(url: str, names: frozenset[str] = frozenset()) -> dict[str, int]:
+    """How many rows each table, or each of these, has, counted up to a limit; PostgreSQL is asked what it supposes."""
     path = sqlite_path(url)
     if path is None:
         return supposed_rows(url)
@@ -124,7 +124,7 @@ def row_counts(url: str) -> dict[str, int]:
             return {
                 table.name: connection.execute(_counted(table)).scalar_one()
                 for table in metadata.sorted_tables
-                if table.name in there
+                if table.name in there and (not names or table.name in names)
             }
     except sa.exc.DatabaseError as error:
         raise Unavailable(f"{path} cannot be read: {error.orig}", hint="codexmem doctor says more") from error

@@ -75,7 +75,7 @@ def open_reading(url: str, *, pool_size: int = 2) -> Database:
     if not path.is_file():
         raise NotFound(
             f"there is no store at {path}",
-            hint="codexmem config get data_dir shows where it is looked for",
+            hint="codexmem init makes one; codexmem config get data_dir shows where it is looked for",
             details={"reason": "no_store", "path": str(path)},
         )
     engine = sqlite.SqliteReader(path)

@@ -21,6 +21,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/context/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Preview */
+        get: operations["preview_api_context_preview_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/events": {
         parameters: {
             query?: never;
@@ -100,6 +117,40 @@ export interface paths {
         get: operations["count_api_memories_count_get"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/memories/named/{ref}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Named */
+        get: operations["named_api_memories_named__ref__get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/memories/search": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Search */
+        post: operations["search_api_memories_search_post"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2635,6 +2686,31 @@ export interface components {
             project?: string | null;
         };
         /**
+         * ContextPreview
+         * @description What the next session would be given; nothing is counted as shown and no session begins.
+         */
+        ContextPreview: {
+            /**
+             * Memories
+             * @description numbers of the memories it tells
+             */
+            memories: number[];
+            /** Project */
+            project: string;
+            /** Prompt */
+            prompt: string;
+            /**
+             * Text
+             * @description to the letter; empty if there is nothing to say
+             */
+            text: string;
+            /**
+             * Tokens
+             * @description about what reading it costs
+             */
+            tokens: number;
+        };
+        /**
          * CreateNote
          * @description `POST /api/notes`.
          */
@@ -3188,6 +3264,250 @@ export interface components {
             /** Session Id */
             session_id: string | null;
         };
+        /**
+         * FullMemory
+         * @description A memory with all that is known of its present state.
+         */
+        FullMemory: {
+            /** Attrs */
+            attrs: {
+                [key: string]: unknown;
+            };
+            /** Confidence */
+            confidence: number;
+            /** Content */
+            content: string;
+            /** Created Ms */
+            created_ms: number;
+            /** Id */
+            id: string;
+            kind: components["schemas"]["Kind"];
+            /**
+             * Label
+             * @description its name as people read it: #12, #S9, note project://config, kb-…
+             */
+            label: string;
+            /** Links */
+            links: [
+                string,
+                number
+            ][];
+            /** Origin */
+            origin: string;
+            /** Priority */
+            priority: number;
+            /** Project */
+            project: string;
+            /** Seq */
+            seq: number;
+            /** Session */
+            session: string | null;
+            /** Source */
+            source: string | null;
+            status: components["schemas"]["Status"];
+            /** Title */
+            title: string;
+            /** Type */
+            type: string;
+            /** Updated Ms */
+            updated_ms: number;
+            /** Uris */
+            uris: string[];
+            /** Version */
+            version: number;
+        };
+        /**
+         * FullResult
+         * @description A memory that was found.
+         */
+        FullResult: {
+            /** Attrs */
+            attrs: {
+                [key: string]: unknown;
+            };
+            /** Confidence */
+            confidence: number;
+            /** Content */
+            content: string;
+            /** Created Ms */
+            created_ms: number;
+            /** Id */
+            id: string;
+            kind: components["schemas"]["Kind"];
+            /**
+             * Label
+             * @description its name as people read it: #12, #S9, note project://config, kb-…
+             */
+            label: string;
+            /** Links */
+            links: [
+                string,
+                number
+            ][];
+            /** Origin */
+            origin: string;
+            /** Priority */
+            priority: number;
+            /** Project */
+            project: string;
+            /** Rank */
+            rank: number;
+            /**
+             * Score
+             * @description probability of relevance
+             */
+            score: number;
+            /** Seq */
+            seq: number;
+            /** Session */
+            session: string | null;
+            /** Signals */
+            signals: {
+                [key: string]: number;
+            };
+            /** Source */
+            source: string | null;
+            status: components["schemas"]["Status"];
+            /** Title */
+            title: string;
+            /** Type */
+            type: string;
+            /** Updated Ms */
+            updated_ms: number;
+            /** Uris */
+            uris: string[];
+            /** Version */
+            version: number;
+        };
+        /**
+         * FullResults
+         * @description What was found, best first, and how.
+         */
+        FullResults: {
+            /** As Of Ms */
+            as_of_ms: number | null;
+            /** Limit */
+            limit: number;
+            /** Min Score */
+            min_score: number;
+            mode: components["schemas"]["Mode-Output"];
+            /** More */
+            more: boolean;
+            /**
+             * Notes
+             * @description what was degraded and why
+             */
+            notes: string[];
+            /** Offset */
+            offset: number;
+            /** Projects */
+            projects: string[];
+            /** Query */
+            query: string;
+            /** Recipe */
+            recipe: string;
+            /** Results */
+            results: components["schemas"]["FullResult"][];
+            /** Sources */
+            sources: {
+                [key: string]: number;
+            };
+            /** Timings Ms */
+            timings_ms: {
+                [key: string]: number;
+            };
+            unit: components["schemas"]["Unit"];
+        };
+        /**
+         * FullSearch
+         * @description `POST /api/memories/search`: each field that is given must hold, several values of one mean any of them.
+         */
+        FullSearch: {
+            /**
+             * As Of Ms
+             * @description what the memory held then, found by words only
+             */
+            as_of_ms?: number | null;
+            /**
+             * Concept
+             * @default []
+             */
+            concept: string[];
+            /** Created From Ms */
+            created_from_ms?: number | null;
+            /** Created To Ms */
+            created_to_ms?: number | null;
+            /**
+             * Explain
+             * @description with what each signal added to the rank of a result
+             * @default false
+             */
+            explain: boolean;
+            /**
+             * File
+             * @default []
+             */
+            file: string[];
+            /**
+             * Kinds
+             * @description none means every kind but chunk
+             * @default []
+             */
+            kinds: components["schemas"]["Kind"][];
+            /**
+             * Limit
+             * @default 10
+             */
+            limit: number;
+            /**
+             * Min Score
+             * @default 0
+             */
+            min_score: number;
+            /**
+             * Offset
+             * @default 0
+             */
+            offset: number;
+            /**
+             * Projects
+             * @description memories of any of these; the empty name means those of no project; none means all
+             * @default []
+             */
+            projects: string[];
+            /** Query */
+            query: string;
+            /**
+             * Recipe
+             * @default default
+             */
+            recipe: string;
+            /**
+             * Role
+             * @default []
+             */
+            role: string[];
+            /** Session */
+            session?: string | null;
+            /**
+             * Statuses
+             * @description none means candidate, active and validated
+             * @default []
+             */
+            statuses: components["schemas"]["Status"][];
+            /**
+             * Tag
+             * @default []
+             */
+            tag: string[];
+            /**
+             * Type
+             * @default []
+             */
+            type: string[];
+            /** @default memory */
+            unit: components["schemas"]["Unit"];
+        };
         /** HTTPValidationError */
         HTTPValidationError: {
             /** Detail */
@@ -3437,6 +3757,12 @@ export interface components {
              */
             more: boolean;
         };
+        /**
+         * Mode
+         * @description By which means an answer was found; the value is the contract's spelling.
+         * @enum {string}
+         */
+        "Mode-Output": "lexical-only" | "hybrid";
         /**
          * ModelAnswer
          * @description How well the model answers.
@@ -6457,6 +6783,12 @@ export interface components {
             source?: string | null;
         };
         /**
+         * Unit
+         * @description What a result is.
+         * @enum {string}
+         */
+        Unit: "memory" | "session";
+        /**
          * UpdateNote
          * @description `POST /api/notes/update`: content alone replaces, with append it is added, old_string and new_string patch.
          */
@@ -6835,6 +7167,40 @@ export interface operations {
             };
         };
     };
+    preview_api_context_preview_get: {
+        parameters: {
+            query?: {
+                project?: string;
+                prompt?: string;
+                cwd?: string;
+                tokens?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContextPreview"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlainError"];
+                };
+            };
+        };
+    };
     events_api_events_get: {
         parameters: {
             query?: {
@@ -6991,10 +7357,76 @@ export interface operations {
             };
         };
     };
+    named_api_memories_named__ref__get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                ref: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FullMemory"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlainError"];
+                };
+            };
+        };
+    };
+    search_api_memories_search_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["FullSearch"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FullResults"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlainError"];
+                };
+            };
+        };
+    };
     timeline_api_memories_timeline_get: {
         parameters: {
             query?: {
                 project?: string | null;
+                /** @description only what belongs to no project */
+                shared?: boolean;
                 /** @description may be repeated; without one, what was captured */
                 kind?: ("observation" | "summary" | "prompt" | "note" | "qa" | "knowledge" | "lesson")[];
                 /** @description epoch seconds or milliseconds, or ISO 8601; a day is all of it */

@@ -4,23 +4,18 @@ Both ways lead to the same routes, so that a command and any other client mean t
 refused for the same reasons. What the interface advises is in the names of paths; here it is said in those of commands.
 """
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
-from typing import TYPE_CHECKING, Any, Protocol
-from urllib.parse import quote, unquote, urlencode
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, urlencode
 
-from codexmem import __version__
-from codexmem.cli.reach import opened
-from codexmem.cli.remote import refusal, server_of
-from codexmem.cli.store import chosen, tenant_of
+from codexmem.cli.backend import Answer, Backend, InProcess, backend
 from codexmem.domain.errors import CodexmemError
 
 if TYPE_CHECKING:
     from codexmem.app import Core
 
-Answer = dict[str, Any]
 PAGE = 200  # items that are asked for at once
 GRACE_S = 5.0
 _COMMANDS = {
@@ -37,18 +32,10 @@ _COMMANDS = {
 _NAME = re.compile("|".join(re.escape(each) for each in sorted(_COMMANDS, key=len, reverse=True)))
 
 
-class Wire(Protocol):
-    """Whoever answers requests."""
-
-    def call(self, method: str, target: str, body: Mapping[str, Any] | None = None) -> Answer:
-        """The answer, or the error that was answered."""
-        ...
-
-
 class LabDoor:
     """The lab's interface."""
 
-    def __init__(self, wire: Wire, core: "Core | None" = None) -> None:
+    def __init__(self, wire: Backend, core: "Core | None" = None) -> None:
         self._wire = wire
         self._core = core
 
@@ -92,72 +79,11 @@ class LabDoor:
             raise _spoken(error) from None
 
 
-class _Here:
-    """The routes in this process, on a store that it has opened."""
-
-    def __init__(self, core: "Core") -> None:
-        from codexmem.app import Services
-        from codexmem.domain.ids import SystemClock
-        from codexmem.services.status import Status
-        from codexmem.surfaces._kit.assemble import build_asgi
-        from codexmem.surfaces._kit.guard import GuardSettings
-        from codexmem.surfaces.lab_api import SURFACE
-
-        services = Services(Status(version=__version__, clock=SystemClock()))
-        services.opened(core)
-        # Whose store it is has been said when it was opened.
-        guard = GuardSettings(None, lambda _: nullcontext(), port=80)
-        self._app = build_asgi([SURFACE], services, guard, version=__version__)
-
-    def call(self, method: str, target: str, body: Mapping[str, Any] | None = None) -> Answer:
-        """Call it."""
-        import asyncio
-
-        status, answer = asyncio.run(self._called(method, target, body))
-        if status != 200:
-            raise refusal(status, answer)
-        return answer
-
-    async def _called(self, method: str, target: str, body: Mapping[str, Any] | None) -> tuple[int, Answer]:
-        raw = b"" if body is None else json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
-        path, _, query = target.partition("?")
-        headers = [(b"host", b"localhost:80")]
-        if body is not None:
-            headers += [(b"content-type", b"application/json"), (b"content-length", str(len(raw)).encode())]
-        scope = {
-            "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": method, "scheme": "http",
-            "path": unquote(path), "raw_path": path.encode(), "query_string": query.encode(), "root_path": "",
-            "headers": headers, "server": ("localhost", 80), "client": None,
-        }  # fmt: skip
-        status, said = 500, bytearray()
-
-        async def receive() -> dict[str, Any]:
-            return {"type": "http.request", "body": raw, "more_body": False}
-
-        async def send(message: Any) -> None:
-            nonlocal status
-            if message["type"] == "http.response.start":
-                status = message["status"]
-            else:
-                said.extend(message.get("body", b""))
-
-        await self._app(scope, receive, send)
-        answer = json.loads(bytes(said) or b"{}")
-        return status, answer if isinstance(answer, dict) else {}
-
-
 @contextmanager
-def lab_door(*, tenant: str | None, data_dir: str | None, database_url: str | None,
-             create: bool = False) -> Iterator[LabDoor]:  # fmt: skip
+def lab_door(*, create: bool = False, **where: Any) -> Iterator[LabDoor]:
     """The lab of the store that these flags name; one that does not exist yet is made only if that is said."""
-    settings = chosen(data_dir=data_dir, database_url=database_url)
-    tenant = tenant_of(settings, tenant)
-    server = server_of(settings)
-    if server is not None:
-        yield LabDoor(server)
-        return
-    with opened(settings, tenant, create=create) as core:
-        yield LabDoor(_Here(core), core)
+    with backend(write=True, create=create, **where) as store:
+        yield LabDoor(store, store.core if isinstance(store, InProcess) else None)
 
 
 def _spoken(error: CodexmemError) -> CodexmemError:

@@ -12,12 +12,12 @@ import click
 
 from codexmem.cli.cells import one_line
 from codexmem.cli.frame import Command, Group, current, option
+from codexmem.cli.memory_lines import percent
 from codexmem.cli.messages import say, say_note
 from codexmem.cli.output import UsageProblem
 from codexmem.cli.own_project import own_project
 from codexmem.cli.qa import text as qa_text
 from codexmem.cli.qa.reach import own_projects, qa_of
-from codexmem.cli.search_text import percent
 from codexmem.cli.store import store_options, tenant_option
 from codexmem.domain.qa.items import (
     BATCH,

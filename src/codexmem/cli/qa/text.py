@@ -13,9 +13,9 @@ import click
 
 from codexmem.cli.cells import cells, cut, one_line, printable
 from codexmem.cli.dates import day_of
+from codexmem.cli.memory_lines import percent
 from codexmem.cli.messages import say
 from codexmem.cli.output import table
-from codexmem.cli.search_text import percent
 
 Item = Mapping[str, Any]
 _LEAST = 20  # cells of a question, however narrow the terminal

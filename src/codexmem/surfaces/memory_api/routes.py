@@ -13,13 +13,13 @@ from codexmem.surfaces._kit.guard import actor_of
 from codexmem.surfaces._kit.params import Int64
 from codexmem.surfaces._kit.recall.described import answers
 from codexmem.surfaces._kit.surface import router
-from codexmem.surfaces.memory_api import importing, provenance, search_all, sessions, timeline, undoing
+from codexmem.surfaces.memory_api import importing, provenance, reading, search_all, sessions, timeline, undoing
 from codexmem.surfaces.memory_api.rows import Short, short
 
 
 class Services(
-    importing.Services, provenance.Services, search_all.Services, undoing.Services, sessions.Services,
-    timeline.Services, Protocol,
+    importing.Services, provenance.Services, reading.Services, search_all.Services, undoing.Services,
+    sessions.Services, timeline.Services, Protocol,
 ):  # fmt: skip
     """What these routes need."""
 
@@ -40,6 +40,16 @@ class ForgetRequest(BaseModel):
     project: str | None = None
     source: str | None = None
     preview: bool = False
+
+
+class ContextPreview(BaseModel):
+    """What the next session would be given; nothing is counted as shown and no session begins."""
+
+    project: str
+    prompt: str
+    text: str = Field(description="to the letter; empty if there is nothing to say")
+    tokens: int = Field(description="about what reading it costs")
+    memories: list[int] = Field(description="numbers of the memories it tells")
 
 
 class Forgotten(Short):
@@ -70,6 +80,15 @@ def routes(services: Services) -> APIRouter:
         given = services.context.give(Wish(project, prompt, session, cwd, tokens))
         return Response(given.text, media_type="text/plain; charset=utf-8")
 
+    @door.get("/api/context/preview", responses=answers(ContextPreview))
+    def preview(
+        project: str = "", prompt: str = "", cwd: str = "",
+        tokens: Annotated[int, Query(ge=100, le=MAX_TOKENS)] = 2_000,
+    ) -> dict[str, Any]:  # fmt: skip
+        given = services.context.preview(Wish(project, prompt, "", cwd, tokens))
+        return {"project": project, "prompt": prompt, "text": given.text, "tokens": given.tokens,
+                "memories": list(given.seqs)}  # fmt: skip
+
     @door.post("/api/forget", responses=answers(ForgetAnswer))
     def forget(request: Request, body: ForgetRequest) -> dict[str, Any]:
         _require_one(body)
@@ -81,6 +100,7 @@ def routes(services: Services) -> APIRouter:
     undoing.add(door, services)
     search_all.add(door, services)
     provenance.add(door, services)
+    reading.add(door, services)
     sessions.add(door, services)
     timeline.add(door, services)
     return door

@@ -23,6 +23,7 @@ _Kinds = Annotated[
     Query(max_length=len(REMEMBERED), description="may be repeated; without one, what was captured"),
 ]
 _Project = Annotated[str | None, Query(max_length=400)]
+_Shared = Annotated[bool, Query(description="only what belongs to no project")]
 _Time = Annotated[
     str, Query(max_length=40, description="epoch seconds or milliseconds, or ISO 8601; a day is all of it")
 ]
@@ -70,14 +71,15 @@ def add(door: APIRouter, services: Services) -> None:
 
     @door.get("/api/memories/timeline", responses=answers(TimelinePage))
     def timeline(
-        project: _Project = None, kind: _Kinds = [],  # noqa: B006  the framework copies it
+        project: _Project = None, shared: _Shared = False, kind: _Kinds = [],  # noqa: B006  the framework copies it
         from_: Annotated[_Time, Query(alias="from")] = "", to: _Time = "",
         anchor: Annotated[str, Query(max_length=600, description="a memory, or a time as ISO 8601, to begin at")] = "",
         direction: Toward = Toward.OLDER, cursor: CursorText = "",
         limit: Annotated[int, Query(ge=1, le=_MAX)] = 50,
     ) -> dict[str, Any]:  # fmt: skip
         wanted = Filter(
-            _kinds(kind), project=project or None, created_from_ms=_stretch("from", from_).first_ms if from_ else None,
+            _kinds(kind), project="" if shared else project or None,
+            created_from_ms=_stretch("from", from_).first_ms if from_ else None,
             created_to_ms=_stretch("to", to).last_ms if to else None,
         )  # fmt: skip
         edge, memory = _begin(services.timeline, anchor, direction, cursor)
