@@ -11,6 +11,8 @@ from pathlib import Path
 import click
 import pytest
 
+from codexmem import __version__
+from codexmem.cli.frame import IRREVERSIBLE
 from codexmem.cli.root import cli
 from tests.cli.conftest import ROOT, Call
 from tests.cli.test_messages import commands
@@ -69,7 +71,8 @@ def test_there_are_as_many_commands_as_tests() -> None:
     assert len(paths()) == len(list(commands()))
     assert {path[0] for path in paths() if path} == {
         "init", "install", "uninstall", "start", "stop", "status", "logs", "open",
-        "serve", "worker", "mcp", "rpc", "hook", "search", "why", "memory", "kb", "qa", "workspace", "batch", "run",
+        "serve", "worker", "mcp", "rpc", "hook", "search", "show", "recent", "remember", "context", "why",
+        "memory", "kb", "qa", "workspace", "batch", "run",
         "rb", "product", "preset", "lab", "index", "import",
         "undo", "forget", "db", "backup", "restore", "doctor", "config", "key", "bench", "completion", "version",
     }  # fmt: skip
@@ -129,6 +132,13 @@ def test_bare_commands_show_their_help(call: Call) -> None:
         (["db", "upgrad"], "did you mean: codexmem db upgrade"),
         (["zzz"], "see: codexmem --help"),
         (["serve", "--prot", "1"], "did you mean: --host, --port"),
+        (["get", "24"], "did you mean: codexmem show"),
+        (["save", "x"], "did you mean: codexmem remember"),
+        (["add"], "did you mean: codexmem remember"),
+        (["list"], "did you mean: codexmem recent"),
+        (["ls"], "did you mean: codexmem recent"),
+        (["fix"], "did you mean: codexmem doctor --fix"),
+        (["nosuch"], "see: codexmem --help"),
     ],
 )
 def test_mistyped_commands_get_a_suggestion(args: list[str], hint: str, call: Call) -> None:
@@ -136,6 +146,37 @@ def test_mistyped_commands_get_a_suggestion(args: list[str], hint: str, call: Ca
     assert said.code == 2
     assert said.out == ""
     assert said.err.splitlines()[1] == f"hint: {hint}"
+
+
+@pytest.mark.parametrize("group", [[], ["memory"], ["kb"], ["key"], ["workspace"], ["rb"]])
+def test_a_mistyped_command_is_never_answered_with_one_that_cannot_be_undone(group: list[str], call: Call) -> None:
+    for meant in sorted(IRREVERSIBLE):
+        for place in range(len(meant)):
+            typed = meant[:place] + meant[place + 1 :]
+            said = call(*group, typed) if typed and typed not in IRREVERSIBLE else None
+            hint = said.err.splitlines()[-1] if said is not None and said.err else ""
+            assert hint.split(" ")[-1] not in IRREVERSIBLE, (typed, hint)
+    assert "forget" not in call("get", "24").err
+    assert "forget" not in call("forgt").err
+
+
+def test_help_and_version_have_their_short_ways(call: Call) -> None:
+    assert call("-h").out == call("--help").out
+    assert call("memory", "read", "-h").out == call("memory", "read", "--help").out
+    assert call("--version").out == f"codexmem {__version__}\n"
+    assert call("--version", "--json").json == {"version": __version__}
+
+
+def test_commands_stand_in_groups_in_both_languages(call: Call) -> None:
+    english, chinese = call("--help").out.splitlines(), call("--help", "--lang", "zh").out.splitlines()
+    heads = ["Every day:", "Notes and knowledge:", "Agents:", "Server and store:", "Lab:",
+             "Plumbing, called by programs and operators:", "Options:"]  # fmt: skip
+    places = [english.index(head) for head in heads]
+    assert places == sorted(places)
+    firsts = {"日常": "search", "笔记与知识": "memory", "智能体": "init", "服务器与数据库": "status", "实验室": "lab",
+              "底层命令，由程序和运维人员调用": "mcp"}  # fmt: skip
+    for head, command in firsts.items():
+        assert chinese[chinese.index(f"{head}:") + 1].split()[0] == command
 
 
 def test_usage_errors_speak_chinese(call: Call) -> None:

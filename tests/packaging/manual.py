@@ -13,7 +13,7 @@ import click
 
 from codexmem.cli import messages
 from codexmem.cli.codecli.root import cli as codecli
-from codexmem.cli.frame import _common
+from codexmem.cli.frame import Group, _common
 from codexmem.cli.output import EXIT_CODES
 from codexmem.cli.root import cli
 from tests.packaging.building import ROOT
@@ -37,15 +37,27 @@ def _pages() -> Iterator[tuple[str, str]]:
         name = program.name or ""
         children = list(_below(program, name))
         lines = [*_head(name, ABOUT[name]), *_body(program, name, ".SH"), ".SH COMMANDS"]
-        for path, command in children:
-            if path.count(" ") == 1:
-                lines += [".TP", f".BR {_plain(path.replace(' ', '-'))} (1)", _plain(_say(command, "short"))]
+        for heading, commands in _groups(program, name):
+            lines += [f".SS {_plain(heading)}"] if heading else []
+            for path in commands:
+                lines += [
+                    ".TP",
+                    f".BR {_plain(path.replace(' ', '-'))} (1)",
+                    _plain(_say(dict(children)[path], "short")),
+                ]
         codes = ", ".join(f"{code} {reason.replace('_', ' ')}" for reason, code in EXIT_CODES.items())
         lines += [".SH EXIT STATUS", f"0 if it is done; otherwise by what went wrong: {_plain(codes)}."]
         yield f"{name}.1", _joined(lines)
         for path, command in children:
             if path.count(" ") == 1:
                 yield f"{path.replace(' ', '-')}.1", _joined(_command(path, command, name))
+
+
+def _groups(program: click.Group, name: str) -> list[tuple[str, list[str]]]:
+    """The commands of a program in the groups of its help; one group has no heading."""
+    assert isinstance(program, Group)
+    found = program.sections(click.Context(program, info_name=name))
+    return [(heading if len(found) > 1 else "", [f"{name} {each}" for each in names]) for heading, names in found]
 
 
 def _command(path: str, command: click.Command, program: str) -> Iterator[str]:

@@ -5,7 +5,7 @@ def main() -> None:
     """Run the program and end the process with its exit code."""
     import sys
 
-    if sys.argv[1:2] == ["hook"] and "--help" not in sys.argv:
+    if sys.argv[1:2] == ["hook"] and not {"--help", "-h"} & set(sys.argv):
         # An agent waits for it at every step: not even the libraries of the command line are loaded.
         from codexmem.clients.hook.__main__ import main as hook
 

@@ -19,6 +19,9 @@ from codexmem.cli.output import INTERRUPTED, Output, Unexpected, UsageProblem, i
 from codexmem.domain.errors import CodexmemError, StorageFull, Unavailable
 from codexmem.settings import BY_NAME, terminal
 
+# What is gone for good afterwards: a person who mistypes must not be led there.
+IRREVERSIBLE = frozenset({"forget", "restore", "uninstall", "revoke", "rm", "delete", "undo", "rollback"})
+
 
 class Option(click.Option):
     """An option whose help is a key of the catalogue."""
@@ -111,8 +114,11 @@ class Group(_Spoken, click.Group):
     """
 
     def __init__(self, *args: Any, key: str, lazy: Mapping[str, str] | None = None,
-                 also: Mapping[str, str] | None = None, prefixed: bool = True, **more: Any) -> None:  # fmt: skip
+                 also: Mapping[str, str] | None = None, prefixed: bool = True, headed: Mapping[str, str] | None = None,
+                 meant: Mapping[str, str] | None = None, **more: Any) -> None:  # fmt: skip
         super().__init__(*args, **more)
+        self._headed = dict(headed or {})  # the first command under each heading of the help
+        self._meant = dict(meant or {})  # words that people try, and what they look for
         self.key = key
         self._prefixed = prefixed
         self._lazy = dict(lazy or {})
@@ -139,21 +145,37 @@ class Group(_Spoken, click.Group):
         args = [self._also.get(args[0], args[0]), *args[1:]]
         name = args[0]
         if not name.startswith("-") and name not in self.list_commands(ctx):
-            import difflib
-
-            near = difflib.get_close_matches(name, self.list_commands(ctx), n=1, cutoff=0.5)
+            near = self._meant.get(name.lower()) or self._resembling(ctx, name)
             raise UsageProblem(
                 say("usage.no_command", name=name[:40]),
-                hint=say("usage.did_you_mean", name=f"{ctx.command_path} {near[0]}")
+                hint=say("usage.did_you_mean", name=f"{ctx.command_path} {near}")
                 if near
                 else say("usage.see_help", command=ctx.command_path),
             )
         return super().resolve_command(ctx, args)
 
+    def _resembling(self, ctx: click.Context, name: str) -> str:
+        """The command that may have been mistyped; never one after which there is no way back."""
+        import difflib
+
+        safe = [each for each in self.list_commands(ctx) if each not in IRREVERSIBLE]
+        return next(iter(difflib.get_close_matches(name, safe, n=1, cutoff=0.6)), "")
+
+    def sections(self, ctx: click.Context) -> list[tuple[str, list[str]]]:
+        """The commands under their headings, in order."""
+        found: list[tuple[str, list[str]]] = []
+        for name in self.list_commands(ctx):
+            if name in self._headed or not found:
+                found.append((say(self._headed.get(name, "help.commands")), []))
+            found[-1][1].append(name)
+        return found
+
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The commands, then the options; no command is imported for its line."""
-        with formatter.section(say("help.commands")):
-            formatter.write_dl([(name, self._short(name)) for name in self.list_commands(ctx)])
+        widest = max((len(name) for name in self.list_commands(ctx)), default=0)
+        for heading, names in self.sections(ctx):
+            with formatter.section(heading):
+                formatter.write_dl([(name.ljust(widest), self._short(name)) for name in names])
         super().format_options(ctx, formatter)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[Any]:

@@ -8,7 +8,7 @@ import click
 
 from codexmem.cli import messages
 from codexmem.cli.codecli.root import cli as codecli
-from codexmem.cli.frame import _common
+from codexmem.cli.frame import Group, _common
 from codexmem.cli.root import cli
 from tests.docs.pages import Language
 from tests.docs.reference.markdown import both, code, page, table
@@ -40,12 +40,13 @@ def render(language: Language) -> str:
     before = messages.language()
     messages.use(language)
     try:
-        common = {"--help", *(option.opts[0] for option in _common())}
+        common = {"-h", "--help", *(option.opts[0] for option in _common())}
         shared = [record for option in _common() if (record := option.get_help_record(_context(cli, "codexmem")))]
         parts = [_ABOUT[language], f"## {_COMMON[language]}", _options(language, shared)]
         for program in (cli, codecli):
             for path, command in walk(program, program.name or ""):
                 parts += _command(language, path, command, common)
+                parts += _groups(program) if command is program else []
         return page(language, TITLE, *parts)
     finally:
         messages.use(before)
@@ -60,6 +61,13 @@ def _command(language: Language, path: str, command: click.Command, common: set[
     example = f"```text\n{messages.say(f'{key}.example')}\n```"
     return [f"{'##' if ' ' not in path else '###'} {path}", messages.say(f"{key}.help"), f"```text\n{usage}\n```",
             _options(language, own) if own else "", example]  # fmt: skip
+
+
+def _groups(program: Group) -> list[str]:
+    """The commands in the groups of the help, where there are several."""
+    found = program.sections(_context(program, program.name or ""))
+    lines = [f"- {heading}: {', '.join(map(code, names))}" for heading, names in found]
+    return ["\n".join(lines)] if len(found) > 1 else []
 
 
 def _options(language: Language, records: list[tuple[str, str]]) -> str:

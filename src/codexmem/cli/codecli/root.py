@@ -12,6 +12,7 @@ cli = Group(
     "mem-codecli",
     key="codecli",
     no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
     lazy={
         "run": "codexmem.cli.codecli.run:run",
         "memory": "codexmem.cli.codecli.memory:memory",

@@ -191,14 +191,16 @@ def _agents(settings: Settings) -> list[dict[str, Any]]:
 
 def _asked(settings: Settings, path: str) -> str:
     """What the running server answers; empty if none does."""
+    from codexmem.cli.store import place_of
     from codexmem.clients import starting
 
-    url = starting.announced(settings.data_dir)
+    place = place_of(settings)
+    url = starting.told(place)
     if not url:
         return ""
     connection = starting.connect(url, _ANSWERS_WITHIN_S)
     try:
-        connection.request("GET", path, headers=starting.headers(starting.Place(settings.data_dir, settings.port)))
+        connection.request("GET", path, headers=starting.headers(place))
         return connection.getresponse().read(_MOST).decode("utf-8", "replace")
     except (OSError, http.client.HTTPException):
         return ""

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from codexmem.cli.doctor.agent_checks import hooked
 from codexmem.cli.doctor.finding import Finding
-from codexmem.cli.install.installed import commands_of, person, place_of
+from codexmem.cli.install.installed import commands_of, person
 from codexmem.cli.messages import explain, say
 from codexmem.cli.remote import Remote
+from codexmem.cli.store import place_of
 from codexmem.domain.errors import CodexmemError, Unavailable
 
 if TYPE_CHECKING:
@@ -34,9 +35,10 @@ def through_doors(settings: Settings, *, sound: bool) -> Iterator[Finding]:
     from codexmem.clients import starting
 
     # Not whoever listens on the usual port: that may be the server of another store.
-    url = settings.url or starting.announced(settings.data_dir)
+    place = place_of(settings)
+    url = starting.told(place)
     try:
-        key = starting.headers(place_of(settings)).get("Authorization", "").removeprefix("Bearer ")
+        key = starting.headers(place).get("Authorization", "").removeprefix("Bearer ")
     except CodexmemError as error:
         problem, hint = _problem(error)
         for door, name in _NAMES.items():
@@ -145,7 +147,7 @@ def _store(settings: Settings, *, sound: bool) -> Finding:
 
 
 def _found_here(settings: Settings) -> bool:
-    from codexmem.cli.reach import opened
+    from codexmem.cli.backend import opened
     from codexmem.domain.attrs import ObservationAttrs
     from codexmem.domain.history import By
     from codexmem.domain.memory import Draft, Kind, Origin, State
@@ -154,7 +156,7 @@ def _found_here(settings: Settings) -> bool:
     from codexmem.domain.tenant import LOCAL
 
     word, by, kinds = _word(), By("doctor"), frozenset({Kind.OBSERVATION})
-    with opened(settings, LOCAL, create=False) as core:
+    with opened(settings, LOCAL) as core:
         state = State(word, ObservationAttrs(), project=PROJECT, title=_TITLE)
         saved = core.saving.save(Draft(Kind.OBSERVATION, state, Origin.TOOL), by).memory
         try:

@@ -16,7 +16,8 @@ from codexmem.cli import writer
 from codexmem.cli.doctor import agent_checks, search_checks
 from codexmem.cli.doctor.finding import Finding, State
 from codexmem.cli.messages import language
-from codexmem.cli.store import transfer_of
+from codexmem.cli.store import place_of, transfer_of
+from codexmem.clients import starting
 from codexmem.clients.hook.spool import outside
 from codexmem.clients.hook.surroundings import environment
 from codexmem.domain import json_text
@@ -31,6 +32,8 @@ _LOW_BYTES = 100 << 20
 _SCARCE_BYTES = 1 << 30
 _OLD_MS = 7 * 86_400_000
 _PEOPLE = range(1000, 60_000)  # the numbers that ordinary users have
+_RUNS = "runs"
+_LAB = frozenset({_RUNS})
 _NO_LOGIN = ("nologin", "false", "sync")
 
 
@@ -53,8 +56,9 @@ def examine(settings: Settings) -> Iterator[Finding]:
         ("writer", lambda: _writer(settings)),
         ("backup", lambda: _backup(settings)),
         ("neighbours", lambda: _neighbours(settings)),
-        ("profile", lambda: _profile(settings)),
     ]
+    if _lab_is_used(settings):
+        checks.append(("profile", lambda: _profile(settings)))
     for name, check in checks:
         try:
             found = check()
@@ -157,6 +161,16 @@ def _writer(settings: Settings) -> Finding:
     return Finding("writer", "warning", "doctor.writer_fails", values)
 
 
+def _lab_is_used(settings: Settings) -> bool:
+    """Whether somebody chose a profile, or a run was ever asked for."""
+    if settings.origins["lab_profile"] != "default":
+        return True
+    try:
+        return inspection.row_counts(settings.database_url, _LAB).get(_RUNS, 0) > 0
+    except (CodexmemError, OSError):
+        return False  # what is wrong with the store is said by its own check
+
+
 def _profile(settings: Settings) -> Finding:
     try:
         profile = profiles.load(settings.lab_profile)
@@ -197,7 +211,8 @@ class _Server:
         if url is None:
             if owned:
                 return Finding("server", "failure", "doctor.server_mute")
-            return Finding("server", "ok", "doctor.server_none")
+            # Hooks start one where they may; else nothing is captured until somebody does.
+            return Finding("server", "notice" if self._settings.autostart else "warning", "doctor.server_none")
         status, body = self._ask(url, "/api/health")
         if status == 200:
             self.alive = True
@@ -220,11 +235,7 @@ class _Server:
         return Finding("progress", "failure", "doctor.progress_not", {"said": said})
 
     def _url(self) -> str | None:
-        try:
-            found = json_text.loads((self._settings.data_dir / "server.json").read_bytes())["url"]
-            return found if isinstance(found, str) else None
-        except (OSError, ValueError, KeyError, TypeError):
-            return None
+        return starting.told(place_of(self._settings)) or None
 
     def _ask(self, url: str, path: str) -> tuple[int, dict[str, Any]]:
         place = urlsplit(url)

@@ -9,14 +9,15 @@ import click
 from codexmem.cli.frame import current
 from codexmem.cli.messages import say
 
-State = Literal["ok", "warning", "failure", "skipped"]
+State = Literal["ok", "notice", "warning", "failure", "skipped"]
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
     """What one check found; `key` names its texts: the fact, and unless all is well the reason and the remedy.
 
-    What was skipped is neither good nor bad: it could not be tried, or is for the person to decide.
+    A notice is worth knowing and nothing is wrong. What was skipped is neither good nor bad: it could not be tried, or
+    is for the person to decide.
     """
 
     check: str
@@ -43,6 +44,7 @@ def lines(findings: Sequence[Finding]) -> list[str]:
     output = current()
     signs = {
         "ok": say("doctor.sign_ok"),
+        "notice": say("doctor.sign_notice"),
         "warning": say("doctor.sign_warning"),
         "failure": say("doctor.sign_failure"),
         "skipped": say("doctor.sign_skipped"),
@@ -51,7 +53,7 @@ def lines(findings: Sequence[Finding]) -> list[str]:
     documents = [finding.document() for finding in findings]
     for place, said in enumerate(documents):
         state = said["state"]
-        good = None if state == "skipped" else state == "ok"
+        good = None if state in {"skipped", "notice"} else state == "ok"
         told.append(output.painted(f"{signs[state]} {said['what']}", good))
         follows = documents[place + 1] if place + 1 < len(documents) else {}
         if state != "ok" and not (state == "skipped" and all(said[part] == follows.get(part) for part in _PARTS)):

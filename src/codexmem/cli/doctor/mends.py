@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from codexmem.cli.install.text import refused_text
 from codexmem.cli.messages import explain, say
-from codexmem.cli.store import transfer_of
+from codexmem.cli.store import place_of, transfer_of
 from codexmem.domain import ids
 from codexmem.domain.errors import CodexmemError, Unavailable
 
@@ -103,7 +103,7 @@ def _withdraw(settings: Settings, _: Finding) -> Values:
 
     path = settings.data_dir / "server.json"
     left = path.read_bytes()
-    if inspection.owned(settings.database_url) or background.look(settings.data_dir) is not None:
+    if inspection.owned(settings.database_url) or background.look(place_of(settings)) is not None:
         raise _Stays(say("doctor.stays_started"))
     if path.read_bytes() == left:
         path.unlink()
@@ -128,12 +128,12 @@ def _upgrade(settings: Settings, _: Finding) -> Values:
 
 
 def _catch_up(settings: Settings, _: Finding) -> Values:
+    from codexmem.cli.backend import opened
     from codexmem.cli.progress import bar
-    from codexmem.cli.reach import opened
     from codexmem.domain.tenant import LOCAL
     from codexmem.store.catching_up import CatchingUp
 
-    with opened(settings, LOCAL, create=False) as core, bar(say("index.rebuilding")) as progress:
+    with opened(settings, LOCAL) as core, bar(say("index.rebuilding")) as progress:
         backlog = CatchingUp(core.db)
         total = backlog.count_waiting(limit=_COUNTED)
         looked = ids.monotonic()

@@ -67,7 +67,7 @@ def index(settings: Settings, *, served: bool) -> Finding:
 
     reading = open_reading(settings)
     try:
-        found, unworded = reading.index_status(), reading.lacks_words()
+        found, unworded = reading.indexing.status(), reading.indexer.lacks_words()
     finally:
         reading.close()
     values = {"model": found.model or "-", "waiting": f"{found.waiting:,}", "problem": "; ".join(found.notes)}
