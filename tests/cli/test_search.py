@@ -25,7 +25,7 @@ from codexmem.store.database import acting_as
 from codexmem.store.opening import open_database, sqlite_url
 from tests._support.embedding_server import EmbeddingServer
 from tests._support.postgres import PostgresServer
-from tests.cli.conftest import Call
+from tests.cli.conftest import Call, Said
 from tests.services.restoring import fill, fill_and_die
 
 BY = By("test")
@@ -63,6 +63,17 @@ def core_of(**flags: str) -> Iterator[Any]:
 
 
 @pytest.fixture
+def call(call: Call) -> Call:
+    """Searches are of every project, unless they name one; `test_daily` is about the project they are called in."""
+
+    def called(*args: str) -> Said:
+        wide = args[:1] == ("search",) and "--project" not in args
+        return call(*args[:1], *(["--all-projects"] if wide else []), *args[1:])
+
+    return called
+
+
+@pytest.fixture
 def store(home: Path, data_dir: Path) -> Path:
     """Five memories of five kinds."""
     with core_of() as core:
@@ -78,13 +89,16 @@ def numbers(call: Call, *args: str) -> list[int]:
 
 
 @pytest.mark.sqlite
-def test_results_are_lines_and_how_they_were_found_is_beside_them(call: Call, store: Path) -> None:
+def test_a_result_says_what_it_is_and_why_and_how_it_was_found_is_beside_it(call: Call, store: Path) -> None:
     said = call("search", "login", "test")
     assert said.code == 0
-    rank, score, percent, number, kind, day, project, *title = said.out.split()
-    assert (rank, percent, number, kind, day, project) == ("1", "%", "#1", "observation/bugfix", "2026-11-01", "shop")
+    head, facts, snippet = said.out.splitlines()
+    rank, score, percent, number, *title = head.split()
+    assert (rank, percent, number) == ("1", "%", "#1")
     assert 0 < int(score.lstrip("<")) < 100
     assert " ".join(title) == "Mend the login test"
+    assert facts == "    observation/bugfix · 2026-11-01 · shop"
+    assert snippet == "    The login test failed: its clock was mocked twice"
     assert said.err.splitlines()[:2] == ["searched by words", "no embedder is configured: words only"]
     assert call("search", "login", "-q").err == ""
 
@@ -92,30 +106,51 @@ def test_results_are_lines_and_how_they_were_found_is_beside_them(call: Call, st
 @pytest.mark.sqlite
 def test_a_title_is_the_first_line_and_safe_to_print(call: Call, store: Path) -> None:
     said = call("search", "port", "server", "端口", "--lang", "zh")
-    lines = {line.split("%")[1].split()[0]: line for line in said.out.splitlines()}
-    lines = {
-        "2": lines["note"],
-        "3": lines["#P3"],
-        "5": next(lines[label] for label in lines if label.startswith("kb-")),
-    }
-    assert lines["2"].endswith("商店  服务器监听端口 37877，见 config.toml")
-    assert lines["3"].endswith("shop  change the  [31m port  [0m of the server")
+    heads = [line for line in said.out.splitlines() if not line.startswith("    ")]
+    assert any(head.endswith("note #2  服务器监听端口 37877，见 config.toml") for head in heads)
+    assert any(head.endswith("#P3  change the  [31m port  [0m of the server") for head in heads)
     assert "\x1b" not in said.out
-    # Kinds and projects differ in length and width, titles begin in one column all the same.
-    titles = {"2": "服务器监听", "3": "change", "5": "A port"}
-    assert len({cells(lines[number].partition(title)[0]) for number, title in titles.items()}) == 1
     assert said.err.startswith("已按词检索\n没有配置嵌入模型：仅按词检索\n")
 
 
 @pytest.mark.sqlite
-def test_titles_are_cut_to_a_terminal_only(call: Call, store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = call("search", "端口").out
-    assert "config.toml" in whole
-    monkeypatch.setattr("codexmem.cli.search_text.sys.stdout.isatty", lambda: True, raising=False)
-    monkeypatch.setattr(shutil, "get_terminal_size", lambda: os.terminal_size((65, 24)))
-    narrow = call("search", "端口").out
-    assert narrow == whole.replace("，见 config.toml", "…")
-    assert cells(narrow.strip()) <= 65
+@pytest.mark.parametrize("columns", [24, 40, 65, 80])
+def test_titles_stay_readable_however_narrow_the_terminal_is(
+    call: Call, home: Path, monkeypatch: pytest.MonkeyPatch, columns: int
+) -> None:
+    title = "How the nightly tests get their database"
+    uri = "project://howto-run-the-nightly-tests-against-postgresql"
+    with core_of() as core:
+        state = State("Set DB_URL before the nightly tests. " * 9, NoteAttrs(), "shop", title=title, uris=(uri,))
+        core.memories.remember(Draft(Kind.NOTE, state, Origin.AGENT), BY)
+    assert f"{uri}  {title}" in call("search", "nightly").out
+    monkeypatch.setattr("codexmem.cli.memory_lines.sys.stdout.isatty", lambda: True, raising=False)
+    monkeypatch.setattr(shutil, "get_terminal_size", lambda: os.terminal_size((columns, 24)))
+    lines = call("search", "nightly", "--color", "never").out.splitlines()
+    assert max(map(cells, lines)) <= columns
+    shown = " ".join(line.strip() for line in lines)
+    assert title in shown or columns == 24, lines
+    assert "How the nightly" in shown
+
+
+@pytest.mark.sqlite
+def test_the_place_that_was_found_is_shown_and_its_words_are_painted(call: Call, home: Path) -> None:
+    filling = "Nothing of interest is said here at all. " * 20
+    with core_of() as core:
+        chinese = "首先安装依赖。" * 40 + "服务器监听端口 37877。" + "最后重启。" * 40
+        english = filling + "The tests need DB_URL to be set. " + filling
+        for text, title in ((english, "Orders of 100 items"), (chinese, "部署")):
+            state = State(text, ObservationAttrs(), "shop", title=title)
+            core.memories.remember(Draft(Kind.OBSERVATION, state, Origin.AGENT), BY)
+    plain = call("search", "DB_URL", "testing")
+    assert "The tests need DB_URL to be set." in plain.out
+    assert "…" in plain.out
+    assert "\x1b" not in plain.out
+    painted = call("search", "DB_URL", "testing", "--color", "always").out
+    assert "\x1b[33m\x1b[1mDB_URL\x1b[0m" in painted
+    assert "\x1b[33m\x1b[1mtests\x1b[0m" in painted
+    assert "监听端口 37877" in call("search", "端口").out
+    assert call("search", "DB_URL", "--json").json["results"][0]["snippet"].count("DB_URL") == 1
 
 
 @pytest.mark.sqlite
@@ -155,7 +190,7 @@ def test_filters_of_observations(call: Call, store: Path) -> None:
 @pytest.mark.sqlite
 def test_pages_follow_each_other(call: Call, store: Path) -> None:
     first = call("search", "port", "端口", "--limit", "2")
-    assert len(first.out.splitlines()) == 2
+    assert [line[:3] for line in first.out.splitlines() if line[0] != " "] == ["1  ", "2  "]
     assert first.err.splitlines()[-1] == "there are more: --offset 2"
     second = call("search", "port", "端口", "--limit", "2", "--offset", "2")
     assert second.out.startswith("3  ")
@@ -180,7 +215,7 @@ def test_as_of_searches_what_held_then(call: Call, data_dir: Path) -> None:
 @pytest.mark.sqlite
 def test_explain_shows_what_each_signal_added(call: Call, store: Path) -> None:
     said = call("search", "login", "--explain")
-    first, *why = said.out.splitlines()
+    first, _, _, *why = said.out.splitlines()
     assert first.startswith("1  ")
     shares = [line.split() for line in why]
     assert all(line.startswith("      ") for line in why)
@@ -199,15 +234,15 @@ def test_the_document_is_complete(call: Call, store: Path) -> None:
     assert said.err == ""
     document = said.json
     assert document.keys() == {
-        "query", "mode", "results", "more", "notes", "sources", "timings_ms", "recipe", "unit", "limit", "offset",
-        "min_score", "as_of_ms",
+        "query", "projects", "mode", "results", "more", "notes", "sources", "timings_ms", "recipe", "unit", "limit",
+        "offset", "min_score", "as_of_ms",
     }  # fmt: skip
     assert (document["query"], document["mode"], document["more"]) == ("login test", "lexical-only", False)
     (entry,) = document["results"]
     assert entry.keys() == {
         "rank", "label", "score", "signals", "seq", "id", "kind", "version", "origin", "session", "source",
         "created_ms", "updated_ms", "content", "attrs", "project", "status", "type", "title", "priority", "confidence",
-        "uris", "links",
+        "uris", "links", "snippet",
     }  # fmt: skip
     assert entry["content"] == "The login test failed: its clock was mocked twice"
     assert entry["attrs"] == {"concepts": ["auth"], "files_read": ["src/login.py"]}
@@ -237,7 +272,7 @@ def test_an_empty_store_says_so(call: Call, data_dir: Path) -> None:
     said = call("search", "anything")
     assert (said.code, said.out) == (0, "")
     assert said.err.splitlines()[0] == "there are no memories yet"
-    assert "codexmem serve" in said.err
+    assert "codexmem install" in said.err
 
 
 @pytest.mark.sqlite
@@ -278,8 +313,11 @@ def test_any_words_are_a_query(call: Call, store: Path) -> None:
 def test_a_store_that_is_not_there_is_neither_found_nor_made(call: Call, data_dir: Path) -> None:
     said = call("search", "x")
     assert (said.code, said.err.startswith(f"error: there is no store at {data_dir}")) == (3, True)
+    assert "codexmem init" in said.err
     assert not data_dir.exists()
-    assert call("search", "x", "--lang", "zh").err.startswith("错误：")
+    chinese = call("search", "x", "--lang", "zh").err
+    assert chinese.startswith("错误：")
+    assert "codexmem init" in chinese
     assert call("index", "status").code == 3
 
 
@@ -302,7 +340,7 @@ def test_looking_keeps_nobody_from_becoming_the_owner(home: Path, store: Path) -
     try:
         with core_of() as core:
             core.memories.remember(replace(drafts()[2], id="later"), BY)
-            found = reading.search(Search("port", Filter(frozenset({Kind.PROMPT}))))
+            found = reading.recall.search(Search("port", Filter(frozenset({Kind.PROMPT}))))
         assert sorted(each.memory.seq for each in found.results) == [3, 6]
     finally:
         reading.close()

@@ -25,6 +25,12 @@ ALL = frozenset(Kind)
 
 
 @pytest.fixture
+def call(call: Call) -> Call:
+    """Of every project; `test_daily` is about the project it is called in."""
+    return lambda *args: call(*args, *(["--all-projects"] if args[0] == "why" else []))
+
+
+@pytest.fixture
 def store(home: Path, data_dir: Path) -> Path:
     """A prompt, a note with three versions, and an entry that is linked to it."""
     with core_of() as core:

@@ -29,6 +29,21 @@ def cut(text: str, width: int) -> str:
     return text
 
 
+def wrapped(text: str, width: int, lines: int) -> list[str]:
+    """The text in at most so many lines of that width, broken between words where it can be; cut in the last."""
+    found: list[str] = []
+    while text and len(found) < lines - 1 and cells(text) > width:
+        taken = place = 0
+        while taken + _cell(text[place]) <= width:
+            taken += _cell(text[place])
+            place += 1
+        space = text.rfind(" ", 0, place + 1)
+        at = space if space > 0 else max(1, place)
+        found.append(text[:at].rstrip())
+        text = text[at:].lstrip()
+    return [*found, cut(text, width)] if text else found
+
+
 def one_line(text: str) -> str:
     """The first line that says something, without what a terminal would act upon."""
     line = next((each for each in text.splitlines() if each.strip()), "")

@@ -1,12 +1,16 @@
-"""`codexmem config`: what each setting is and where its value comes from. It reads; files are edited by hand."""
+"""`codexmem config`: what each setting is and where its value comes from; the user's own file can be changed."""
+
+from typing import Any
 
 import click
 
 from codexmem.cli.frame import Command, Group, current, option
 from codexmem.cli.messages import say
-from codexmem.cli.output import table
-from codexmem.domain.errors import NotFound
-from codexmem.settings import BY_NAME, SETTINGS, Settings, load, project_file, user_file
+from codexmem.cli.output import UsageProblem, table
+from codexmem.domain.errors import InvalidArgument, NotFound
+from codexmem.settings import BY_NAME, SETTINGS, Setting, Settings, load, project_file, user_file
+
+_LONGEST = 1 << 16  # characters of a value
 
 
 @click.group("config", cls=Group, key="config", no_args_is_help=True)
@@ -33,13 +37,7 @@ def show(show_origin: bool) -> None:
 @click.argument("name", metavar="NAME")
 def get(name: str) -> None:
     """Print one setting."""
-    wanted = name.replace("-", "_")
-    if wanted not in BY_NAME:
-        raise NotFound(
-            f"there is no setting {name[:40]!r}",
-            hint="codexmem config list shows every setting",
-            details={"reason": "no_setting", "name": name[:40]},
-        )
+    wanted = _known(name).name
     settings = load()
     value = _shown(settings, wanted)
     current().result({"name": wanted, "value": value, "origin": settings.origins[wanted]}, value or "-")
@@ -58,6 +56,101 @@ def path() -> None:
     ]
     document = {"user_file": str(user), "project_file": str(project) if project else None, "data_dir": rows[2][1]}
     current().result(document, table(rows))
+
+
+@config.command("set", cls=Command, key="config.set")
+@click.argument("name", metavar="NAME")
+@click.argument("value", metavar="VALUE")
+def change(name: str, value: str) -> None:
+    """Write a setting into the user's file."""
+    setting = _known(name)
+    if value == "-":
+        import sys
+
+        value = sys.stdin.read(_LONGEST).strip()
+    elif setting.name.endswith("_key"):
+        raise UsageProblem(say("config.key_in_argument"), hint=say("config.key_by_stdin", name=setting.name))
+    try:
+        setting.parse(value)
+    except ValueError as error:
+        given = "" if setting.secret else f", not {value[:80]!r}"
+        raise InvalidArgument(
+            f"flag: {setting.name} must be {error}{given}",
+            hint=f"see: codexmem config get {setting.name}",
+            details={"reason": "bad_setting", "name": setting.name, "origin": "flag", "expected": str(error)},
+        ) from None
+    write_user_file({setting.name: int(value) if value.isascii() and value.isdecimal() else value})
+    _told(setting, "config.written")
+
+
+@config.command("unset", cls=Command, key="config.unset")
+@click.argument("name", metavar="NAME")
+def unset(name: str) -> None:
+    """Take a setting out of the user's file."""
+    setting, path = _known(name), user_file()
+    if setting.name not in _in_file():
+        raise _NotSet(say("config.not_set", name=setting.name, path=path), hint=say("config.not_set_hint"))
+    write_user_file({setting.name: None})
+    _told(setting, "config.removed")
+
+
+class _NotSet(NotFound):
+    """The user's file does not set it; its text comes from the catalogue."""
+
+    spoken = True
+
+
+class _Refused(InvalidArgument):
+    """The user's file cannot be changed; its text comes from the catalogue."""
+
+    spoken = True
+
+
+def write_user_file(given: dict[str, Any]) -> None:
+    """Set these in the user's file, and take out those that are None; all else in it stays as it is."""
+    from codexmem.clients.install import files, formats
+    from codexmem.clients.install.entries import Member
+
+    path = user_file()
+    now = files.read(path)
+    text = files.text_of(now)
+    entries = [Member((name,), value) for name, value in given.items()]
+    try:
+        text = formats.stripped("toml", text, [entry for entry in entries if entry.value is None])
+        text = formats.edited("toml", text, [entry for entry in entries if entry.value is not None])
+    except formats.Refused as error:
+        raise _Refused(say("config.file_refused", path=path, problem=str(error)), hint=say("config.by_hand")) from None
+    files.replace(path, now, text.encode())
+
+
+def _in_file() -> dict[str, Any]:
+    import tomllib
+
+    try:
+        return tomllib.loads(user_file().read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+
+
+def _told(setting: Setting, key: str) -> None:
+    settings, path, output = load(), user_file(), current()
+    value, origin = settings.shown(setting.name), settings.origins[setting.name]
+    output.result({"name": setting.name, "value": value, "origin": origin, "file": str(path)}, value or "-")
+    output.note(say(key, name=setting.name, path=path), good=True)
+    if key == "config.written" and not origin.startswith("user file"):
+        output.note(say("config.outvoted", origin=origin, value=value), good=False)
+    output.note(say("config.restart"))
+
+
+def _known(name: str) -> Setting:
+    wanted = name.replace("-", "_")
+    if wanted not in BY_NAME:
+        raise NotFound(
+            f"there is no setting {name[:40]!r}",
+            hint="codexmem config list shows every setting",
+            details={"reason": "no_setting", "name": name[:40]},
+        )
+    return BY_NAME[wanted]
 
 
 def _shown(settings: Settings, name: str) -> str:

@@ -10,11 +10,18 @@ from codexmem.cli.cells import one_line
 from codexmem.cli.frame import Command, current, option
 from codexmem.cli.messages import say
 from codexmem.cli.output import UsageProblem
-from codexmem.cli.reach import reached
-from codexmem.cli.store import chosen, store_options, tenant_of, tenant_option
+from codexmem.cli.reach import store_of
+from codexmem.cli.store import store_options, tenant_option
+from codexmem.domain.errors import NotFound
 
 _AT_ONCE = 1_000  # numbers in one request
 _NAMES = ("ids", "session", "project", "source")
+
+
+class _Nothing(NotFound):
+    """Nothing is there that could be erased; its text comes from the catalogue."""
+
+    spoken = True
 
 
 @click.command("forget", cls=Command, key="forget")
@@ -26,19 +33,18 @@ _NAMES = ("ids", "session", "project", "source")
 @tenant_option
 @store_options
 def forget(ids: Sequence[int], session: str | None, project: str | None, source: str | None, yes: bool,
-           tenant: str | None, data_dir: str | None, database_url: str | None) -> None:  # fmt: skip
+           **where: Any) -> None:  # fmt: skip
     """Erase memories for good."""
     wanted = _wanted(list(dict.fromkeys(ids)), session, project, source)
-    settings = chosen(data_dir=data_dir, database_url=database_url)
-    tenant = tenant_of(settings, tenant)
     output = current()
-    from codexmem.services.forgetting import COUNTED
-
-    with reached(settings, tenant) as store:
+    with store_of(**where) as store:
         parts = _parts(wanted)
-        found = sum(store.found(part) for part in parts)
+        counted = [store.found(part) for part in parts]
+        found, more = sum(count for count, _ in counted), any(beyond for _, beyond in counted)
+        if not found:
+            raise _Nothing(say("forget.nothing", what=_spelled(wanted)), hint=say("forget.nothing_hint"))
         if not yes:
-            confirm(say("forget.confirm", count=f"{found:,}{'+' if found >= COUNTED else ''}", what=_spelled(wanted)))
+            confirm(say("forget.confirm", count=f"{found:,}{'+' if more else ''}", what=_spelled(wanted)))
         erased = sum(store.forget(part) for part in parts)
     output.result({"found": found, "erased": erased, **wanted}, str(erased))
     output.note(say("forget.done", count=f"{erased:,}", what=_spelled(wanted)), good=True)

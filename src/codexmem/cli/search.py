@@ -1,31 +1,32 @@
-"""`codexmem search`: the one search, from a terminal.
+"""`codexmem search`: the one search, from a terminal. To find nothing is an answer, not a failure."""
 
-It reads the store without owning it, so it works beside a running server and keeps none from starting. To find nothing
-is an answer, not a failure.
-"""
-
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
 
-from codexmem.cli import search_text
-from codexmem.cli.dates import Stretch, stretch
+from codexmem.cli import memory_lines
+from codexmem.cli.backend import Answer, backend
+from codexmem.cli.cells import one_line
+from codexmem.cli.dates import Stretch, day_of, stretch
 from codexmem.cli.frame import Command, current, option
+from codexmem.cli.memory_lines import percent
 from codexmem.cli.messages import say, say_note
-from codexmem.cli.store import chosen, store_options, tenant_of, tenant_option
-from codexmem.domain.memory import REMEMBERED, VISIBLE, Kind, Status
-from codexmem.domain.query import Filter
-from codexmem.domain.search import Answer, Mode, Search, Unit
+from codexmem.cli.output import table
+from codexmem.cli.scope import Scope, scope_options
+from codexmem.cli.store import store_options, tenant_option
+from codexmem.domain.memory import Kind, Status
 
 _LIMIT = 10
 _UNLIKELY = 0.2  # a first result below this is said to be one
 _FACETS = ("type", "concept", "file", "tag", "role")
+_HYBRID = "hybrid"
+_WHERE = ("tenant", "data_dir", "database_url")
 
 
 @click.command("search", cls=Command, key="search")
 @click.argument("query", nargs=-1, required=True, metavar="QUERY...")
-@option("--project", metavar="PROJECT", key="search.project")
+@scope_options
 @option("--kind", "kinds", multiple=True, type=click.Choice([each.value for each in Kind]), key="search.kind")
 @option("--type", "type", multiple=True, metavar="TYPE", key="search.type")
 @option("--concept", multiple=True, metavar="CONCEPT", key="search.concept")
@@ -40,73 +41,99 @@ _FACETS = ("type", "concept", "file", "tag", "role")
 @option("--min-score", type=float, default=0.0, metavar="X", key="search.min_score")
 @option("--limit", type=int, default=_LIMIT, metavar="N", key="search.limit")
 @option("--offset", type=int, default=0, metavar="N", key="search.offset")
-@option("--unit", type=click.Choice([each.value for each in Unit]), default=Unit.MEMORY.value, key="search.unit")
+@option("--unit", type=click.Choice(["memory", "session"]), default="memory", key="search.unit")
 @option("--recipe", default="default", metavar="NAME", key="search.recipe")
 @option("--explain", is_flag=True, key="search.explain")
 @tenant_option
 @store_options
-def search(query: Sequence[str], tenant: str | None, data_dir: str | None, database_url: str | None,
-           **wanted: Any) -> None:  # fmt: skip
+def search(query: Sequence[str], project: str | None, all_projects: bool, **given: Any) -> None:
     """Find memories."""
-    asked = _search(" ".join(query), **wanted)
-    settings = chosen(data_dir=data_dir, database_url=database_url)
-    whose = tenant_of(settings, tenant)
-    from codexmem.app import open_reading
-    from codexmem.store.database import acting_as
-
-    reading = open_reading(settings)
-    try:
-        with acting_as(whose):
-            answer = reading.search(asked)
-            bare = not answer.results and reading.is_empty()
-    finally:
-        reading.close()
+    scope = Scope(project, all_projects=all_projects)
+    asked = _asked(" ".join(query), scope, **{name: given[name] for name in given if name not in _WHERE})
+    with backend(**{name: given[name] for name in _WHERE}) as store:
+        answer = store.post("/api/memories/search", asked)
+        barren = [] if answer["results"] else scope.nothing(store)
+    words = memory_lines.pattern(asked["query"])
+    for entry in answer["results"]:
+        entry["snippet"] = memory_lines.snippet(entry, words, memory_lines.SNIPPET)
     output = current()
-    output.result(search_text.document(asked, answer), search_text.lines(answer, asked.offset))
-    for note in _notes(asked, answer, bare=bare):
+    output.result(answer, _lines(answer, paint=output.paint))
+    for note in barren or _notes(asked, answer, scope):
         output.note(note)
 
 
-def _search(text: str, *, project: str | None, kinds: Sequence[str], statuses: Sequence[str], session: str | None,
-            since: Stretch | None, until: Stretch | None, as_of: Stretch | None, min_score: float, limit: int,
-            offset: int, unit: str, recipe: str, explain: bool, **facets: Sequence[str]) -> Search:  # fmt: skip
-    chosen_ones = Filter(
-        kinds=frozenset(map(Kind, kinds)) or REMEMBERED,
-        project=project,
-        statuses=frozenset(map(Status, statuses)) or VISIBLE,
-        facets=tuple((facet, frozenset(facets[facet])) for facet in _FACETS if facets[facet]),
-        session=session,
-        created_from_ms=since.first_ms if since else None,
-        created_to_ms=until.last_ms if until else None,
-    )
-    return Search(
-        text, chosen_ones, limit=limit, offset=offset, min_score=min_score, unit=Unit(unit), recipe=recipe,
-        explain=explain, as_of_ms=as_of.last_ms if as_of else None,
-    )  # fmt: skip
+def _asked(text: str, scope: Scope, *, since: Stretch | None, until: Stretch | None, as_of: Stretch | None,
+           **rest: Any) -> dict[str, Any]:  # fmt: skip
+    times = {
+        "created_from_ms": since.first_ms if since else None,
+        "created_to_ms": until.last_ms if until else None,
+        "as_of_ms": as_of.last_ms if as_of else None,
+    }
+    # Any text is legal to ask for; what no memory can hold finds nothing and cannot be sent.
+    text = text.replace("\0", " ").encode("utf-8", "replace").decode()
+    return {"query": text, "projects": scope.projects, **times, **rest}
 
 
-def _notes(asked: Search, answer: Answer, *, bare: bool) -> list[str]:
+def _lines(answer: Answer, *, paint: bool) -> str:
+    """Each result with what shows why it was found, and with what speaks for it where that was asked for."""
+    results = answer["results"]
+    shown: list[str] = []
+    for entry in results:
+        rank = str(entry["rank"]).rjust(len(str(results[-1]["rank"])))
+        head = f"{rank}  {percent(entry['score']).rjust(4)}  "
+        shown += memory_lines.listed(head, entry, *memory_lines.facts_of(entry))
+        shown += memory_lines.snippet_lines(entry, answer["query"], paint=paint)
+        shown += _signals(entry["signals"])
+    return "\n".join(shown)
+
+
+def _signals(signals: Mapping[str, float]) -> list[str]:
+    """The signals that count most first, each with its part of the sum that decided the place."""
+    if not signals:
+        return []
+    ordered = sorted(signals.items(), key=lambda each: (-abs(each[1]), each[0]))
+    return [f"      {line}" for line in table([[name, f"{share:+.3f}"] for name, share in ordered]).splitlines()]
+
+
+def _notes(asked: Mapping[str, Any], answer: Answer, scope: Scope) -> list[str]:
     """What a person should know beside the results: whether and how they were found, and what to try next."""
-    how = say("search.by_both") if answer.mode is Mode.HYBRID else say("search.by_words")
-    notes = [how, *map(say_note, answer.notes)]
-    if asked.explain:
-        notes.append(search_text.effort(answer))
-    if answer.results:
-        best = max(found.score for found in answer.results)
-        if best < _UNLIKELY and not asked.offset:
-            notes.append(say("search.unlikely", score=search_text.percent(best)))
-        if answer.more:
-            notes.append(say("search.more", offset=asked.offset + asked.limit))
+    by_both, results = answer["mode"] == _HYBRID, answer["results"]
+    notes = [say("search.by_both" if by_both else "search.by_words"), *map(say_note, answer["notes"])]
+    if scope.own:
+        notes[0] = say("scope.in_project", found=notes[0], project=scope.own)
+    if asked["explain"]:
+        sources = ", ".join(f"{name} {count}" for name, count in answer["sources"].items())
+        notes.append(say("search.effort", sources=sources, ms=f"{answer['timings_ms'].get('total', 0.0):.0f}"))
+    if results:
+        best = max(found["score"] for found in results)
+        if best < _UNLIKELY and not asked["offset"]:
+            notes.append(say("search.unlikely", score=percent(best)))
+        if answer["more"]:
+            notes.append(say("search.more", offset=asked["offset"] + asked["limit"]))
         return notes
-    if bare:
-        return [say("search.empty"), say("search.empty_next")]
-    if asked.offset:
-        return [*notes, say("search.beyond", offset=asked.offset)]
+    if asked["offset"]:
+        return [*notes, say("search.beyond", offset=asked["offset"])]
     notes.append(say("search.nothing"))
-    if filters := search_text.narrowing(asked.filter):
+    if scope.own:
+        notes.append(say("scope.look_elsewhere"))
+    if filters := _narrowing(asked, scope):
         notes.append(say("search.try_filters", filters=filters))
-    if asked.min_score:
-        notes.append(say("search.try_score", score=asked.min_score))
-    if answer.mode is Mode.LEXICAL:
+    if asked["min_score"]:
+        notes.append(say("search.try_score", score=asked["min_score"]))
+    if not by_both:
         notes.append(say("search.try_words"))
     return notes
+
+
+def _narrowing(asked: Mapping[str, Any], scope: Scope) -> str:
+    """The filters in force, as they were given on the command line."""
+    given: list[tuple[str, str]] = [] if scope.own else [("project", each) for each in scope.projects]
+    given += [("kind", each) for each in sorted(asked["kinds"])]
+    given += [("status", each) for each in sorted(asked["statuses"])]
+    given += [(facet, value) for facet in _FACETS for value in sorted(asked[facet])]
+    if asked["session"] is not None:
+        given.append(("session", asked["session"]))
+    for name, field in (("since", "created_from_ms"), ("until", "created_to_ms")):
+        if asked[field] is not None:
+            given.append((name, day_of(asked[field])))
+    return " ".join(f"--{name} {one_line(value)}" for name, value in given)

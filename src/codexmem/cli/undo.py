@@ -11,12 +11,19 @@ from codexmem.cli.frame import Command, current, option
 from codexmem.cli.messages import say
 from codexmem.cli.output import table
 from codexmem.cli.progress import Progress, bar
-from codexmem.cli.reach import Reach, reached
-from codexmem.cli.store import chosen, store_options, tenant_of, tenant_option
+from codexmem.cli.reach import Reach, store_of
+from codexmem.cli.store import store_options, tenant_option
+from codexmem.domain.errors import NotFound
 from codexmem.domain.history import Mode
 
 _SHOWN = 10
 _TITLE = 60  # cells
+
+
+class _Nothing(NotFound):
+    """Nothing is there that could be undone; its text comes from the catalogue."""
+
+    spoken = True
 
 
 @click.command("undo", cls=Command, key="undo")
@@ -26,23 +33,18 @@ _TITLE = 60  # cells
 @option("--yes", is_flag=True, key="option.yes")
 @tenant_option
 @store_options
-def undo(what: str, strict: bool, dry_run: bool, yes: bool, tenant: str | None, data_dir: str | None,
-         database_url: str | None) -> None:  # fmt: skip
+def undo(what: str, strict: bool, dry_run: bool, yes: bool, **where: Any) -> None:
     """Take back what a source or a delta wrote."""
-    settings = chosen(data_dir=data_dir, database_url=database_url)
-    tenant = tenant_of(settings, tenant)
     whose = {"delta" if what.startswith("delta_") else "source": what}
     output = current()
     document: dict[str, Any] = {
         "what": what, "dry_run": dry_run, "delta": None, "restored": 0, "left": 0, "lost_uris": [],
     }  # fmt: skip
-    with reached(settings, tenant) as store:
+    with store_of(**where) as store:
         outline = store.outline(whose, _SHOWN)
         document |= {"memories": outline["memories"], "written_since": outline["written_since"]}
         if not outline["memories"]:
-            output.result(document)
-            output.note(say("undo.nothing", what=what))
-            return
+            raise _Nothing(say("undo.nothing", what=one_line(what)), hint=say("undo.nothing_hint"))
         preview = _preview(outline, strict=strict)
         if dry_run:
             output.result(document | {"first": outline["first"]}, preview)

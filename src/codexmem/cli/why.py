@@ -1,36 +1,41 @@
-"""`codexmem why`: where a memory came from.
+"""`codexmem why`: where a memory came from."""
 
-It reads the store without owning it, as `search` does, so it works beside a running server and without one.
-"""
-
-from dataclasses import asdict
+from typing import Any
 
 import click
 
 from codexmem.cli import why_text
+from codexmem.cli.backend import Answer, backend
 from codexmem.cli.frame import Command, current, option
-from codexmem.cli.store import chosen, store_options, tenant_of, tenant_option
+from codexmem.cli.messages import say
+from codexmem.cli.reference import path_of, spelled
+from codexmem.cli.scope import SHARED, Scope
+from codexmem.cli.store import store_options, tenant_option
+from codexmem.domain.errors import NotFound
+
+
+class _OtherProject(NotFound):
+    """The memory is there, in another project; its text comes from the catalogue."""
+
+    spoken = True
 
 
 @click.command("why", cls=Command, key="why")
 @click.argument("name", nargs=-1, required=True, metavar="REF")
 @option("--versions", type=click.IntRange(1, 50), default=10, metavar="N", key="why.versions")
 @option("--events", type=click.IntRange(1, 200), default=20, metavar="N", key="why.events")
+@option("--all-projects", is_flag=True, key="scope.all_projects")
 @tenant_option
 @store_options
-def why(name: tuple[str, ...], versions: int, events: int, tenant: str | None, data_dir: str | None,
-        database_url: str | None) -> None:  # fmt: skip
+def why(name: tuple[str, ...], versions: int, events: int, all_projects: bool, **where: Any) -> None:
     """Say where a memory came from."""
-    settings = chosen(data_dir=data_dir, database_url=database_url)
-    whose = tenant_of(settings, tenant)
-    from codexmem.app import open_reading
-    from codexmem.store.database import acting_as
-
-    reading = open_reading(settings)
-    try:
-        with acting_as(whose):
-            # A label such as `note project://config` needs no quotes.
-            found = reading.why(" ".join(name), versions=versions, events=events)
-    finally:
-        reading.close()
-    current().result(asdict(found), why_text.text(found))
+    with backend(**where) as store:
+        found: Answer = store.get(path_of("/api/provenance", name), versions=versions, events=events)
+    scope = Scope(None, all_projects=all_projects)
+    project = found["memory"]["project"]
+    if scope.own and project not in {scope.own, SHARED}:
+        raise _OtherProject(
+            say("why.elsewhere", label=found["memory"]["label"], project=project, own=scope.own),
+            hint=say("why.elsewhere_hint", command=f"codexmem why {spelled(name)} --all-projects"),
+        )
+    current().result(found, why_text.text(found))

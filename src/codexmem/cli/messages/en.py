@@ -1,6 +1,7 @@
 """What we say in English. Keys are shared with the Chinese file; a test compares the two and looks for unused keys."""
 
 from codexmem.cli.messages.en_across import ACROSS
+from codexmem.cli.messages.en_daily import DAILY
 from codexmem.cli.messages.en_doctor import DOCTOR
 from codexmem.cli.messages.en_install import INSTALL
 from codexmem.cli.messages.en_lab import LAB
@@ -42,7 +43,7 @@ EN: dict[str, str] = {
     "error.unexpected": "unexpected failure: {what}",
     "hint.debug": "run again with --debug for the traceback",
     "codexmem.help": "One versioned, searchable memory for every coding agent.",
-    "codexmem.example": "codexmem serve\ncodexmem doctor",
+    "codexmem.example": "codexmem init\ncodexmem search why did the login test fail",
     "serve.short": "Run the server in the foreground.",
     "serve.help": "Run the server in the foreground, with the job worker in the same process. A SQLite store is "
     "created and upgraded by itself. Stop with Ctrl-C: requests and jobs in flight are finished first.",
@@ -78,14 +79,14 @@ EN: dict[str, str] = {
     "worker.started": "worker {name} runs; stop with Ctrl-C",
     "worker.stopped": "stopped",
     "search.short": "Find memories.",
-    "search.help": "Find memories by words and by meaning, best first. Reads only, also beside a running server, and "
-    "leaves no trace. A score is the probability that a result is relevant. DATE is 2026-11-01, 2026-11-01T09:30+08:00 "
-    "(UTC unless it names a zone), or words such as yesterday. Options that may be given several times mean any of "
-    "the values. Exit 0 also if nothing is found.",
-    "search.example": "codexmem search why did the login test fail --project shop\n"
+    "search.help": "Find memories by words and by meaning, best first: those of the current project and of none, "
+    "unless told otherwise. Below each stands the place in its text that fits best. A score is the probability that a "
+    "result is relevant. DATE is 2026-11-01, 2026-11-01T09:30+08:00 (UTC unless it names a zone), or words such as "
+    "yesterday. Options that may be given several times mean any of the values. Exit 0 also if nothing is found.",
+    "search.example": "codexmem search why did the login test fail\n"
+    "codexmem search deploy key --all-projects\n"
     "codexmem search port --kind note --kind observation --since 'last week' --explain\n"
     "codexmem search 端口 --as-of 2026-11-01 --json",
-    "search.project": "Only of this project.",
     "search.kind": "Only of this kind; several times for several. Default: every kind but chunk.",
     "search.type": "Only with this type, e.g. bugfix.",
     "search.concept": "Only about this concept.",
@@ -114,7 +115,7 @@ EN: dict[str, str] = {
     "search.try_score": "allow less likely results: --min-score is {score}",
     "search.try_words": "try other words; codexmem doctor says what search by meaning needs",
     "search.empty": "there are no memories yet",
-    "search.empty_next": "to serve agents that make some, run: codexmem serve",
+    "search.empty_next": "to let agents make some, run: codexmem install; to save one yourself: codexmem remember '…'",
     "search.no_words": "(no text)",
     "index.short": "Look after the vectors.",
     "index.help": "The vectors behind search by meaning. Servers and workers keep them up to date by themselves.",
@@ -191,7 +192,7 @@ EN: dict[str, str] = {
     "restore.keeping": "backing up what is there",
     "restore.done": "restored {memories} {memories:memory|memories}",
     "restore.kept": "the former state is in {path}",
-    "config.short": "Show settings.",
+    "config.short": "Show or change settings.",
     "config.help": "Settings and where they come from: flag, environment, project file, user file, default.",
     "config.example": "codexmem config list --show-origin",
     "config.list.short": "Every setting.",
@@ -387,6 +388,7 @@ EN: dict[str, str] = {
     "doctor.broken.how": "mend that and run doctor again",
     **INSTALL,
     **DOCTOR,
+    **DAILY,
     **MOVING,
     **LAB,
     **ACROSS,
