@@ -184,13 +184,17 @@ def test_doctor_on_a_fresh_machine_changes_nothing(call: Call, data_dir: Path, m
     assert said.code == 0
     assert states(said.json)["backup"] == "ok"
     assert not data_dir.exists()
-    assert len(said.json["checks"]) == 15
+    assert len(said.json["checks"]) == 14
+    assert states(said.json)["server"] == "notice"
+    assert "codexmem start" in call("doctor").out
     fill(data_dir, ["one"])
     assert states(call("doctor", "--json").json)["backup"] == "warning"
     assert call("doctor", "--strict").code == 1
 
 
 def test_doctor_looks_at_the_profile_of_the_lab(call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "profile" not in states(call("doctor", "--json").json)  # nobody uses the lab
+    monkeypatch.setenv("CODEXMEM_LAB_PROFILE", "c2xc")
     assert "the lab's profile is c2xc, with 3 roles" in call("doctor").out
     (tmp_path / "bad.toml").write_text("format = 1\nname = 'bad'\nentry = 'x'\n")
     monkeypatch.setenv("CODEXMEM_LAB_PROFILE", str(tmp_path / "bad.toml"))

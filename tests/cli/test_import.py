@@ -35,7 +35,8 @@ def theirs(tmp_path: Path) -> Path:
 
 
 def titles(call: Call, query: str, *more: str) -> list[str]:
-    return [each["title"] for each in call("search", query, "--json", *more).json["results"]]
+    scope = [] if "--project" in more else ["--all-projects"]
+    return [each["title"] for each in call("search", query, "--json", *scope, *more).json["results"]]
 
 
 def test_an_import_tells_what_it_did_and_how_to_take_it_back(call: Call, theirs: Path) -> None:
@@ -51,7 +52,7 @@ def test_an_import_tells_what_it_did_and_how_to_take_it_back(call: Call, theirs:
     assert "1 row was left out: their time cannot be read" in lines
     assert "6 memories imported" in lines
     assert lines[-1].startswith("to take the import back: codexmem undo import:claude-mem:")
-    found = call("search", "port", "--kind", "observation", "--json").json["results"]
+    found = call("search", "port", "--all-projects", "--kind", "observation", "--json").json["results"]
     assert [(each["title"], each["project"], each["created_ms"], each["origin"]) for each in found] == [
         ("Login test waits for the wrong port", "shop", BEGAN_MS + 2_000, "import")
     ]
@@ -165,7 +166,7 @@ def test_undo_shows_first_and_asks(call: Call, theirs: Path) -> None:
     assert titles(call, "port")
     assert call("undo", source, "--yes").code == 0
     nothing = call("undo", source, "--yes")
-    assert (nothing.code, nothing.err) == (0, f"there is nothing of {source} to take back\n")
+    assert (nothing.code, nothing.err.splitlines()[0]) == (3, f"error: there is nothing of {source} to take back")
     assert call("undo", "delta_none", "--yes").code == 3
 
 

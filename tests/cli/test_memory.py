@@ -311,7 +311,7 @@ def test_what_an_agent_wrote_a_person_reads_and_the_other_way_round(call: Call, 
         rows = httpx.get(f"{url}/api/search/all", params={"query": "agent"}, timeout=30).json()["results"]
         assert [row["label"] for row in rows] == ["note project://a"]
         assert told(call, "read", "project://a")["project"] == "shop"
-    assert "note project://a" in call("search", "agent").out
+    assert "note project://a" in call("search", "agent", "--all-projects").out
 
 
 @pytest.mark.postgresql

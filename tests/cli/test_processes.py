@@ -123,15 +123,15 @@ def test_a_search_beside_a_running_server(tmp_path: Path, call: Call) -> None:
     data_dir = tmp_path / "data"
     with serving(data_dir) as (program, url):
         assert httpx.post(f"{url}/api/memory/save", json={"text": "the port is 8080"}).status_code == 200
-        assert "the port is 8080" in call("search", "port").out
+        assert "the port is 8080" in call("search", "port", "--all-projects").out
         assert call("index", "status").code == 0
         refused = call("index", "rebuild")
         assert (refused.code, f"(pid {program.pid})" in refused.err) == (6, True)
         assert httpx.post(f"{url}/api/memory/save", json={"text": "now it is 9090"}).status_code == 200
-        assert "9090" in call("search", "9090").out
+        assert "9090" in call("search", "9090", "--all-projects").out
         program.send_signal(signal.SIGTERM)
         assert ended(program)[0] == 0
-    assert "9090" in call("search", "9090").out
+    assert "9090" in call("search", "9090", "--all-projects").out
 
 
 @pytest.mark.sqlite

@@ -83,7 +83,7 @@ def test_it_serves_remembers_finds_and_shows_its_pages(fresh: Fresh, tmp_path: P
                 time.sleep(0.05)
             address = urlsplit(json.loads(announced.read_text())["url"])
             _codexmem(fresh, env, tmp_path, "memory", "create", "project://harbour", "The lighthouse keeper is Ida")
-            found = _codexmem(fresh, env, tmp_path, "search", "lighthouse keeper", "--json")
+            found = _codexmem(fresh, env, tmp_path, "search", "lighthouse keeper", "--all-projects", "--json")
             assert "project://harbour" in found or "Ida" in found
             connection = HTTPConnection(address.hostname or "", address.port or 0, timeout=20)
             connection.request("GET", "/viewer")

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from codexmem.app.core import open_core
 from codexmem.app import open_reading
+from codexmem.app.core import open_core
 from codexmem.domain.attrs import NoteAttrs
 from codexmem.domain.errors import Unavailable
 from codexmem.domain.memory import Draft, Kind, Origin, State, Status
