@@ -67,27 +67,32 @@ def normalised(url: str) -> str:
     return f"{host.lower()}/{_bare(path).lstrip('/')}".rstrip("/")
 
 
-def _enclosing(place: str, read: Read) -> tuple[str, str] | None:
-    """The folder of the repository around this place, and the text of its configuration."""
+def repository(cwd: str, read: Read) -> tuple[str, str] | None:
+    """The working tree around this place, and git's folder for it: a linked worktree and a submodule have their own."""
+    place = _tidy(cwd)
     for _ in range(_HIGHEST):
         pointer = read(f"{place}/.git")
         if pointer is not None and pointer.startswith("gitdir:"):
-            return _pointed(place, pointer[7:].strip(), read)
+            return place, _joined(place, pointer[7:].strip())
         # A HEAD makes it a repository; an empty folder of that name does not.
         if read(f"{place}/.git/HEAD") is not None:
-            return place, read(f"{place}/.git/config") or ""
+            return place, f"{place}/.git"
         if not place or place.endswith("/") or _last(place) == "":
             return None
         place = _parent(place)
     return None
 
 
-def _pointed(place: str, target: str, read: Read) -> tuple[str, str]:
-    """A worktree, which shares a repository with others, or a submodule, which has one of its own."""
-    folder = _joined(place, target)
+def _enclosing(place: str, read: Read) -> tuple[str, str] | None:
+    """The folder of the repository around this place, and the text of its configuration."""
+    found = repository(place, read)
+    if found is None:
+        return None
+    root, folder = found
+    # A worktree shares a repository with others.
     shared = (read(f"{folder}/commondir") or "").strip()
     if not shared:
-        return place, read(f"{folder}/config") or ""
+        return root, read(f"{folder}/config") or ""
     common = _joined(folder, shared)
     root = _parent(common) if _last(common) == ".git" else _bare(common)
     return root, read(f"{common}/config") or ""

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 import time
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codexmem.clients.codecli.checkout import Checkout, look
+from codexmem.clients.codecli.checkout import Checkout
 from codexmem.clients.codecli.query import build, entities
 from codexmem.domain import privacy
 
@@ -101,54 +98,3 @@ def test_a_hostile_text_takes_no_time() -> None:
         began = time.process_time()
         build(text)
         assert time.process_time() - began < 1.0
-
-
-@pytest.fixture
-def checkout(tmp_path: Path) -> Path:
-    def git(*words: str) -> None:
-        subprocess.run(["git", *words], cwd=tmp_path, check=True, capture_output=True, env=environ(tmp_path))
-
-    git("init", "-q")
-    (tmp_path / "kept.py").write_text("1")
-    git("add", ".")
-    git("-c", "user.name=t", "-c", "user.email=t@t", "commit", "-qm", "x")
-    return tmp_path
-
-
-def environ(home: Path) -> dict[str, str]:
-    return {"PATH": os.environ["PATH"], "HOME": str(home)}
-
-
-def test_a_repository_says_what_changed_and_what_it_is(checkout: Path) -> None:
-    (checkout / "kept.py").write_text("2")
-    (checkout / "新文件 a.py").write_text("3")
-    subprocess.run(["git", "mv", "kept.py", "renamed.py"], cwd=checkout, check=True, env=environ(checkout))
-    (checkout / "README.md").write_text("\n<img src=x>\n[![badge](x)](y)\n# Shop 商店\nmore\n")
-    seen = look(str(checkout), environ(checkout), 10)
-    assert set(seen.changed) == {"renamed.py", "新文件 a.py", "README.md"}
-    assert seen.heading == "Shop 商店"
-
-
-def test_a_folder_without_git_says_less(tmp_path: Path) -> None:
-    assert look(str(tmp_path), environ(tmp_path), 10) == Checkout()
-    assert look(str(tmp_path / "none"), {"PATH": ""}, 10) == Checkout()
-
-
-def test_a_slow_git_is_not_waited_for(tmp_path: Path) -> None:
-    (tmp_path / "git").write_text("#!/bin/sh\nprintf ' M a.py\\0 M b'\nexec sleep 20\n")
-    (tmp_path / "git").chmod(0o755)
-    os.mkfifo(tmp_path / "README.md")
-    began = time.monotonic()
-    seen = look(str(tmp_path), {"PATH": f"{tmp_path}:/usr/bin:/bin"}, 0.2)
-    assert time.monotonic() - began < 2
-    assert seen == Checkout(("a.py",))
-
-
-def test_a_checkout_cannot_have_us_run_a_program(checkout: Path) -> None:
-    (checkout / "evil").write_text(f"#!/bin/sh\ntouch {checkout}/ran\n")
-    (checkout / "evil").chmod(0o755)
-    subprocess.run(
-        ["git", "config", "core.fsmonitor", str(checkout / "evil")], cwd=checkout, check=True, env=environ(checkout)
-    )
-    look(str(checkout), environ(checkout), 10)
-    assert not (checkout / "ran").exists()

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+from codexmem.clients.install import commands
 from codexmem.clients.install.commands import Commands, find
 
 
@@ -42,3 +46,15 @@ def test_the_name_that_a_person_calls_is_kept(tmp_path: Path) -> None:
 
 def test_words_with_spaces_survive_a_shell() -> None:
     assert Commands(("/opt/my bin/codexmem-hook",), ("x",)).hook("a", "b") == "'/opt/my bin/codexmem-hook' a b"
+
+
+def test_a_folder_of_the_checkout_is_not_taken_for_our_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where there are no scripts beside Python, modules are started, in whatever folder the agent works."""
+    monkeypatch.setattr(commands, "_program", lambda name, path: ())
+    (tmp_path / "codexmem").mkdir()
+    (tmp_path / "codexmem/__init__.py").write_text("open('ran', 'w')")
+    found = find({"HOME": str(tmp_path)}, tmp_path / "data", {})
+    for words in (found.hook_words, found.program_words):
+        subprocess.run([*words, "--help"], cwd=tmp_path, capture_output=True, timeout=60, check=False,
+                       env={"HOME": str(tmp_path), "CODEXMEM_HOOK_START": "0"}, stdin=subprocess.DEVNULL)  # fmt: skip
+        assert not (tmp_path / "ran").exists()

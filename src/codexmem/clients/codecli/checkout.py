@@ -1,89 +1,104 @@
 """What the working directory says of itself, for a query: its files that changed and the first line of its README.
 
-Bounded in time and size whatever the repository is like: git is given a third of a second, and what it has not said by
-then is done without. Nothing here fails; a folder that is no repository just says less.
+Only files are read, git is not run: a checkout's configuration and attributes can name a program for almost every
+command of git. So staged changes are known by their time alone, and files that git does not track are not known.
+Bounded in time and size whatever the repository is like; a folder that is no repository just says less.
 """
 
 from __future__ import annotations
 
-import contextlib
+import hashlib
 import os
-import select
 import stat
-import subprocess
-from collections.abc import Mapping
 from dataclasses import dataclass
 
-from codexmem.clients.codecli import surroundings
+from codexmem.clients.codecli import git_index, surroundings
+from codexmem.clients.codecli.git_index import Entry
+from codexmem.clients.hook import surroundings as machine
+from codexmem.domain import project as projects
 
-GIT_S = 0.3
-_MOST_BYTES = 1 << 16
+LOOK_S = 0.3
+_MOST_INDEX = 32 << 20
 _MOST_FILES = 20
+_MOST_COMPARED = 1 << 20  # bytes of a file whose content is compared
+_AT_ONCE = 64  # files between two looks at the clock
 _HEAD_BYTES = 4_096
 _READMES = ("README.md", "README.rst", "README.txt", "README", "README.zh.md", "readme.md")
-# Without locks that would get into a person's way, and without programs that a checkout could name.
-_GIT = ("git", "-c", "core.fsmonitor=false", "-c", "core.untrackedCache=keep", "status", "--porcelain", "-z",
-        "--ignore-submodules=all", "--untracked-files=normal")  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class Checkout:
     """What is known of it."""
 
-    changed: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()  # the last ones first
     heading: str = ""
 
 
-def look(cwd: str, environ: Mapping[str, str], wait_s: float = GIT_S) -> Checkout:
+def look(cwd: str, wait_s: float = LOOK_S) -> Checkout:
     """See what the folder has to say."""
-    return Checkout(_changed(cwd, environ, wait_s), _heading(cwd))
+    return Checkout(_changed(cwd, surroundings.monotonic() + wait_s), _heading(cwd))
 
 
-def _changed(cwd: str, environ: Mapping[str, str], wait_s: float) -> tuple[str, ...]:
-    until = surroundings.monotonic() + wait_s
-    try:
-        git = subprocess.Popen(
-            _GIT, cwd=cwd or None, env={**environ, "GIT_OPTIONAL_LOCKS": "0"}, stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True,
-        )  # fmt: skip
-    except (OSError, ValueError):
+def _changed(cwd: str, until: float) -> tuple[str, ...]:
+    found = projects.repository(cwd, machine.text_of)
+    if found is None:
         return ()
-    with git:
-        assert git.stdout is not None
-        said = _read(git.stdout.fileno(), until)
-        with contextlib.suppress(ProcessLookupError):
-            git.kill()
-    return _paths(said)
-
-
-def _read(descriptor: int, until: float) -> bytes:
-    said = b""
-    while len(said) < _MOST_BYTES and (left := until - surroundings.monotonic()) > 0:
-        if not select.select([descriptor], [], [], left)[0]:
+    root, folder = found
+    index = _content(f"{folder}/index", _MOST_INDEX + 1)
+    if len(index) > _MOST_INDEX:
+        return ()
+    moved_ns = _last_moved_ns(folder)
+    changed: dict[str, int] = {}
+    for number, entry in enumerate(git_index.entries(index)):
+        if number % _AT_ONCE == 0 and surroundings.monotonic() > until:
             break
-        piece = os.read(descriptor, _MOST_BYTES)
-        if not piece:
-            break
-        said += piece
-    return said
+        if (when := _changed_at(root, entry, moved_ns)) is not None:
+            changed[entry.path] = when
+    return tuple(sorted(changed, key=changed.__getitem__, reverse=True)[:_MOST_FILES])
 
 
-def _paths(said: bytes) -> tuple[str, ...]:
-    """The files of `git status --porcelain -z`; after a renamed one comes its old name, which is left out."""
-    found: list[str] = []
-    entries = iter(said.split(b"\0")[:-1])  # what follows the last zero is not whole
-    for entry in entries:
-        if entry[:1] in {b"R", b"C"}:
-            next(entries, None)
-        path = entry[3:].decode("utf-8", "replace")
-        if path and len(found) < _MOST_FILES:
-            found.append(path)
-    return tuple(found)
+def _changed_at(root: str, entry: Entry, moved_ns: int) -> int | None:
+    """When a file was changed, 0 if it is gone; None if it is as it was committed, as far as can be seen."""
+    if entry.path.startswith("/") or ".." in entry.path.split("/"):
+        return None  # no file of this checkout
+    path = f"{root}/{entry.path}"
+    try:
+        seen = os.lstat(path)
+    except (OSError, ValueError):
+        return 0
+    if entry.unsettled or seen.st_mtime_ns > moved_ns:
+        return seen.st_mtime_ns
+    seconds, nanoseconds = divmod(seen.st_mtime_ns, 1_000_000_000)
+    same_size = seen.st_size & 0xFFFFFFFF == entry.size
+    if same_size and seconds == entry.mtime_s and nanoseconds == (entry.mtime_ns or nanoseconds):
+        return None
+    # A copied checkout has other times and the same files.
+    if same_size and stat.S_ISREG(seen.st_mode) and seen.st_size <= _MOST_COMPARED and _is_same(path, entry):
+        return None
+    return seen.st_mtime_ns
+
+
+def _is_same(path: str, entry: Entry) -> bool:
+    content = _content(path, _MOST_COMPARED)
+    blob = b"blob %d\0%b" % (len(content), content)
+    made = hashlib.sha1(blob, usedforsecurity=False) if len(entry.digest) == 20 else hashlib.sha256(blob)
+    return made.digest() == entry.digest
+
+
+def _last_moved_ns(folder: str) -> int:
+    """The end of the second in which HEAD was last moved, by a commit or a checkout; a file written later is changed.
+
+    Without a log of that, no time is later.
+    """
+    last = _content(f"{folder}/logs/HEAD", _HEAD_BYTES, from_end=True).rstrip(b"\n").rpartition(b"\n")[2]
+    words = last.partition(b"\t")[0].split()
+    seconds = words[-2] if len(words) > 3 else b""
+    return (int(seconds) + 1) * 1_000_000_000 if seconds.isdigit() and len(seconds) < 15 else 1 << 80
 
 
 def _heading(cwd: str) -> str:
     for name in _READMES:
-        text = _beginning(f"{cwd}/{name}")
+        text = _content(f"{cwd}/{name}", _HEAD_BYTES).decode("utf-8", "ignore")
         for line in text.splitlines():
             plain = line.strip().lstrip("#=*- ").strip()
             if plain and plain[0] not in "<[!`|":
@@ -91,15 +106,18 @@ def _heading(cwd: str) -> str:
     return ""
 
 
-def _beginning(path: str) -> str:
-    """The first bytes of a file; of nothing but files, since a checkout may hold a pipe that nobody writes to."""
+def _content(path: str, most: int, *, from_end: bool = False) -> bytes:
+    """A file's first or last bytes; of nothing but files, since a checkout may hold a pipe that nobody writes to."""
     try:
         file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
-        return ""
+    except (OSError, ValueError):
+        return b""
     try:
-        return os.read(file, _HEAD_BYTES).decode("utf-8", "ignore") if stat.S_ISREG(os.fstat(file).st_mode) else ""
+        seen = os.fstat(file)
+        if not stat.S_ISREG(seen.st_mode):
+            return b""
+        return os.pread(file, most, max(0, seen.st_size - most) if from_end else 0)
     except OSError:
-        return ""
+        return b""
     finally:
         os.close(file)

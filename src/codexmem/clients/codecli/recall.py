@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from codexmem.clients.codecli import checkout, injection, query, surroundings
@@ -39,13 +39,12 @@ class Recalled:
 class Recaller:
     """Asks the memory for one project."""
 
-    def __init__(self, config: Config, project: str, cwd: str, environ: Mapping[str, str], memory: MemoryClient | None,
+    def __init__(self, config: Config, project: str, cwd: str, memory: MemoryClient | None,
                  turns: Turns | None, redact: Callable[[str], str], trace: Trace,
                  note: Callable[[str], None]) -> None:  # fmt: skip
         self._config = config
         self._project = project
         self._cwd = cwd
-        self._environ = environ
         self._memory = memory
         self._turns = turns
         self._redact = redact
@@ -95,8 +94,8 @@ class Recaller:
     def _looked(self) -> Checkout:
         """The repository as it was when it was first asked about; it does not change much within a run."""
         if self._checkout is None:
-            wait_s = min(checkout.GIT_S, self._config.memory.timeout_ms / 1000 * _LOOKING_SHARE)
-            self._checkout = checkout.look(self._cwd, self._environ, wait_s)
+            wait_s = min(checkout.LOOK_S, self._config.memory.timeout_ms / 1000 * _LOOKING_SHARE)
+            self._checkout = checkout.look(self._cwd, wait_s)
         return self._checkout
 
 

@@ -53,8 +53,8 @@ class Run:
         self.parts = parts
         self._later: list[str] | None = None  # notes that wait until the terminal is the person's again
         self.recaller = Recaller(
-            parts.config, parts.project, parts.launch.cwd, parts.launch.environ, parts.memory, parts.turns,
-            parts.redactor.text, parts.trace, self.note,
+            parts.config, parts.project, parts.launch.cwd, parts.memory, parts.turns, parts.redactor.text, parts.trace,
+            self.note,
         )  # fmt: skip
         self.observed = Observed(self._tool_ended, self._tool_started)
         self.out, self.err = Ring(), Ring()

@@ -55,9 +55,10 @@ def find(environ: Mapping[str, str], data_dir: Path, given: Mapping[str, str]) -
     if "CODEXMEM_URL" not in told and str(data_dir) != bare.data_dir:
         told["CODEXMEM_DATA_DIR"] = str(data_dir)
     path = environ.get("PATH", "")
+    # An agent starts them in a checkout, whose folders Python would take for packages without -P.
     return Commands(
-        _program("codexmem-hook", path) or (sys.executable, "-m", "codexmem.clients.hook"),
-        _program("codexmem", path) or (sys.executable, "-m", "codexmem.cli"),
+        _program("codexmem-hook", path) or (sys.executable, "-P", "-m", "codexmem.clients.hook"),
+        _program("codexmem", path) or (sys.executable, "-P", "-m", "codexmem.cli"),
         told,
     )
 
