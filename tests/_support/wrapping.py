@@ -56,7 +56,8 @@ class PlainAdapter:
         """As it is, with the injection in it."""
         told = "\n".join(part for part in (injection.system, injection.user) if part)
         argv = launch.argv if not told or self.by_input else (*launch.argv[:-1], f"{told}\n{launch.argv[-1]}")
-        return Prepared(Launch(argv, launch.environ, launch.cwd), launch.argv[-1],
+        return Prepared(Launch(argv, launch.environ, launch.cwd), launch.argv[-1], in_launch=not self.by_input,
+                        by_input=self.by_input, before_input=told if self.by_input else "",
                         stdout=self.watcher() if self.watcher else None)  # fmt: skip
 
 

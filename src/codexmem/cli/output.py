@@ -86,8 +86,8 @@ class Output:
 
 
 def is_terminal() -> bool:
-    """Whether a person sits at both ends."""
-    return sys.stdin.isatty() and sys.stderr.isatty()
+    """Whether a person sits at both ends; a stream that was closed before we started is None."""
+    return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr))
 
 
 def table(rows: Sequence[Sequence[str]]) -> str:

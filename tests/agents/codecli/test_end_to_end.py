@@ -79,13 +79,16 @@ class Story:
         (self.person.repository / "build" / "release.txt").write_text("1.0\n")
         self.model.play(self._runs(FORBIDDEN), self._runs(ALLOWED), Say(ANSWER.format(anchor=f"[QA_REF {self.qa_id}]")))
 
-    def run(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        """The program, as a person starts it."""
+    def run(
+        self, *arguments: str, given: str | None = None, inject: str = "system", **environment: str
+    ) -> subprocess.CompletedProcess[str]:
+        """The program, as a person starts it; with `given` on standard input."""
         command = [sys.executable, "-m", "codexmem.cli.codecli", "run", "--memory-on", "--audit", "auto",
-                   "--inject-mode", "system", "--", *arguments]  # fmt: skip
+                   "--inject-mode", inject, "--", *arguments]  # fmt: skip
         return subprocess.run(
             command, cwd=self.person.repository, env=self.person.environment(**environment), text=True, check=False,
-            stdin=subprocess.DEVNULL, capture_output=True, timeout=ENDS_WITHIN_S,
+            stdin=subprocess.DEVNULL if given is None else None, input=given, capture_output=True,
+            timeout=ENDS_WITHIN_S,
         )  # fmt: skip
 
     def was_told(self) -> None:
@@ -153,6 +156,24 @@ def test_codex_exec(codex_story: Story, codex: Codex) -> None:
     codex_story.was_learned()
 
 
+@pytest.mark.clause("001 §2.2", "with the real Codex: a prompt on standard input gets the memory before it")
+@pytest.mark.parametrize("arguments", [("-",), ()], ids=["dash", "nothing"])
+def test_codex_exec_reads_its_prompt_from_standard_input(
+    arguments: tuple[str, ...], codex_story: Story, codex: Codex
+) -> None:
+    codex_story.begin("auto", [str(codex.installation.codex)])
+
+    done = codex_story.run("exec", "--json", *arguments, given=f"{PROMPT}\n", inject="user", SCRIPTED_KEY="x")
+
+    assert done.returncode == 0, done
+    assert "no prompt" not in done.stderr
+    first = json.dumps(next(asked.body for asked in codex_story.model.asked if asked.tools), ensure_ascii=False)
+    assert f"</codexmem-context>\\n\\n{PROMPT}" in first  # in the same message
+    codex_story.was_told()
+    codex_story.was_recorded()
+    codex_story.was_learned()
+
+
 @pytest.mark.clause("001 §5.1", "approvals of the real Codex app-server pass the gate")
 @pytest.mark.clause("001 §5.2", "the real Codex is told why inside its protocol and goes on")
 def test_codex_app_server(codex_story: Story, codex: Codex) -> None:
@@ -184,4 +205,26 @@ def test_qwen_over_acp(qwen: Qwen, person: Person, server: Server, model: Script
     assert done.stdout.endswith("which the gateway answers at once.\n")
     story.was_told()
     story.was_recorded()
+    story.was_learned()
+
+
+@pytest.mark.clause("001 §2.2", "with the real Qwen Code: a prompt on standard input gets the memory before it")
+def test_qwen_reads_its_prompt_from_standard_input(
+    qwen: Qwen, person: Person, server: Server, model: ScriptedModel
+) -> None:
+    qwen.configure()
+    story = Story(person, server, model, "run_shell_command", "command", {"is_background": False})
+    installed = qwen.installation
+    story.begin("claude-json", [str(installed.node), str(installed.qwen), "--auth-type", "openai"])
+
+    done = story.run(
+        "--output-format", "stream-json", "--approval-mode", "yolo", given=f"{PROMPT}\n", inject="user",
+        OPENAI_API_KEY="x", OPENAI_BASE_URL=model.url, OPENAI_MODEL="scripted", QWEN_CODE_NO_RELAUNCH="true",
+        NODE_COMPILE_CACHE=str(installed.compiled),
+    )  # fmt: skip
+
+    assert done.returncode == 0, done
+    first = json.dumps(next(asked.body for asked in model.asked if asked.tools), ensure_ascii=False)
+    assert f"</codexmem-context>\\n\\n{PROMPT}" in first
+    story.was_told()
     story.was_learned()

@@ -192,7 +192,7 @@ def test_the_mode_of_injection(mode: str, times: int, capfd: pytest.CaptureFixtu
     assert hit.body["references"][0]["context"] == f"injected:{mode}"
 
 
-def test_a_prompt_on_standard_input_is_looked_up_and_still_read(capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_prompt_on_standard_input_gets_memory_before_it(capfd: pytest.CaptureFixture[str]) -> None:
     near, far = os.pipe()
     os.write(far, "如何部署商店？".encode())
     os.close(far)
@@ -208,7 +208,9 @@ def test_a_prompt_on_standard_input_is_looked_up_and_still_read(capfd: pytest.Ca
     finally:
         os.dup2(saved, 0)
         os.close(saved)
-    assert "read 如何部署商店？" in capfd.readouterr().out
+    out = capfd.readouterr().out
+    assert out.startswith("read <codexmem-context>")
+    assert out.endswith("</codexmem-context>\n\n如何部署商店？\n")
 
 
 def test_a_check_that_went_well_speaks_for_what_was_used() -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from tests._support.server import Server
 from tests.cli.codecli.conftest import call, home, work
+from tests.contracts.codecli.wrapped import Wrapped
 
-__all__ = ["call", "home", "memory", "work"]
+__all__ = ["call", "home", "memory", "work", "wrapped"]
 
 
 @pytest.fixture
@@ -18,3 +21,9 @@ def memory(home: object, api: Server, project: str, monkeypatch: pytest.MonkeyPa
     if api.key:
         monkeypatch.setenv("MEMORY_API_KEY", api.key)
     return api
+
+
+@pytest.fixture
+def wrapped(memory: Server, home: Path, work: Path, project: str) -> Wrapped:
+    """`mem-codecli run` with that memory."""
+    return Wrapped(work, home, memory, project)

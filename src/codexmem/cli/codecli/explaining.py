@@ -7,6 +7,7 @@ from codexmem.cli.frame import current
 from codexmem.cli.messages import explain, language, say
 from codexmem.clients.codecli import policy_loading
 from codexmem.clients.codecli.configuration import Config
+from codexmem.clients.codecli.opening import Kind, kind_of, prompt_in
 from codexmem.clients.codecli.peeking import peek
 from codexmem.clients.codecli.recall import Recalled
 from codexmem.clients.codecli.run import Run
@@ -27,7 +28,8 @@ def _document(config: Config, run: Run) -> dict[str, Any]:
     parts = run.parts
     prompt = parts.adapter.prompt_of(parts.launch)
     if prompt is None and config.memory.on and not run.connected.terminal[0] and run.connected.is_open[0]:
-        prompt = peek().text or None
+        seen = peek().seen
+        prompt = prompt_in(seen) if kind_of(seen) is Kind.PROMPT else None
     recalled = run.recaller.recall(prompt or "") if config.memory.on else Recalled()
     injected = recalled.rendered.injection(config.inject.mode)
     return {

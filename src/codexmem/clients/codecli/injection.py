@@ -63,6 +63,16 @@ def render(items: Sequence[Item], *, project: str = "", max_chars: int = 8_000, 
     return Rendered(frame.replace(ITEMS, "\n\n".join(texts)), tuple(told))
 
 
+def render_line(items: Sequence[Item], most_bytes: int, *, project: str = "", template: str = "") -> Rendered:
+    """The block on one line of at most so many bytes, with as many of the first items as fit; empty if none does."""
+    for count in range(len(items), 0, -1):
+        rendered = render(items[:count], project=project, max_chars=most_bytes, template=template)
+        text = " ".join(rendered.text.split())
+        if rendered.items and len(text.encode()) <= most_bytes:
+            return Rendered(text, rendered.items)
+    return Rendered()
+
+
 def told_as(item: Item, number: int, *, most_answer: int = 4_000) -> str:
     """One item of the block."""
     marks = [f"confidence {item.confidence:.2f}"] if item.confidence is not None else []

@@ -48,11 +48,12 @@ class Turn:
     said: Words = field(default_factory=Words)
     ok: bool | None = None
     checked: bool | None = None  # whether the last command that checks something went well
+    delivered: bool = True  # whether what was recalled reached the agent
 
     @property
     def items(self) -> tuple[Item, ...]:
         """What the agent was told for this."""
-        return self.recalled.rendered.items
+        return self.recalled.rendered.items if self.delivered else ()
 
 
 class Observed:
@@ -70,10 +71,12 @@ class Observed:
         self.tools = 0
         self.last_ok: bool | None = None
 
-    def begin(self, asked: str, recalled: Recalled) -> None:
+    def begin(self, asked: str, recalled: Recalled) -> Turn:
         """A question that we looked up before the agent got it."""
         with self._lock:
-            self._add(Turn(asked[:_ASKED], recalled))
+            turn = Turn(asked[:_ASKED], recalled)
+            self._add(turn)
+        return turn
 
     def tell(self, happening: Happening) -> None:
         """This happened."""

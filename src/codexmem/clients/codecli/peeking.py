@@ -1,4 +1,4 @@
-"""The prompt that comes by standard input: looked at before the agent is started, and then given to it unchanged."""
+"""The prompt that comes by standard input: looked at before the agent is started, and then given to it."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ _MOST = 64 << 10
 class Peeked:
     """What was there. `taken` must still be given to the agent; a file was put back to where it stood."""
 
-    text: str = ""
+    seen: bytes = b""
     taken: bytes = b""
+    whole: bool = False  # nothing follows
 
 
 def peek(descriptor: int = 0, first_s: float = FIRST_S) -> Peeked:
@@ -25,10 +26,10 @@ def peek(descriptor: int = 0, first_s: float = FIRST_S) -> Peeked:
     try:
         start = os.lseek(descriptor, 0, os.SEEK_CUR)
         read = os.pread(descriptor, _MOST, start)
-        return Peeked(_text(read))
+        return Peeked(read, whole=len(read) < _MOST)
     except OSError:
         pass  # a pipe or a socket
-    got = b""
+    got, whole = b"", False
     until = surroundings.monotonic() + first_s
     while len(got) < _MOST:
         left = max(0.0, until - surroundings.monotonic())
@@ -39,14 +40,8 @@ def peek(descriptor: int = 0, first_s: float = FIRST_S) -> Peeked:
         except (OSError, ValueError):
             break
         if not piece:
+            whole = True
             break
         got += piece
         until = surroundings.monotonic() + MORE_S
-    return Peeked(_text(got), got)
-
-
-def _text(read: bytes) -> str:
-    """As text; what is not text is no prompt."""
-    if b"\0" in read:
-        return ""
-    return read.decode("utf-8", "replace")
+    return Peeked(got, got, whole)

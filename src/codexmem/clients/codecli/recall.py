@@ -52,8 +52,11 @@ class Recaller:
         self._template = injection.template_of(config.inject.template, note) if memory is not None else ""
         self._checkout: Checkout | None = None
 
-    def recall(self, prompt: str, memory: MemoryClient | None = None) -> Recalled:
-        """What the memory has for this prompt. A client whose time runs already may be given."""
+    def recall(self, prompt: str, memory: MemoryClient | None = None, line_bytes: int = 0) -> Recalled:
+        """What the memory has for this prompt, on one line if that has a length.
+
+        A client whose time runs already may be given.
+        """
         memory = memory or (self._memory.together() if self._memory is not None else None)
         if memory is None or not prompt.strip():
             return Recalled()
@@ -70,9 +73,11 @@ class Recaller:
                 return Recalled(asked, problem=error, took_ms=_since(began))
             span.tell(items=[item.qa_id for item in items], scores=[item.score for item in items])
         with self._trace.span("memory.inject", mode=inject.mode) as span:
-            rendered = injection.render(
-                items, project=self._project, max_chars=inject.max_chars, template=self._template
-            )
+            told = {"project": self._project, "template": self._template}
+            if line_bytes:
+                rendered = injection.render_line(items, min(line_bytes, inject.max_chars), **told)
+            else:
+                rendered = injection.render(items, max_chars=inject.max_chars, **told)
             span.tell(items=[item.qa_id for item in rendered.items], characters=len(rendered.text))
         return Recalled(asked, items, rendered, took_ms=_since(began))
 

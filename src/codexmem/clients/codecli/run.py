@@ -7,7 +7,7 @@ its ending is the run's ending; what a person should know is told in notes, each
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from codexmem.clients.codecli import peeking, surroundings
@@ -15,6 +15,7 @@ from codexmem.clients.codecli.afterwards import Afterwards, Sent
 from codexmem.clients.codecli.agents.protocol import (
     Happening,
     Injection,
+    Launch,
     Prepared,
     Refusal,
     ToolDecided,
@@ -31,7 +32,8 @@ from codexmem.clients.codecli.child.lines import Conversation
 from codexmem.clients.codecli.child.moving import See
 from codexmem.clients.codecli.child.spawning import NOT_RUNNABLE, NotStarted
 from codexmem.clients.codecli.memory_client import MemoryClient
-from codexmem.clients.codecli.observed import Observed
+from codexmem.clients.codecli.observed import Observed, Turn
+from codexmem.clients.codecli.opening import NO_PROMPT, NOT_READ, Kind, Opening, joined, kind_of, prompt_in
 from codexmem.clients.codecli.parts import Parts, Tape
 from codexmem.clients.codecli.recall import Recalled, Recaller
 from codexmem.clients.codecli.strip import Strip
@@ -44,6 +46,15 @@ from codexmem.domain.tool_access import Decision, ToolRequest, Verdict
 _LEAVING_S = 5.0  # for an agent that should end with its input to do so
 _ENDING_S = 0.5  # for one of which it is known that it does not
 RUN_ID = "MEM_CODECLI_RUN_ID"  # in the agent's environment, for our own hooks in it
+
+
+@dataclass(frozen=True, slots=True)
+class Beginning:
+    """How the agent's standard input begins."""
+
+    first: bytes = b""  # goes before what the person still sends
+    ours: int = 0  # so many bytes of it are ours
+    opening: Opening | None = None  # waits for the person's first prompt
 
 
 class Run:
@@ -63,6 +74,7 @@ class Run:
         self._strip: Strip | None = None
         self._refusal: Refusal | None = None
         self._told_problem = False
+        self._by_input: Turn | None = None  # whose memory goes by standard input alone
         self.connected = parts.connected or streams.look()
         self._began = surroundings.monotonic()
 
@@ -70,12 +82,12 @@ class Run:
         """Run the agent; NotStarted if there is no way to."""
         parts = self.parts
         with parts.trace.span("run", project=parts.project, adapter=parts.adapter.name, argv=list(parts.launch.argv)):
-            prepared, first = self.prepare()
+            prepared, beginning = self.prepare()
             for note in prepared.notes:
                 self.note(note)
             self._check(prepared)
             with parts.trace.span("agent", argv=list(prepared.launch.argv)) as span:
-                ending = self._run(prepared, first)
+                ending = self._run(prepared, beginning)
                 span.tell(code=ending.code, signal=ending.signal, stdout_bytes=self.out.passed,
                           stderr_bytes=self.err.passed, tools=self.observed.tools)  # fmt: skip
             try:
@@ -91,23 +103,43 @@ class Run:
         else:
             self.parts.note(text)
 
-    def prepare(self) -> tuple[Prepared, bytes]:
-        """The agent with its memory, and what of its input was read already."""
+    def prepare(self) -> tuple[Prepared, Beginning]:
+        """The agent with its memory, and how its input begins."""
         parts, launch = self.parts, self.parts.launch
         launch = replace(launch, environ={**launch.environ, RUN_ID: parts.run_id})
         memory = parts.memory.together() if parts.memory is not None else None
         prompt = parts.adapter.prompt_of(launch)
-        taken = b""
-        if prompt is None:
-            prepared = parts.adapter.prepare(launch, Injection(), self.wiring())
-            waits = memory is None or prepared.dialogue is not None
-            if waits or self.connected.terminal[0] or not self.connected.is_open[0]:
-                return prepared, b""
-            peeked = peeking.peek(0, min(peeking.FIRST_S, parts.config.memory.timeout_ms / 3000))
-            prompt, taken = peeked.text, peeked.taken
-            if not prompt.strip():
-                return prepared, taken
-        return parts.adapter.prepare(launch, self._recalled(prompt, memory), self.wiring()), taken
+        if prompt is not None:
+            return self._told(launch, prompt, memory), Beginning()
+        prepared = parts.adapter.prepare(launch, Injection(), self.wiring())
+        if memory is None or not prepared.by_input or not self.connected.is_open[0]:
+            return prepared, Beginning()
+        opening = Opening(self._recalled_late, self.note)
+        if self.connected.terminal[0]:
+            return prepared, Beginning(opening=opening)
+        peeked = peeking.peek(0, min(peeking.FIRST_S, parts.config.memory.timeout_ms / 3000))
+        if kind_of(peeked.seen) is not Kind.PROMPT:
+            return prepared, Beginning(peeked.taken, opening=opening)
+        prompt = prompt_in(peeked.seen)
+        prepared = self._told(launch, prompt, memory)
+        before = joined(prepared.before_input, prompt, whole=peeked.whole)
+        return prepared, Beginning(before + peeked.taken, len(before))
+
+    def _told(self, launch: Launch, prompt: str, memory: MemoryClient | None) -> Prepared:
+        """The launch with what memory has for this prompt."""
+        prepared = self.parts.adapter.prepare(launch, self._recalled(prompt, memory), self.wiring())
+        turn = self.observed.turns[-1]
+        turn.delivered = prepared.in_launch
+        if prepared.before_input and not prepared.in_launch:
+            self._by_input = turn
+        return prepared
+
+    def _recalled_late(self, prompt: str, line_bytes: int) -> str:
+        """What goes before a prompt that came while the agent was running already."""
+        injection = self._recalled(prompt, line_bytes=line_bytes)
+        self._by_input = self.observed.turns[-1]
+        self._by_input.delivered = False
+        return injection.system or injection.user
 
     def wiring(self) -> Wiring:
         """What the adapter may use."""
@@ -117,10 +149,10 @@ class Run:
             text_of=text_of, keep=parts.keep,
         )  # fmt: skip
 
-    def _recalled(self, prompt: str, memory: MemoryClient | None = None) -> Injection:
+    def _recalled(self, prompt: str, memory: MemoryClient | None = None, line_bytes: int = 0) -> Injection:
         """What memory has for a prompt; never raises."""
         try:
-            recalled = self.recaller.recall(prompt, memory)
+            recalled = self.recaller.recall(prompt, memory, line_bytes)
         except Exception as error:
             self.note(f"the memory could not be asked: {type(error).__name__}: {error}")
             recalled = Recalled()
@@ -141,10 +173,10 @@ class Run:
             problem.exit_code = NOT_RUNNABLE
             raise problem
 
-    def _run(self, prepared: Prepared, first: bytes) -> Ending:
+    def _run(self, prepared: Prepared, beginning: Beginning) -> Ending:
         # As the person started it: played again, the adapter prepares it anew.
         tape = self.parts.tape(self.parts.launch, self.parts.adapter.name) if self.parts.tape is not None else None
-        plan = self._planned(prepared, first, tape)
+        plan = self._planned(prepared, beginning, tape)
         between = self._between = Between(plan)
         if self.parts.strip:
             self._strip = Strip(1, lambda: between.draws_itself)
@@ -163,6 +195,7 @@ class Run:
             for note in later:
                 self.note(note)
         self._finish(prepared)
+        self._see_whether_told(between)
         if tape is not None:
             tape.ended(ending.number)
         if prepared.leads and not ending.signal and ending.code == 0 and self.observed.last_ok is False:
@@ -171,7 +204,16 @@ class Run:
             return Ending(0)  # it was done, and had to be told to leave
         return ending
 
-    def _planned(self, prepared: Prepared, first: bytes, tape: Tape | None) -> Plan:
+    def _see_whether_told(self, between: Between) -> None:
+        """Only what the agent has read counts as shown to it."""
+        if self._by_input is not None:
+            self._by_input.delivered = between.ours_read
+            if self._by_input.recalled.rendered.items and not between.ours_read:
+                self.note(NOT_READ)
+        if self.parts.memory is not None and not any(turn.asked.strip() for turn in self.observed.turns):
+            self.note(NO_PROMPT)
+
+    def _planned(self, prepared: Prepared, beginning: Beginning, tape: Tape | None) -> Plan:
         if prepared.dialogue is not None:
             record = tape.wrote if tape is not None else None
             route = Conversation(
@@ -181,7 +223,7 @@ class Run:
             wants = streams.Wants(stdin=True, stderr=tape is not None, protocol=True)
             eyes = Eyes(stderr=self._eye(self.err, None, tape, "stderr"))
             leaving_s = (_LEAVING_S if prepared.leads else None) if prepared.ends_with_input else _ENDING_S
-            return Plan(prepared.launch, eyes, wants, self.connected, first, route, leaving_s)
+            return Plan(prepared.launch, eyes, wants, self.connected, route=route, leaving_s=leaving_s)
         on_terminal = self.connected.terminal[0] and self.connected.terminal[1]
         eyes = Eyes(
             stdin=self._eye(None, None, tape, "stdin"),
@@ -192,8 +234,9 @@ class Run:
         wanted = prepared.stderr is not None or tape is not None or not self.connected.terminal[2]
         answers = prepared.refusal is not None and self.parts.gate is not None
         self._refusal = prepared.refusal if answers else None
-        wants = streams.Wants(bool(first) or tape is not None or answers, stderr=wanted or self.connected.out_is_err)
-        return Plan(prepared.launch, eyes, wants, self.connected, first)
+        ours = bool(beginning.first) or beginning.opening is not None
+        wants = streams.Wants(ours or tape is not None or answers, stderr=wanted or self.connected.out_is_err)
+        return Plan(prepared.launch, eyes, wants, self.connected, beginning.first, beginning.ours, beginning.opening)
 
     def _eye(self, ring: Ring | None, watcher: Watcher | None, tape: Tape | None, stream: str) -> See:
         """Whoever wants to see a stream, in one."""

@@ -44,13 +44,14 @@ def test_memory_goes_to_instructions_and_before_the_prompt() -> None:
     glued = ClaudeJson().prepare(wired.launch("qwen", "--append-system-prompt=a=b"), Injection("SYS"), wired.UNHELD)
     assert glued.launch.argv == ("qwen", "--append-system-prompt", "a=b\n\nSYS")
     piped = ClaudeJson().prepare(wired.launch("claude", "-p"), Injection("", "USR"), wired.UNHELD)
-    assert (piped.launch.argv, len(piped.notes)) == (("claude", "--append-system-prompt", "USR", "-p"), 1)
+    assert (piped.launch.argv, piped.notes, piped.in_launch) == (("claude", "-p"), (), False)
+    assert (piped.by_input, piped.before_input) == (True, "USR")
 
 
 def test_what_no_command_line_takes_is_left_out() -> None:
     launch = wired.launch("claude", "-p", "fix")
     prepared = ClaudeJson().prepare(launch, Injection("x" * 200_000), wired.UNHELD)
-    assert (prepared.launch.argv, len(prepared.notes)) == (launch.argv, 1)
+    assert (prepared.launch.argv, len(prepared.notes), prepared.in_launch) == (launch.argv, 1, False)
 
 
 def test_claude_code_gets_the_hook_on_its_command_line() -> None:

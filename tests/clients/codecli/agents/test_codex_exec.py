@@ -84,17 +84,25 @@ def test_a_home_of_its_own_is_looked_at() -> None:
     assert asked == ["/other/config.toml"]
 
 
-def test_a_prompt_that_is_not_there_gets_nothing_before_it() -> None:
-    prepared = Codex().prepare(wired.launch("codex", "exec", "-"), TOLD, wired.UNHELD)
-    assert prepared.launch.argv[-1] == "-"
-    assert configured(prepared.launch.argv, "developer_instructions") == f"{TOLD.system}\n\nbefore"
-    assert prepared.notes
+@pytest.mark.parametrize("argv", [("codex", "exec", "-"), ("codex", "exec"), ("codex", "e", "resume", "--last", "-")])
+def test_a_prompt_on_standard_input_gets_it_before_it(argv: tuple[str, ...]) -> None:
+    prepared = Codex().prepare(wired.launch(*argv), TOLD, wired.UNHELD)
+    assert configured(prepared.launch.argv, "developer_instructions") == TOLD.system
+    assert (prepared.by_input, prepared.before_input, prepared.in_launch) == (True, "before", True)
+    assert prepared.notes == ()
+    only = Codex().prepare(wired.launch(*argv), Injection("", "before"), wired.UNHELD)
+    assert (only.launch.argv, only.before_input, only.in_launch) == (argv, "before", False)
+
+
+@pytest.mark.parametrize("argv", [("codex",), ("codex", "login"), ("codex", "exec", "review"), ("codex", "mcp")])
+def test_an_input_that_is_no_prompt_is_left_alone(argv: tuple[str, ...]) -> None:
+    assert Codex().prepare(wired.launch(*argv), Injection(), wired.UNHELD).by_input is False
 
 
 def test_what_no_command_line_takes_is_left_out() -> None:
     launch = wired.launch("codex", "exec", "fix")
     prepared = Codex().prepare(launch, Injection("x" * 200_000), wired.UNHELD)
-    assert (prepared.launch.argv, len(prepared.notes)) == (launch.argv, 1)
+    assert (prepared.launch.argv, len(prepared.notes), prepared.in_launch) == (launch.argv, 1, False)
 
 
 def test_the_hook_is_trusted_and_others_are_kept() -> None:

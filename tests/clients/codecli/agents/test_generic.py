@@ -112,10 +112,14 @@ def test_the_adapters_put_memory_before_the_only_prompt_there_can_be() -> None:
     for adapter in (Text(), Generic("jsonl", {})):
         prepared = adapter.prepare(wired.launch("aider", "--message", "fix it now"), Injection("S", "U"), wired.WIRING)
         assert prepared.launch.argv == ("aider", "--message", "S\n\nU\n\nfix it now")
+        assert (prepared.in_launch, prepared.by_input, prepared.before_input) == (True, False, "")
         assert (prepared.prompt, prepared.refusal, len(prepared.notes)) == ("fix it now", refusal, 1)
         unknown = adapter.prepare(wired.launch("tool", "a", "b"), Injection("S"), wired.UNHELD)
-        assert (unknown.launch.argv, len(unknown.notes)) == (("tool", "a", "b"), 1)
-        assert adapter.prompt_of(wired.launch("tool", "word")) == "word"
+        assert (unknown.launch.argv, unknown.notes) == (("tool", "a", "b"), ())
+        assert (unknown.in_launch, unknown.by_input, unknown.before_input) == (False, True, "S")
+        long = adapter.prepare(wired.launch("tool", "two words"), Injection("x" * 200_000), wired.UNHELD)
+        assert (long.launch.argv, long.in_launch, len(long.notes)) == (("tool", "two words"), False, 1)
+        assert adapter.prompt_of(wired.launch("tool", "exec")) is None
         assert adapter.prompt_of(wired.launch("tool", "-x", "word")) is None
         assert adapter.prompt_of(wired.launch("tool", "run", "-m", "gpt", "订单为什么超时")) == "订单为什么超时"
 

@@ -21,6 +21,7 @@ from codexmem.clients.codecli.agents.claude_stream import StreamReader, StreamWa
 from codexmem.clients.codecli.agents.command_line import (
     CLAUDE,
     QWEN,
+    TOO_LONG,
     Grammar,
     Scanned,
     fits,
@@ -46,8 +47,6 @@ STREAM = "stream-json"
 PROMPTS = frozenset({"-p", "--prompt", "-i", "--prompt-interactive"})
 _INITIALIZE = "mem-codecli-initialize"
 _PERMISSIONS = "--permission-prompt-tool"
-_LONG_NOTE = "what memory found is too long for a command line and was left out"
-_STDIN_NOTE = "the prompt comes by standard input: memory was given as instructions, not before the prompt"
 _GRAMMAR = Grammar(
     short="mporeis",
     long=frozenset(
@@ -86,8 +85,10 @@ class ClaudeJson:
         prompt = self.prompt_of(launch)
         notes: tuple[str, ...] = ()
         ready = launch
+        by_input = prompt is None and not scanned.positions and not two_way
         if not two_way:
-            ready, notes = _injected(launch, injection)
+            ready, notes = _injected(launch, injection, by_input=by_input)
+        in_launch = two_way or ready.argv != launch.argv
         if wiring.holds and two_way:
             if agent != QWEN and not scanned.has(_PERMISSIONS):
                 argv = (*ready.argv[:start], _PERMISSIONS, "stdio", *ready.argv[start:])
@@ -102,7 +103,8 @@ class ClaudeJson:
             return Prepared(ready, prompt or "", dialogue=dialogue, notes=notes)
         streams = STREAM in (scanned.value("--output-format"), scanned.value("-o"))
         watcher = StreamWatcher(agent, launch.cwd, hooked=held is not None) if streams else None
-        return Prepared(ready, prompt or "", stdout=watcher, notes=notes)
+        return Prepared(ready, prompt or "", stdout=watcher, notes=notes, in_launch=in_launch, by_input=by_input,
+                        before_input=injection.user if by_input else "")  # fmt: skip
 
 
 class ClaudeDialogue:
@@ -196,13 +198,12 @@ def prompt_at(launch: Launch) -> int | None:
     return start + scanned.positions[0] if len(scanned.positions) == 1 else None
 
 
-def _injected(launch: Launch, injection: Injection) -> tuple[Launch, tuple[str, ...]]:
+def _injected(launch: Launch, injection: Injection, *, by_input: bool) -> tuple[Launch, tuple[str, ...]]:
     _, scanned, start = _read(launch)
     argv, system = list(launch.argv), injection.system
-    notes: tuple[str, ...] = ()
     at = prompt_at(launch)
-    if injection.user and at is None:
-        system, notes = merged(system, injection.user), (_STDIN_NOTE,)
+    if injection.user and at is None and not by_input:
+        system = merged(system, injection.user)
     elif injection.user and at is not None:
         argv[at] = f"{injection.user}\n\n{argv[at]}"
     if system:
@@ -211,8 +212,8 @@ def _injected(launch: Launch, injection: Injection) -> tuple[Launch, tuple[str, 
             del argv[start + where : start + where + (1 if "=" in argv[start + where] else 2)]
         argv[start:start] = [APPENDED, merged(theirs or "", system)]
     if not fits(argv):
-        return launch, (_LONG_NOTE,)
-    return Launch(tuple(argv), launch.environ, launch.cwd), notes
+        return launch, (TOO_LONG,)
+    return Launch(tuple(argv), launch.environ, launch.cwd), ()
 
 
 def _text(content: object) -> str:

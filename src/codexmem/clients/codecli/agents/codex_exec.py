@@ -18,7 +18,7 @@ from typing import Any
 
 from codexmem.clients.codecli.agents import codex_hook, codex_options
 from codexmem.clients.codecli.agents.codex_options import CommandLine
-from codexmem.clients.codecli.agents.command_line import fits, merged
+from codexmem.clients.codecli.agents.command_line import TOO_LONG, fits, merged
 from codexmem.clients.codecli.agents.json_lines import Lines, Value, list_in, table_in, text_in, value_of
 from codexmem.clients.codecli.agents.protocol import (
     Happening,
@@ -38,8 +38,6 @@ from codexmem.domain.tool_access import Risk, ToolRequest
 AGENT = "codex"
 _AWAY_AFTER = 10  # complaints about the model in a row
 _OPEN_ITEMS = 1_000
-_STDIN_NOTE = "the prompt comes by standard input: memory was given to Codex as instructions, not before the prompt"
-_LONG_NOTE = "what memory found is too long for a command line and was left out"
 _UNHELD_NOTE = "without a policy hook, tools of Codex cannot be held back here"
 
 
@@ -57,11 +55,11 @@ class Codex:
         line = CommandLine.read(launch.argv)
         prompt = line.prompt(launch.argv)
         notes: list[str] = []
-        argv, system = launch.argv, injection.system
-        if injection.user and prompt is None:
+        argv, system, before_input = launch.argv, injection.system, ""
+        if injection.user and line.by_input:
+            before_input = injection.user
+        elif injection.user and prompt is None:
             system = merged(system, injection.user)
-            if line.prompt_at is not None:
-                notes.append(_STDIN_NOTE)
         elif injection.user and line.prompt_at is not None:
             argv = (*argv[: line.prompt_at], f"{injection.user}\n\n{prompt}", *argv[line.prompt_at + 1 :])
         options: tuple[str, ...] = ()
@@ -70,7 +68,8 @@ class Codex:
             options = codex_options.option(codex_options.INSTRUCTIONS, merged(theirs, system))
         if not fits((*argv, *options)):
             argv, options = launch.argv, ()
-            notes.append(_LONG_NOTE)
+            notes.append(TOO_LONG)
+        in_launch = bool(options) or argv != launch.argv
         check = None
         if wiring.holds and wiring.hook_command:
             hook = codex_hook.options(line, wiring.hook_command)
@@ -79,7 +78,9 @@ class Codex:
         elif wiring.holds:
             notes.append(_UNHELD_NOTE)
         ready = Launch(line.with_options(argv, options), launch.environ, launch.cwd)
-        return Prepared(ready, prompt or "", stdout=_watcher(line, launch), notes=tuple(notes), check=check)
+        return Prepared(ready, prompt or "", stdout=_watcher(line, launch), notes=tuple(notes), check=check,
+                        in_launch=in_launch, by_input=line.by_input,
+                        before_input=before_input)  # fmt: skip
 
 
 class ExecWatcher:

@@ -42,6 +42,7 @@ class CommandLine:
     scanned: Scanned
     subcommand: str  # exec, app-server, …; empty for the interactive screen
     prompt_at: int | None  # where the prompt stands in argv
+    by_input: bool = False  # `exec` reads the prompt from its standard input
 
     @classmethod
     def read(cls, argv: Sequence[str]) -> CommandLine:
@@ -61,7 +62,8 @@ class CommandLine:
             rest = rest[1:]
         elif named and not subcommand and named[0] in _OTHERS:
             subcommand, rest = named[0], []
-        return cls(start, scanned, subcommand, rest[0] if len(rest) == 1 else None)
+        by_input = [argv[at] for at in rest] == [STDIN] or (not rest and named[:1] != ["review"])
+        return cls(start, scanned, subcommand, rest[0] if len(rest) == 1 else None, subcommand == "exec" and by_input)
 
     def configured(self, key: str) -> list[str]:
         """The values of `-c key=…`, as they are written."""

@@ -16,6 +16,7 @@ _SCRIPT = re.compile(r"\.(?:exe|cmd|ps1|js|mjs|cjs)$")
 _WORDS = re.compile(r"[^A-Za-z0-9]+")
 # The kernel takes no longer word; what is longer is better left out than the whole run.
 LONGEST_WORD = 120_000
+TOO_LONG = "what memory found is too long for a command line and was left out"
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ What is not configured is looked for where agents commonly put it. As with plain
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from codexmem.clients.codecli.agents.json_lines import Lines, Value, text_in, value_of
@@ -154,15 +155,15 @@ class Generic:
         self._mapping = mapping
 
     def prompt_of(self, launch: Launch) -> str | None:
-        """The prompt, if there is only one word that it can be."""
+        """The prompt, if there is only one argument that it can be."""
         at = prompt_at(launch)
         return None if at is None else launch.argv[at]
 
     def prepare(self, launch: Launch, injection: Injection, wiring: Wiring) -> Prepared:
-        """Put everything before the prompt: nothing is known about another way in."""
-        ready, notes = before_prompt(launch, injection)
+        """Put everything before the prompt, wherever it is: nothing is known about another way in."""
+        ready = before_prompt(launch, injection)
         decide = wiring.decide if wiring.holds else None
         mapped = Mapped(self._mapping, agent=agent_of(launch), cwd=launch.cwd, decide=decide)
         watch: Callable[[Mapped], LinesWatcher | EventsWatcher] = EventsWatcher if self._format == SSE else LinesWatcher
-        return Prepared(ready, self.prompt_of(launch) or "", stdout=watch(mapped),
-                        refusal=refusal, notes=(*notes, *((NOT_HELD,) if wiring.holds else ())))  # fmt: skip
+        notes = (*ready.notes, *((NOT_HELD,) if wiring.holds else ()))
+        return replace(ready, stdout=watch(mapped), refusal=refusal, notes=notes)

@@ -174,6 +174,9 @@ class Prepared:
     notes: tuple[str, ...] = field(default=())  # what a person should know, e.g. that tools cannot be held back here
     ends_with_input: bool = True  # else it stays when its input is closed, and its process group must be ended
     check: Check | None = None  # to be passed before the agent is started
+    in_launch: bool = True  # whether what was to be told, or some of it, is in the launch
+    by_input: bool = False  # the prompt comes by standard input, if any does
+    before_input: str = ""  # goes before it
     refusal: Refusal | None = None  # written to the agent's input, if that is ours, after a watcher told of a refusal
 
 

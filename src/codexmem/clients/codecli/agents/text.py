@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
+from codexmem.clients.codecli.agents.command_line import TOO_LONG, fits
 from codexmem.clients.codecli.agents.json_lines import Lines, text_in, value_of
 from codexmem.clients.codecli.agents.protocol import (
     Decide,
@@ -24,16 +26,15 @@ from codexmem.clients.codecli.agents.protocol import (
     Wiring,
 )
 from codexmem.clients.codecli.agents.requests import request_of
+from codexmem.clients.codecli.opening import spoken
 from codexmem.domain.tool_access import Decision, ToolRequest, Verdict
 
 MARKER = "TOOL_REQUEST:"
 NOT_HELD = "this agent only prints what it does: its tools can be noted but not held back"
-NO_PROMPT = "no prompt was found on the command line: memory was not put before one"
 _LONGEST = 64 << 10
 _ESCAPES = re.compile(
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[PX^_][^\x1b]*(?:\x1b\\)?|[ -/]+[0-~]|[0-Z\\^-~])"
 )
-_SPOKEN = re.compile(r"\s|[\u2e80-\U0003ffff]")  # spaces, or a script that needs none
 _NAME = re.compile(r"[^\s:(]+")
 
 
@@ -101,8 +102,8 @@ def refusal(request: ToolRequest, decision: Decision) -> bytes:
 class Text:
     """The adapter for agents that are known by nothing but their text.
 
-    The prompt is the only word on the command line that is no option. Where there are more, none is touched: what an
-    unknown program means by its words is not ours to guess.
+    The prompt is the only argument on the command line that says more than a word; else it comes by standard input. A
+    single word may be a sub-command: what an unknown program means by it is not ours to guess.
     """
 
     name = "text"
@@ -111,36 +112,36 @@ class Text:
         self._marker = marker
 
     def prompt_of(self, launch: Launch) -> str | None:
-        """The prompt, if there is only one word that it can be."""
+        """The prompt, if there is only one argument that it can be."""
         at = prompt_at(launch)
         return None if at is None else launch.argv[at]
 
     def prepare(self, launch: Launch, injection: Injection, wiring: Wiring) -> Prepared:
-        """Put everything before the prompt: nothing is known about another way in."""
-        ready, notes = before_prompt(launch, injection)
+        """Put everything before the prompt, wherever it is: nothing is known about another way in."""
+        ready = before_prompt(launch, injection)
         watcher = TextWatcher(agent=agent_of(launch), cwd=launch.cwd, marker=self._marker,
                               decide=wiring.decide if wiring.holds else None)  # fmt: skip
-        return Prepared(ready, self.prompt_of(launch) or "", stdout=watcher, refusal=refusal,
-                        notes=(*notes, *((NOT_HELD,) if wiring.holds else ())))  # fmt: skip
+        notes = (*ready.notes, *((NOT_HELD,) if wiring.holds else ()))
+        return replace(ready, stdout=watcher, refusal=refusal, notes=notes)
 
 
 def prompt_at(launch: Launch) -> int | None:
-    """Where the prompt stands: the one word that says more than a word, or the only word that there is."""
-    words = [at for at, word in enumerate(launch.argv) if at and not word.startswith("-")]
-    spoken = [at for at in words if _SPOKEN.search(launch.argv[at].strip())]
-    if len(spoken) == 1:
-        return spoken[0]
-    return words[0] if len(words) == 1 and len(launch.argv) == 2 else None
+    """Where the prompt stands: the one argument that says more than a word."""
+    found = [at for at, word in enumerate(launch.argv) if at and not word.startswith("-") and spoken(word)]
+    return found[0] if len(found) == 1 else None
 
 
-def before_prompt(launch: Launch, injection: Injection) -> tuple[Launch, tuple[str, ...]]:
-    """The launch with all of the injection before its prompt."""
-    told = "\n\n".join(text for text in (injection.system, injection.user) if text)
+def before_prompt(launch: Launch, injection: Injection) -> Prepared:
+    """The launch with all of the injection before its prompt, or before the input that is to bring one."""
+    told = "\n\n".join(dict.fromkeys(text for text in (injection.system, injection.user) if text))
     at = prompt_at(launch)
-    if not told or at is None:
-        return launch, ((NO_PROMPT,) if told else ())
-    argv = (*launch.argv[:at], f"{told}\n\n{launch.argv[at]}", *launch.argv[at + 1 :])
-    return Launch(argv, launch.environ, launch.cwd), ()
+    if at is None:
+        return Prepared(launch, in_launch=False, by_input=True, before_input=told)
+    prompt = launch.argv[at]
+    argv = (*launch.argv[:at], f"{told}\n\n{prompt}", *launch.argv[at + 1 :]) if told else launch.argv
+    if not fits(argv):
+        return Prepared(launch, prompt, in_launch=False, notes=(TOO_LONG,))
+    return Prepared(Launch(argv, launch.environ, launch.cwd), prompt)
 
 
 def agent_of(launch: Launch) -> str:

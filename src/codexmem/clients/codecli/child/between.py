@@ -21,7 +21,8 @@ from codexmem.clients.codecli.child.ending import Ending
 from codexmem.clients.codecli.child.moving import Deliver, Gone, Outbox, Pump, See, Stop, unseen
 from codexmem.clients.codecli.child.spawning import spawn
 from codexmem.clients.codecli.child.streams import ERR, IN, OUT, Way
-from codexmem.clients.codecli.child.terminals import Inner, Outer
+from codexmem.clients.codecli.child.terminals import LONGEST_LINE, Inner, Outer
+from codexmem.clients.codecli.opening import Opening, Typed
 
 _LOOK_S = 0.5  # a signal that another thread took away is noticed after so long
 _STOPPING_S = 0.1  # for an agent to put its screen in order before it is stopped
@@ -73,6 +74,8 @@ class Plan:
     wants: streams.Wants = field(default_factory=streams.Wants)
     connected: streams.Connected | None = None  # None: look
     first: bytes = b""  # goes to the agent's input before the person's
+    ours: int = 0  # how many bytes of that are not the person's
+    opening: Opening | None = None  # puts something before the first prompt of the person's
     route: Route | None = None
     leaving_s: float | None = None  # how long an agent may stay once its input is closed; None: as long as it likes
     show: Callable[[int, bytes], None] = moving.write  # writes to our own output and error
@@ -97,6 +100,11 @@ class Between:
         self._input_closed = False
         self._outbox: Outbox | None = None
         self._asked_to_leave = 0.0
+        self._typed = Typed()
+        self._sent = 0  # bytes, to the agent
+        self._ours_until = 0  # so many bytes it has to read to have read what we put before the person's
+        self._left_behind = -1  # the reading end of a closed input
+        self.ours_read = False  # whether it has
         self.seen_off = False  # whether it had to be made to leave
         self.drew_itself = False
 
@@ -113,6 +121,7 @@ class Between:
             try:
                 self._start_pumps(sources)
                 status = self._wait()
+                self._see_whether_read()
                 self._stop.set()
                 for pump in self._outputs:
                     pump.join()
@@ -194,7 +203,8 @@ class Between:
             self._outbox.start()
             route.begin(self._outbox.put, self._to_person(OUT), self._hang_up)
         if self._agent_in >= 0 and not (route is not None and route.leads):
-            to, eye = (self._to_route, unseen) if route is not None else (self._keys, plan.eyes.stdin)
+            to, eye = (self._to_route, unseen) if route is not None else (self._person_sent, plan.eyes.stdin)
+            self._ours_until = plan.ours
             self._keyboard = Pump("to-agent", IN, to, eye, self._stop, drains=False, first=plan.first,
                                   ended=self._person_ended)  # fmt: skip
             self._keyboard.start()
@@ -206,10 +216,59 @@ class Between:
             if self._input_closed:
                 raise Gone("closed")
             moving.write(self._agent_in, piece)
+            self._sent += len(piece)
         inner = self._inner
         if inner is not None and inner.foreground() == self._process and inner.suspends(piece):
             # The system does not stop the leader of a session by itself.
             signals.alarm(signal.SIGTSTP)
+
+    def _person_sent(self, piece: bytes) -> None:
+        """Pass it on, with what goes before the first prompt."""
+        opening = self._plan.opening
+        if opening is None or not opening.pending:
+            self._keys(piece)
+        elif self._inner is None:
+            before = opening.before(piece)
+            self._ours_until = self._sent + len(before) if before else 0
+            self._keys(before + piece)
+        else:
+            self._person_typed(opening, self._inner, piece)
+
+    def _person_typed(self, opening: Opening, inner: Inner, piece: bytes) -> None:
+        """A person's keys go to the agent's terminal, which edits them; only a line's end is held until it is known
+        what goes before that line."""
+        while piece and opening.pending:
+            ends = [at for at in (piece.find(b"\r"), piece.find(b"\n")) if at >= 0]
+            keys = piece[: min(ends, default=len(piece))]
+            editing = inner.editing()
+            self._typed.add(keys, erase=editing[0] if editing else b"", kill=editing[1] if editing else b"")
+            if not ends:
+                break
+            line = self._typed.line()
+            if editing and line and keys.decode("utf-8", "replace").isprintable():
+                before = opening.before_line(line, LONGEST_LINE - len(line.encode()))
+                if before:
+                    self._plan.show(OUT, keys + b"\r\n")
+                    with inner.silent():
+                        self._keys(editing[1] + before + line.encode() + b"\n")
+                    self._ours_until = self._sent
+                    self._see_whether_read()
+                    piece = piece[len(keys) + 1 :]
+                    break
+            self._keys(piece[: len(keys) + 1])
+            piece = piece[len(keys) + 1 :]
+        if piece:
+            self._keys(piece)
+
+    def _see_whether_read(self) -> None:
+        """Whether the agent has read what we put before the person's; once it has, it has."""
+        if self.ours_read or not self._ours_until:
+            return
+        if self._inner is not None:
+            self.ours_read = self._inner.unread() == 0
+        else:
+            left = moving.unread(self._left_behind if self._input_closed else self._agent_in)
+            self.ours_read = left is None or self._sent - left >= self._ours_until
 
     def _to_route(self, piece: bytes) -> None:
         assert self._plan.route is not None
@@ -260,6 +319,8 @@ class Between:
     def _close_input(self) -> None:
         with self._writing:
             if not self._input_closed:
+                if self._ours_until:
+                    self._left_behind = moving.reading_end(self._agent_in)
                 self._input_closed = True
                 moving.close(self._agent_in)
 
@@ -273,6 +334,7 @@ class Between:
             elif done:
                 return status
             self.drew_itself = self.drew_itself or self.draws_itself
+            self._see_whether_read()
             if number == signal.SIGWINCH:
                 self._resize()
             elif number == signal.SIGCONT:

@@ -7,7 +7,9 @@ import errno
 import fcntl
 import os
 import select
+import struct
 import sys
+import termios
 import threading
 from collections import deque
 from collections.abc import Callable
@@ -57,6 +59,22 @@ def write(descriptor: int, piece: bytes) -> None:
         except OSError as error:
             # A full disk, too: the agent learns from its own next write that this goes nowhere.
             raise Gone(error.strerror or str(error)) from error
+
+
+def unread(descriptor: int) -> int | None:
+    """How many bytes wait in a pipe or a terminal for whoever reads it; None if nobody knows."""
+    try:
+        return struct.unpack("i", fcntl.ioctl(descriptor, termios.FIONREAD, bytes(4)))[0]  # type: ignore[no-any-return]
+    except (OSError, ValueError):
+        return None
+
+
+def reading_end(descriptor: int) -> int:
+    """Another reading end of a pipe that we write to, to see what is left in it once ours is closed; -1 if unknown."""
+    try:
+        return os.open(f"/proc/self/fd/{descriptor}", os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return -1
 
 
 def _wait(descriptor: int, event: int) -> None:

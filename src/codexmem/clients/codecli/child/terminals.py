@@ -10,8 +10,10 @@ import contextlib
 import fcntl
 import os
 import struct
+import sys
 import termios
 import threading
+import time
 import tty
 from collections.abc import Iterator
 
@@ -19,6 +21,8 @@ from codexmem.clients.codecli.child import moving
 
 _SIZE = struct.Struct("HHHH")
 _IFLAG, _OFLAG, _LFLAG, _CC = 0, 1, 3, 6
+_TAKEN_UP_S = 0.05
+LONGEST_LINE = 4_000 if sys.platform == "linux" else 1_000  # bytes that a terminal which edits lines keeps of one
 
 
 def size(descriptor: int) -> bytes:
@@ -87,6 +91,49 @@ class Inner:
             return bool(termios.tcgetattr(self.master)[_LFLAG] & termios.ICANON)
         except termios.error:
             return False
+
+    def editing(self) -> tuple[bytes, bytes] | None:
+        """The keys that erase a character and a line, if the terminal edits lines for the agent and shows them.
+
+        A line that is not shown is a secret; one that the agent edits itself is the agent's.
+        """
+        try:
+            settings = termios.tcgetattr(self.master)
+        except termios.error:
+            return None
+        erase, kill = settings[_CC][termios.VERASE], settings[_CC][termios.VKILL]
+        edits = settings[_LFLAG] & termios.ICANON and settings[_LFLAG] & termios.ECHO
+        if not edits or not isinstance(erase, bytes) or not isinstance(kill, bytes) or kill == b"\0":
+            return None
+        return erase, kill
+
+    @contextlib.contextmanager
+    def silent(self) -> Iterator[None]:
+        """Nothing that is typed meanwhile is shown."""
+        self._echo(False)
+        try:
+            yield
+            # What was written is taken up by another thread of the system.
+            time.sleep(_TAKEN_UP_S)
+        finally:
+            self._echo(True)
+
+    def _echo(self, on: bool) -> None:
+        with contextlib.suppress(termios.error):
+            settings = termios.tcgetattr(self.master)
+            settings[_LFLAG] = settings[_LFLAG] | termios.ECHO if on else settings[_LFLAG] & ~termios.ECHO
+            termios.tcsetattr(self.master, termios.TCSANOW, settings)
+
+    def unread(self) -> int | None:
+        """How many bytes of finished lines the agent has not read; None if nobody knows."""
+        try:
+            slave = os.open(self.path, os.O_RDONLY | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC)
+        except OSError:
+            return None
+        try:
+            return moving.unread(slave)
+        finally:
+            moving.close(slave)
 
 
 class Outer:
