@@ -18,6 +18,7 @@ from codexmem.clients.codecli.agents.choosing import NAMES, choose
 from codexmem.clients.codecli.agents.protocol import (
     Asked,
     Happening,
+    Noticed,
     Said,
     ToolDecided,
     ToolEnded,
@@ -135,6 +136,8 @@ def _told(happening: Happening, rules: _Rules) -> dict[str, Any]:
             return {"what": "tool_ended", "call_id": call_id, "ok": ok, "took_ms": took_ms}
         case TurnEnded(ok, message):
             return {"what": "turn_ended", "ok": ok, "message": message}
+        case Noticed(text):
+            return {"what": "noticed", "text": text}
 
 
 def _request(request: ToolRequest, decision: Decision) -> dict[str, Any]:
@@ -172,6 +175,8 @@ def _lines(account: dict[str, Any]) -> Iterator[str]:
                 )  # fmt: skip
             case "tool_ended":
                 yield at + say("codecli.replay.ended_tool", how=_how(happening["ok"]))
+            case "noticed":
+                yield at + happening["text"]
             case "turn_ended":
                 yield at + say("codecli.replay.turn", how=_how(happening["ok"]))
     for judged in account["gatekeeper"]:

@@ -16,6 +16,7 @@ from codexmem.clients.codecli.agents.protocol import (
     Happening,
     Injection,
     Launch,
+    Noticed,
     Prepared,
     Refusal,
     ToolDecided,
@@ -44,6 +45,7 @@ from codexmem.domain.errors import CodexmemError
 from codexmem.domain.tool_access import Decision, ToolRequest, Verdict
 
 _LEAVING_S = 5.0  # for an agent that should end with its input to do so
+_NOT_TOLD = "a tool was refused, and the agent could not be told why: its standard input is closed or not ours"
 _ENDING_S = 0.5  # for one of which it is known that it does not
 RUN_ID = "MEM_CODECLI_RUN_ID"  # in the agent's environment, for our own hooks in it
 
@@ -74,6 +76,7 @@ class Run:
         self._strip: Strip | None = None
         self._refusal: Refusal | None = None
         self._told_problem = False
+        self._noted: set[str] = set()
         self._by_input: Turn | None = None  # whose memory goes by standard input alone
         self.connected = parts.connected or streams.look()
         self._began = surroundings.monotonic()
@@ -264,10 +267,18 @@ class Run:
     def _tell(self, happening: Happening) -> None:
         happening = self.parts.renamed(happening)
         self.observed.tell(happening)
+        if isinstance(happening, Noticed):
+            self._note_once(happening.text)
         if isinstance(happening, ToolDecided) and self._refusal is not None and self._between is not None:
             if happening.decision.verdict is Verdict.DENY:
-                self._between.tell_agent(self._refusal(happening.request, happening.decision))
+                if not self._between.tell_agent(self._refusal(happening.request, happening.decision)):
+                    self._note_once(_NOT_TOLD)
         self._show()
+
+    def _note_once(self, text: str) -> None:
+        if text not in self._noted:
+            self._noted.add(text)
+            self.note(text)
 
     def _decide(self, request: ToolRequest) -> Decision:
         """Ask the gate, with the person's terminal free for a question."""

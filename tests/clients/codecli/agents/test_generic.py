@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from codexmem.clients.codecli.agents.generic import EventsWatcher, Generic, LinesWatcher, Mapped
+from codexmem.clients.codecli.agents.generic import EventsWatcher, Generic, LinesWatcher, Mapped, refusal_line
 from codexmem.clients.codecli.agents.protocol import (
     Happening,
     Injection,
@@ -113,7 +113,8 @@ def test_the_adapters_put_memory_before_the_only_prompt_there_can_be() -> None:
         prepared = adapter.prepare(wired.launch("aider", "--message", "fix it now"), Injection("S", "U"), wired.WIRING)
         assert prepared.launch.argv == ("aider", "--message", "S\n\nU\n\nfix it now")
         assert (prepared.in_launch, prepared.by_input, prepared.before_input) == (True, False, "")
-        assert (prepared.prompt, prepared.refusal, len(prepared.notes)) == ("fix it now", refusal, 1)
+        assert (prepared.prompt, len(prepared.notes)) == ("fix it now", 1)
+        assert prepared.refusal is (refusal if isinstance(adapter, Text) else refusal_line)
         unknown = adapter.prepare(wired.launch("tool", "a", "b"), Injection("S"), wired.UNHELD)
         assert (unknown.launch.argv, unknown.notes) == (("tool", "a", "b"), ())
         assert (unknown.in_launch, unknown.by_input, unknown.before_input) == (False, True, "S")

@@ -26,6 +26,7 @@ class Lines:
         self._cut = cut
         self._held = bytearray()
         self._skipping = False
+        self.skipped = 0  # lines that were too long
 
     def feed(self, piece: bytes) -> Iterator[bytes]:
         """The lines that these bytes complete."""
@@ -56,6 +57,7 @@ class Lines:
         if not self._cut:
             self._held.clear()
             self._skipping = True
+            self.skipped += 1
             return
         while len(self._held) > self._longest:
             yield bytes(self._held[: self._longest])

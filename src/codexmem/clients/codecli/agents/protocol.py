@@ -80,7 +80,14 @@ class TurnEnded:
     message: str = ""
 
 
-Happening = Asked | Said | ToolStarted | ToolDecided | ToolEnded | TurnEnded
+@dataclass(frozen=True, slots=True)
+class Noticed:
+    """Something a person should know of, once."""
+
+    text: str
+
+
+Happening = Asked | Said | ToolStarted | ToolDecided | ToolEnded | TurnEnded | Noticed
 
 Decide = Callable[[ToolRequest], Decision]  # may wait for a person; never raises; never answers ask
 Recall = Callable[[str], Injection]  # what memory has for this prompt; never raises, returns within its time-out

@@ -39,6 +39,7 @@ class Events:
         self._name = ""
         self._last_id = ""
         self._retry_ms: int | None = None
+        self.skipped = 0  # events that were left out
 
     def feed(self, piece: bytes) -> Iterator[Event]:
         """The events that these bytes complete."""
@@ -76,6 +77,7 @@ class Events:
         elif whole:
             self._field(whole.decode("utf-8", "replace"))
         else:
+            self.skipped += self._too_long
             if self._data and not self._too_long:
                 yield Event("\n".join(self._data), self._name or "message", self._last_id, self._retry_ms)
             self._data, self._held, self._name, self._too_long = [], 0, "", False
