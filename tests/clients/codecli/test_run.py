@@ -137,6 +137,7 @@ def test_a_run_from_search_to_candidate(capfd: pytest.CaptureFixture[str]) -> No
     assert "打标签" in candidate.body["answer"]
     assert candidate.body["metadata"] == {
         "run_id": "run-1",
+        "signal": "",
         "agent": Path(sys.executable).name,
         "strong": False,
         "top": 0.9,

@@ -14,6 +14,7 @@ from codexmem.clients.codecli.child import signals
 from codexmem.clients.codecli.configuration import Config
 from codexmem.clients.codecli.memory_client import MemoryClient
 from codexmem.clients.codecli.parts import Parts, Tape
+from codexmem.clients.codecli.pending import Pending
 from codexmem.clients.codecli.redactor import Redactor
 from codexmem.clients.codecli.run import Run
 from codexmem.clients.codecli.turns import Turns
@@ -70,9 +71,10 @@ def assembled(config: Config, command: tuple[str, ...], wishes: Wishes, note: Ca
             trace.Trace(run_id, trace.opened(wishes.trace, note, _to_error), redactor.value),
             memory=MemoryClient(whereabouts.place(config, environ), config.memory.timeout_ms)
             if config.memory.on else None,
-            gatekeeper=gatekeeper_of(config, redactor), gate=gate, tape=_tape(wishes.record, during),
+            gatekeeper=gatekeeper_of(config, redactor, language()), gate=gate, tape=_tape(wishes.record, during),
             turns=Turns(surroundings.state_dir(), project, cwd, redactor.text) if config.memory.on else None,
-            strip=strip,
+            pending=Pending(surroundings.state_dir(), project, cwd) if config.memory.on else None,
+            waits=lambda why: say("codecli.run.waits", why=why), strip=strip,
         )  # fmt: skip
         if door is not None:
             parts = replace(parts, hook_command=door.command, keep=door.keep, renamed=door.matching.of)

@@ -64,7 +64,9 @@ def _gatekeeper(config: Config, recalled: Recalled, prompt: str) -> dict[str, An
             "name": rule.name, "title": name, "passed": rule.passed if known else None,
             "why": why if known else say("codecli.run.explain.later"),
         })  # fmt: skip
-    return {"mode": config.gatekeeper.mode, "rules": rules}
+    mode = config.gatekeeper.mode
+    writes = {"off": "codecli.run.explain.off", "soft": "codecli.run.explain.soft", "hard": "codecli.run.explain.hard"}
+    return {"mode": mode, "rules": rules, "writes": say(writes[mode])}
 
 
 def _policy(config: Config, cwd: str) -> dict[str, Any]:
@@ -101,6 +103,7 @@ def _text(document: dict[str, Any]) -> str:
     lines += ["", say("codecli.run.explain.gatekeeper", mode=keeper["mode"])]
     marks = {True: "+", False: "-", None: "?"}
     lines += [f"  {marks[rule['passed']]} {rule['title']}: {rule['why']}" for rule in keeper["rules"]]
+    lines.append(f"  {keeper['writes']}")
     lines += [
         "",
         say("codecli.run.explain.policy", audit=policy["audit"], mode=policy["mode"], risk=policy["max_risk"]),

@@ -30,6 +30,16 @@ RUN: dict[str, str] = {
     "codecli.run.explain.injection": "injection ({mode}):",
     "codecli.run.explain.gatekeeper": "gatekeeper ({mode}):",
     "codecli.run.explain.later": "judged when there is an answer",
+    "codecli.run.explain.off": "nothing is written: the gatekeeper is off",
+    "codecli.run.explain.soft": "written after a strong signal: a test or build that passes, your confirmation in the "
+    "next turn, or mem-codecli confirm",
+    "codecli.run.explain.hard": "written if all four rules are kept",
+    "codecli.run.waits": "this answer is not kept: {why}; if it is right: mem-codecli confirm",
+    "codecli.confirm.short": "Keep the last answer: it is right",
+    "codecli.confirm.help": "Say that the last answer of the agent in this project and folder is right. It is written "
+    "to the memory as proven. Only an answer that kept every rule of the gatekeeper waits for this.",
+    "codecli.confirm.example": "mem-codecli confirm\nmem-codecli confirm --project-id shop",
+    "codecli.confirm.done": "kept as {qa_id} ({status}): {question}",
     "codecli.run.explain.policy": "tools: audit {audit}, policy mode {mode}, allowed without a rule up to {risk}",
     "codecli.run.explain.not_run": "the agent was not run",
 }

@@ -31,6 +31,15 @@ RUN: dict[str, str] = {
     "codecli.run.explain.injection": "注入（{mode}）：",
     "codecli.run.explain.gatekeeper": "闸门（{mode}）：",
     "codecli.run.explain.later": "有了回答才能判断",
+    "codecli.run.explain.off": "不写入：闸门已关闭",
+    "codecli.run.explain.soft": "有强信号才写入：测试或构建通过、您在下一轮确认，或 mem-codecli confirm",
+    "codecli.run.explain.hard": "四条规则全部满足即写入",
+    "codecli.run.waits": "此回答未保留：{why}；如果它是对的：mem-codecli confirm",
+    "codecli.confirm.short": "保留上一个回答：它是对的",
+    "codecli.confirm.help": "确认智能体在本项目、本目录中的上一个回答是对的，并作为已证实的内容写入记忆。"
+    "只有满足闸门全部规则的回答才会等待确认。",
+    "codecli.confirm.example": "mem-codecli confirm\nmem-codecli confirm --project-id shop",
+    "codecli.confirm.done": "已保留为 {qa_id}（{status}）：{question}",
     "codecli.run.explain.policy": "工具：审核 {audit}，策略模式 {mode}，无规则时最高允许 {risk}",
     "codecli.run.explain.not_run": "没有运行智能体",
 }

@@ -16,6 +16,7 @@ cli = Group(
     lazy={
         "run": "codexmem.cli.codecli.run:run",
         "memory": "codexmem.cli.codecli.memory:memory",
+        "confirm": "codexmem.cli.codecli.confirm:confirm",
         "policies": "codexmem.cli.codecli.policies:policies",
         "audit": "codexmem.cli.codecli.audit:audit",
         "sessions": "codexmem.cli.codecli.sessions:sessions",

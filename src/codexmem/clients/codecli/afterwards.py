@@ -13,6 +13,7 @@ from typing import Any, Protocol
 from codexmem.clients.codecli import references, surroundings
 from codexmem.clients.codecli.memory_client import MemoryClient, Reference
 from codexmem.clients.codecli.observed import Turn
+from codexmem.clients.codecli.pending import Pending, Waiting
 from codexmem.clients.codecli.trace import Trace
 from codexmem.domain.errors import CodexmemError
 
@@ -30,6 +31,8 @@ class Worth:
     summary: str | None = None
     tags: tuple[str, ...] = ()
     writes: bool = False
+    waits: bool = False  # it keeps every rule and lacks only a strong signal
+    why: str = ""  # it is written, or not, for a person
     rules: tuple[Mapping[str, Any], ...] = ()  # of each: name, passed, why
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
@@ -49,6 +52,8 @@ class Sent:
     shown: int = 0
     used: int = 0
     candidates: int = 0
+    waiting: Waiting | None = None  # for a person to confirm
+    why: str = ""  # the last answer was not written
     validated: int = 0
     problem: CodexmemError | None = None
 
@@ -118,22 +123,49 @@ class Afterwards:
         if self.gatekeeper is None:
             return
         for turn in turns[-_MOST_CANDIDATES:]:
-            said = turn.said.text()
+            said = turn.answer
             # Without a search that was answered nobody knows whether the memory has this already.
             searched = turn.recalled.query and turn.recalled.problem is None
-            if turn.ok is False or not turn.asked.strip() or not said.strip() or not searched:
+            if not turn.asked.strip():
+                continue
+            unjudged = (
+                "the agent gave up" if turn.ok is False else "the agent said nothing" if not said.strip()
+                else "" if searched else "the memory was not searched"
+            )  # fmt: skip
+            if unjudged:
+                self.trace.event("gatekeeper", writes=False, reason=unjudged)
                 continue
             with self.trace.span("gatekeeper") as span:
                 worth = self.gatekeeper(
-                    turn.asked, said, top_score=turn.recalled.top_score, strong_signal=bool(turn.checked)
+                    turn.asked, said, top_score=turn.recalled.top_score, strong_signal=bool(turn.signal)
                 )
-                span.tell(writes=worth.writes, rules=list(worth.rules))
+                span.tell(writes=worth.writes, reason=worth.why, signal=turn.signal, rules=list(worth.rules))
+            sent.why = worth.why
+            sent.waiting = Waiting(
+                surroundings.now_ms(), self.run_id, self.agent, worth.question, worth.answer, worth.summary, worth.tags
+            ) if worth.waits else None  # fmt: skip
             if worth.writes:
                 with self.trace.span("memory.candidate"):
                     told = memory.candidate(
                         self.project, worth.question, worth.answer, summary=worth.summary, tags=worth.tags,
-                        metadata={"run_id": self.run_id, "agent": self.agent, **worth.metadata}, source=SOURCE,
+                        metadata={"run_id": self.run_id, "agent": self.agent, "signal": turn.signal, **worth.metadata},
+                        source=SOURCE,
                         author=self.agent or None,
                     )  # fmt: skip
                     self.trace.event("memory.candidate.kept", qa_id=told.get("qa_id"), created=told.get("created"))
                 sent.candidates += 1
+
+
+def confirmed(memory: MemoryClient, project: str, pending: Pending, waiting: Waiting) -> dict[str, Any]:
+    """What waited is written, and a person's word proves it."""
+    told = memory.candidate(
+        project, waiting.question, waiting.answer, summary=waiting.summary, tags=waiting.tags, source=SOURCE,
+        metadata={"run_id": waiting.run_id, "agent": waiting.agent, "signal": "person", "strong_signal": True},
+        author=waiting.agent or None,
+    )  # fmt: skip
+    proof = memory.validate(
+        project, str(told.get("qa_id")), success=True, signal_strength=1.0, strong_signal=True, source=SOURCE,
+        context=f"run {waiting.run_id}: a person confirmed it", client=SOURCE, ts=surroundings.now_ms(),
+    )  # fmt: skip
+    pending.done()
+    return {**told, "status": proof.get("status", told.get("status"))}

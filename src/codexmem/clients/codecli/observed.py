@@ -17,6 +17,7 @@ from codexmem.clients.codecli.agents.protocol import (
     ToolStarted,
     TurnEnded,
 )
+from codexmem.clients.codecli.evidence import confirms, passes
 from codexmem.clients.codecli.memory_client import Item
 from codexmem.clients.codecli.recall import Recalled
 from codexmem.clients.codecli.tee import Words
@@ -49,6 +50,23 @@ class Turn:
     ok: bool | None = None
     checked: bool | None = None  # whether the last command that checks something went well
     delivered: bool = True  # whether what was recalled reached the agent
+    confirmed: bool = False  # whether the person said next that it was right
+
+    @property
+    def answer(self) -> str:
+        """What was said, without the question that a terminal shows before it."""
+        said, asked = self.said.text(), self.asked.strip()
+        first, end, rest = said.partition("\n")
+        return rest if end and asked and first.strip().endswith(asked) else said
+
+    @property
+    def signal(self) -> str:
+        """What shows that the answer is right; empty if nothing does."""
+        if self.confirmed:
+            return "person"
+        if self.checked is not None:
+            return "check" if self.checked else ""
+        return "output" if passes(self.said.text()) else ""
 
     @property
     def items(self) -> tuple[Item, ...]:
@@ -77,6 +95,17 @@ class Observed:
             turn = Turn(asked[:_ASKED], recalled)
             self._add(turn)
         return turn
+
+    def next_line(self, line: str) -> None:
+        """What the person said after a prompt: whether it was right, or something else, which another turn is for.
+
+        The line itself is not kept: it may be anything that an agent asked for.
+        """
+        with self._lock:
+            last = self.turns[-1] if self.turns else None
+            if last is not None and last.asked and last.said.text().strip():
+                last.confirmed = confirms(line)
+                self._add(Turn())
 
     def tell(self, happening: Happening) -> None:
         """This happened."""
@@ -111,6 +140,8 @@ class Observed:
             last = self.turns[-1] if self.turns else None
             fresh = last is None or last.ok is not None or bool(last.said.text().strip())
             if fresh and not (last is not None and last.ok is None and last.asked.strip() == text.strip()):
+                if last is not None and confirms(text):
+                    last.confirmed = True
                 self._add(Turn(text[:_ASKED]))
             elif last is not None and not last.asked:
                 last.asked = text[:_ASKED]

@@ -11,6 +11,7 @@ from codexmem.clients.codecli.agents.protocol import Adapter, Happening, Keep, L
 from codexmem.clients.codecli.child import streams
 from codexmem.clients.codecli.configuration import Config
 from codexmem.clients.codecli.memory_client import MemoryClient
+from codexmem.clients.codecli.pending import Pending
 from codexmem.clients.codecli.redactor import Redactor
 from codexmem.clients.codecli.trace import Trace
 from codexmem.clients.codecli.turns import Turns
@@ -65,5 +66,7 @@ class Parts:
     renamed: Callable[[Happening], Happening] = lambda happening: happening  # calls by the id they were decided by
     tape: Callable[[Launch, str], Tape] | None = None  # begins a recording of this launch by this adapter
     turns: Turns | None = None
+    pending: Pending | None = None
+    waits: Callable[[str], str] = lambda why: f"not kept: {why}"  # what a person is told of an answer that waits
     strip: bool = False
     connected: streams.Connected | None = None

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from codexmem.clients.codecli import peeking, surroundings
-from codexmem.clients.codecli.afterwards import Afterwards, Sent
+from codexmem.clients.codecli.afterwards import Afterwards, Sent, confirmed
 from codexmem.clients.codecli.agents.protocol import (
     Happening,
     Injection,
@@ -32,15 +32,17 @@ from codexmem.clients.codecli.child.ending import Ending
 from codexmem.clients.codecli.child.lines import Conversation
 from codexmem.clients.codecli.child.moving import See
 from codexmem.clients.codecli.child.spawning import NOT_RUNNABLE, NotStarted
+from codexmem.clients.codecli.evidence import confirms
 from codexmem.clients.codecli.memory_client import MemoryClient
 from codexmem.clients.codecli.observed import Observed, Turn
 from codexmem.clients.codecli.opening import NO_PROMPT, NOT_READ, Kind, Opening, joined, kind_of, prompt_in
 from codexmem.clients.codecli.parts import Parts, Tape
+from codexmem.clients.codecli.pending import RECENT_MS
 from codexmem.clients.codecli.recall import Recalled, Recaller
 from codexmem.clients.codecli.strip import Strip
 from codexmem.clients.codecli.tee import Ring
 from codexmem.clients.codecli.turns import Turn as KeptTurn
-from codexmem.clients.codecli.watching import Watching, closed, text_of
+from codexmem.clients.codecli.watching import Listener, Watching, closed, text_of
 from codexmem.domain.errors import CodexmemError
 from codexmem.domain.tool_access import Decision, ToolRequest, Verdict
 
@@ -239,7 +241,10 @@ class Run:
         self._refusal = prepared.refusal if answers else None
         ours = bool(beginning.first) or beginning.opening is not None
         wants = streams.Wants(ours or tape is not None or answers, stderr=wanted or self.connected.out_is_err)
-        return Plan(prepared.launch, eyes, wants, self.connected, beginning.first, beginning.ours, beginning.opening)
+        # Where an agent is known by its text alone, the person's next line may say that its answer was right.
+        hears = prepared.refusal is not None and self.parts.memory is not None and self.parts.gatekeeper is not None
+        return Plan(prepared.launch, eyes, wants, self.connected, beginning.first, beginning.ours, beginning.opening,
+                    Listener(self.observed.next_line).hear if hears else moving.unseen)  # fmt: skip
 
     def _eye(self, ring: Ring | None, watcher: Watcher | None, tape: Tape | None, stream: str) -> See:
         """Whoever wants to see a stream, in one."""
@@ -336,8 +341,24 @@ class Run:
             parts.project, parts.run_id, agent, parts.config.inject.mode, parts.gatekeeper, parts.trace,
             parts.redactor.text,
         )  # fmt: skip
+        self._confirm(parts.memory)
         self.sent = afterwards.send(parts.memory, self.observed.turns)
         self._problem(self.sent.problem)
+        if self.sent.waiting is not None and parts.pending is not None:
+            parts.pending.keep(self.sent.waiting)
+            self.note(parts.waits(self.sent.why))
+
+    def _confirm(self, memory: MemoryClient) -> None:
+        """A run that begins with the person's word about the last one's answer."""
+        pending = self.parts.pending
+        waiting = pending.waiting() if pending is not None else None
+        if pending is None or waiting is None or not confirms(self.observed.turns[0].asked):
+            return
+        if surroundings.now_ms() - waiting.at_ms <= RECENT_MS:
+            try:
+                confirmed(memory.together(), self.parts.project, pending, waiting)
+            except CodexmemError as error:
+                self._problem(error)
 
     def _problem(self, problem: CodexmemError | None) -> None:
         """One note for a memory that is away, however often it is."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from codexmem.clients.codecli.agents.protocol import Happening, Watcher
+from codexmem.clients.codecli.opening import Typed
 
 _TEXT_BYTES = 1 << 20
 
@@ -28,6 +29,23 @@ class Watching:
         except Exception as error:
             self._watcher = None
             self._note(f"the agent's output could not be read ({type(error).__name__}: {error}); it is passed on")
+
+
+class Listener:
+    """Hands on what a person sends, line by line, as it was typed."""
+
+    def __init__(self, heard: Callable[[str], None]) -> None:
+        self._heard = heard
+        self._typed = Typed()
+
+    def hear(self, piece: bytes) -> None:
+        """They sent this."""
+        *lines, rest = piece.replace(b"\r", b"\n").split(b"\n")
+        for line in lines:
+            self._typed.add(line, erase=b"\x7f", kill=b"\x15")
+            if text := self._typed.line():
+                self._heard(text)
+        self._typed.add(rest, erase=b"\x7f", kill=b"\x15")
 
 
 def closed(watcher: Watcher) -> Iterable[Happening]:

@@ -10,8 +10,8 @@ from codexmem.domain.clipping import clip
 _LOOKED_AT = 64_000  # characters of an answer
 
 
-def gatekeeper_of(config: Config, redactor: Redactor) -> Gatekeeper | None:
-    """What the configuration asks for; None if nothing is to be written."""
+def gatekeeper_of(config: Config, redactor: Redactor, language: str = "en") -> Gatekeeper | None:
+    """What the configuration asks for, with reasons in a language; None if nothing is to be written."""
     if config.gatekeeper.mode == "off":
         return None
 
@@ -25,12 +25,13 @@ def gatekeeper_of(config: Config, redactor: Redactor) -> Gatekeeper | None:
             min_score=config.search.min_score, mode=config.gatekeeper.mode, strong_signal=strong_signal,
         )  # fmt: skip
         rules = tuple({"name": rule.name, "passed": rule.passed, "why": rule.why} for rule in outcome.rules)
-        if not outcome.writes or outcome.draft is None:
-            return Worth(rules=rules)
-        draft = outcome.draft
+        why, draft = outcome.explained(language), outcome.draft
+        waits = outcome.key == "mode.no_signal" and all(rule.passed for rule in outcome.rules if rule.counts)
+        if draft is None or not (outcome.writes or waits):
+            return Worth(rules=rules, why=why)
         return Worth(
-            draft.question, draft.answer, draft.summary, draft.tags, writes=True, rules=rules,
-            metadata={"gatekeeper": config.gatekeeper.mode, "strong_signal": strong_signal},
+            draft.question, draft.answer, draft.summary, draft.tags, writes=outcome.writes, waits=waits, why=why,
+            rules=rules, metadata={"gatekeeper": config.gatekeeper.mode, "strong_signal": strong_signal},
         )  # fmt: skip
 
     return judged

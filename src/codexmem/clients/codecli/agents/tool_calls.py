@@ -263,10 +263,10 @@ def _streamed(node: Value) -> list[Found]:
             calls = [*calls, {"function": delta["function_call"], "index": "function_call"}]
         for place, call in enumerate(map(table_in, calls)):
             function = table_in(call.get("function"))
-            key = ("choice", choice.get("index"), call.get("index", place))
+            where = ("choice", choice.get("index"), call.get("index", place))
             given = function.get("arguments")
             text = text_in(given) if isinstance(given, str) else json.dumps(given) if given is not None else ""
-            found.append(Fragment(key, text_in(function.get("name")), text_in(call.get("id")), text))
+            found.append(Fragment(where, text_in(function.get("name")), text_in(call.get("id")), text))
         if delta and choice.get("finish_reason"):
             found.append(Fragment(("choice", choice.get("index")), last=True))
     return found

@@ -76,6 +76,7 @@ class Plan:
     first: bytes = b""  # goes to the agent's input before the person's
     ours: int = 0  # how many bytes of that are not the person's
     opening: Opening | None = None  # puts something before the first prompt of the person's
+    heard: See = unseen  # hears what the person sends, before the agent can answer it
     route: Route | None = None
     leaving_s: float | None = None  # how long an agent may stay once its input is closed; None: as long as it likes
     show: Callable[[int, bytes], None] = moving.write  # writes to our own output and error
@@ -225,6 +226,8 @@ class Between:
     def _person_sent(self, piece: bytes) -> None:
         """Pass it on, with what goes before the first prompt."""
         opening = self._plan.opening
+        if piece is not self._plan.first:
+            self._plan.heard(piece)
         if opening is None or not opening.pending:
             self._keys(piece)
         elif self._inner is None:
@@ -248,11 +251,11 @@ class Between:
             if editing and line and keys.decode("utf-8", "replace").isprintable():
                 before = opening.before_line(line, LONGEST_LINE - len(line.encode()))
                 if before:
-                    self._plan.show(OUT, keys + b"\r\n")
+                    self._plan.show(OUT, keys)
                     with inner.silent():
-                        self._keys(editing[1] + before + line.encode() + b"\n")
+                        self._keys(editing[1] + before + line.encode())
+                    self._keys(b"\n")
                     self._ours_until = self._sent
-                    self._see_whether_read()
                     piece = piece[len(keys) + 1 :]
                     break
             self._keys(piece[: len(keys) + 1])
