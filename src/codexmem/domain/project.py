@@ -67,7 +67,7 @@ def normalised(url: str) -> str:
     return f"{host.lower()}/{_bare(path).lstrip('/')}".rstrip("/")
 
 
-def repository(cwd: str, read: Read) -> tuple[str, str] | None:
+def working_tree(cwd: str, read: Read) -> tuple[str, str] | None:
     """The working tree around this place, and git's folder for it: a linked worktree and a submodule have their own."""
     place = _tidy(cwd)
     for _ in range(_HIGHEST):
@@ -85,7 +85,7 @@ def repository(cwd: str, read: Read) -> tuple[str, str] | None:
 
 def _enclosing(place: str, read: Read) -> tuple[str, str] | None:
     """The folder of the repository around this place, and the text of its configuration."""
-    found = repository(place, read)
+    found = working_tree(place, read)
     if found is None:
         return None
     root, folder = found

@@ -40,7 +40,7 @@ def look(cwd: str, wait_s: float = LOOK_S) -> Checkout:
 
 
 def _changed(cwd: str, until: float) -> tuple[str, ...]:
-    found = projects.repository(cwd, machine.text_of)
+    found = projects.working_tree(cwd, machine.text_of)
     if found is None:
         return ()
     root, folder = found
