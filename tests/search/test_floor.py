@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from codexmem.search import floor, tokens
 from tests._support.pools import candidate, pool
 
@@ -11,9 +13,9 @@ TEXTS = [candidate(1, "The port is 8443."), candidate(2, "Retries use jitter."),
 
 
 def fits(
-    query: str, lexical: list[float], dense: list[float] | None, model: str | None = USE, **beside: object
+    query: str, lexical: list[float], dense: list[float] | None, model: str | None = USE, **beside: Any
 ) -> list[bool]:
-    return floor.fits(tokens.terms(query), pool(TEXTS, lexical=lexical, dense=dense, **beside), model)  # type: ignore[arg-type]
+    return floor.fits(tokens.terms(query), pool(TEXTS, lexical=lexical, dense=dense, **beside), model)
 
 
 def test_one_character_is_evidence_only_where_the_query_has_nothing_longer() -> None:
