@@ -12,11 +12,15 @@ import sqlalchemy as sa
 
 from codexmem.app.operating import Ground, operations_of
 from codexmem.domain.memory import Kind
+from codexmem.domain.writer import RULES, writer_of
 from codexmem.embed.model import Embedder
+from codexmem.events.review import Review
 from codexmem.services.operations.backups import Commands
+from codexmem.services.operations.model_watch import ModelWatch
 from codexmem.services.operations.standing import Spent, WorkerState
 from codexmem.services.status import Status
 from codexmem.store.database import ACTING, Database, acting_as
+from codexmem.store.event_pages import EventPages
 from codexmem.store.keeping import KeptVectors
 from codexmem.store.schema import jobs
 from codexmem.store.tallies import Tallies
@@ -51,6 +55,7 @@ class OpsDoor:
             db, self.parts.bell, self.book.clock, live=self.parts.live, queue=self.parts.queue,
             indexer=self.store.real.indexer, vectors=self.vectors, embedder=embedder, tallies=self.tallies,
             memories=self.store.real.memories,
+            model=ModelWatch(Review(EventPages(db)), writer_of(RULES, model="", base_url="", api_key="")),
             ground=Ground(
                 lambda: WorkerState(True, True, 5.0, 1, 0, 250, None), lambda: Spent("2026-11-15", 120, 1_000), None,
                 Commands(), None, told=False,

@@ -85,7 +85,8 @@ def test_the_token_is_made_once_and_private(tmp_path: Path) -> None:
     path = tmp_path / "data" / "token"
     first = LocalToken(path)
     token = path.read_text().strip()
-    assert len(token) == 68 and token.startswith("cmt_")
+    assert len(token) == 68
+    assert token.startswith("cmt_")
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
     assert first.authenticate(token) == Identity("local", "token")

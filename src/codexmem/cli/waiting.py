@@ -4,7 +4,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from codexmem.cli.lab.door import Answer, LabDoor
+from codexmem.cli.backend import Answer
+from codexmem.cli.lab.door import LabDoor
 from codexmem.cli.progress import bar
 
 LOOK_S = 0.3

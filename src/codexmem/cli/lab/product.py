@@ -4,11 +4,12 @@ from typing import Any
 
 import click
 
+from codexmem.cli.backend import Answer
 from codexmem.cli.cells import one_line
 from codexmem.cli.frame import Command, Group, current, option
 from codexmem.cli.lab import text as lab_text
 from codexmem.cli.lab.batch import LIMIT
-from codexmem.cli.lab.door import Answer, lab_door
+from codexmem.cli.lab.door import lab_door
 from codexmem.cli.messages import say
 from codexmem.cli.store import store_options, tenant_option
 

@@ -7,9 +7,10 @@ from typing import Any
 
 import click
 
+from codexmem.cli.backend import Answer
 from codexmem.cli.frame import Command, current, option
 from codexmem.cli.lab import text as lab_text
-from codexmem.cli.lab.door import PAGE, Answer, LabDoor, lab_door
+from codexmem.cli.lab.door import PAGE, LabDoor, lab_door
 from codexmem.cli.messages import say
 from codexmem.cli.store import store_options, tenant_option
 from codexmem.cli.waiting import LOOK_S

@@ -6,10 +6,11 @@ from typing import Any
 
 import click
 
+from codexmem.cli.backend import Answer
 from codexmem.cli.cells import one_line
 from codexmem.cli.frame import Command, current, option
 from codexmem.cli.lab import text as lab_text
-from codexmem.cli.lab.door import Answer, LabDoor, lab_door
+from codexmem.cli.lab.door import LabDoor, lab_door
 from codexmem.cli.messages import say
 from codexmem.cli.output import UsageProblem
 from codexmem.cli.store import store_options, tenant_option
