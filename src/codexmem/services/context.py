@@ -170,7 +170,7 @@ class Context:
             self._prepared.set()
             threading.Thread(target=self._finder.prepare, name="codexmem-prepare", daemon=True).start()
         page = _Page(wish.project, wish.tokens)
-        page.about(self._about())
+        page.about(self._about(wish.session))
         page.section("Notes", map(_note, self._notes(wish.project)), share=_NOTE_SHARE, whole=True)
         last = self._newest(wish.project, Kind.SUMMARY, 1)
         page.section("Last session", map(_summary, last), whole=True)
@@ -181,14 +181,14 @@ class Context:
         page.section("Recent, newest first", map(_line, recent))
         return page.given()
 
-    def _about(self) -> str:
+    def _about(self, session: str) -> str:
         """What a person should know of the memory itself: that its model fails or, at first, who writes it."""
         if self._writer is None:
             return ""
         if (trouble := self._trouble()) is not None:
             return self._writer.failing(trouble, self._language)
-        first = len(self._sessions.newest(limit=2)) <= 1
-        return self._writer.described(self._language) if first else ""
+        others = [each for each in self._sessions.newest(limit=2) if each.key != session]
+        return "" if others else self._writer.described(self._language)
 
     def _for_prompt(self, wish: Wish, told: frozenset[int]) -> Given:
         text = privacy.strip(wish.prompt).strip()

@@ -145,6 +145,8 @@ def test_6_1_the_first_session_is_told_who_writes(tmp_path: Path, lang: str, sai
     settings = {"CODEXMEM_PROVIDER": "rules", "CODEXMEM_EMBEDDER": "none", "CODEXMEM_LANG": lang}
     with Server(tmp_path, settings=settings) as server:
         assert said in server.request("GET", "/api/context?project=demo&session=first").body.decode()
+        begun = {"contentSessionId": "first", "project": "demo", "prompt": "Why do orders time out?"}
+        assert server.post("/api/sessions/init", begun).status == 200
         assert server.request("GET", "/api/context?project=demo&session=second").body.decode() == ""
 
 

@@ -25,6 +25,7 @@ TIMING_COLUMNS = (
 )  # fmt: skip
 FAILURE_COLUMNS = (
     "id", "at", "atEpoch", "jobId", "kind", "sessionDbId", "messageType", "attempts", "errorClass", "error",
+    "fallback",
 )  # fmt: skip
 
 _FORMULA = tuple("=+-@\t\r\n\0")
