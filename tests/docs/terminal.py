@@ -27,11 +27,12 @@ from tests.docs.blocks import Block, compared
 PORT = "37877"
 HOME = "/home/li"
 PATIENCE_S = 60.0
+_LOCALES = {"en": "C.UTF-8", "zh": "zh_CN.UTF-8"}
 # Any program can be the agent of `mem-codecli`; this one needs no model: it says again what it was asked.
 AGENT = '#!/bin/sh\nfor asked; do :; done\necho "$asked"\n'
 # The one that codexmem is installed for.
 PYTHON = '#!/bin/sh\nPYTHONPATH="{path}" exec "{python}" "$@"\n'
-_LISTENS = re.compile(r"listens on (http://\S+)")
+_LISTENS = re.compile(r"(?:listens on|正在监听) (http://[\w.:]+)")
 _SERVED = re.compile(r"^(?P<before>(?:\w+=\S+ )*)codexmem (?P<verb>serve|worker)\b(?P<rest>[^&|;\n]*?)(?:\s+# .*)?$")
 
 
@@ -42,11 +43,14 @@ class Failed(AssertionError):
 class Terminal:
     """A shell to type a page into; ends what it started when the block ends."""
 
-    def __init__(self, home: Path, programs: Path, settings: Mapping[str, str] | None = None) -> None:
+    def __init__(self, home: Path, programs: Path, settings: Mapping[str, str] | None = None, *,
+                 language: str = "en", encoder: bool = False) -> None:  # fmt: skip
         self.home = home
         self._programs = programs
         self.port = _free_port()
-        self._settings = dict(settings or {})
+        self._settings = {"LANG": _LOCALES[language], **(settings or {})}
+        if not encoder:
+            self._settings["CODEXMEM_EMBEDDER"] = "none"  # quicker, where the page does not depend on it
         self._ids: dict[str, str] = {}  # as the page has them, as they are
         self._served: list[subprocess.Popen[bytes]] = []
 
@@ -146,11 +150,19 @@ class Terminal:
         kept = environment(self.home)
         del kept["CODEXMEM_DATA_DIR"], kept["XDG_CONFIG_HOME"]
         self._env = kept | {
-            "HOME": str(self.home), "PATH": f"{self._programs}:{agents}:{os.environ['PATH']}", "LANG": "C.UTF-8",
-            "CODEXMEM_PORT": str(self.port), "CODEXMEM_EMBEDDER": "none", "CODEXMEM_AUTOSTART": "0",
+            "HOME": str(self.home), "PATH": f"{self._programs}:{agents}:{os.environ['PATH']}",
+            "CODEXMEM_PORT": str(self.port), "CODEXMEM_AUTOSTART": "0",
             "GIT_CONFIG_NOSYSTEM": "1", **self._settings,
         }  # fmt: skip
-        for name in ("XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR"):
+        for name in (
+            "LC_ALL",
+            "LC_MESSAGES",
+            "LANGUAGE",
+            "XDG_DATA_HOME",
+            "XDG_STATE_HOME",
+            "XDG_CACHE_HOME",
+            "XDG_RUNTIME_DIR",
+        ):
             self._env.pop(name, None)
         start_repository(self.home / "shop")
 

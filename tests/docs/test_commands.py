@@ -26,9 +26,18 @@ ENGLISH = {page.name: page for page in RUNNABLE if page.language == "en"}
 NEEDS_POSTGRESQL = {page.name for page in RUNNABLE if "$POSTGRESQL" in page.text}
 
 
+# Typed one after the other, as the first tells the reader to; see below.
+FIRST_HOUR = ("README.md", "tutorial.md")
+
+
 def distinct(page: Page) -> bool:
-    """Whether its commands are other ones than those of its English page, which are run already."""
-    return page.language == "en" or page.name not in ENGLISH or typed(page.path) != typed(ENGLISH[page.name].path)
+    """Whether it types or shows something else than its English page, whose commands are run already."""
+    if page.name in FIRST_HOUR:
+        return False
+    if page.language == "en" or page.name not in ENGLISH:
+        return True
+    shows = any(step.printed for block in blocks(page.text) if block.is_run for step in block.steps)
+    return shows or typed(page.path) != typed(ENGLISH[page.name].path)
 
 
 def _claude_mem(home: Path) -> None:
@@ -59,10 +68,23 @@ def test_every_command_does_what_the_page_says(
         settings["POSTGRESQL"] = server.create_database(f"docs_{page.language}_{page.name.partition('.')[0]}")
     if page.name in PREPARED:
         PREPARED[page.name](tmp_path)
-    with Terminal(tmp_path, programs, settings) as terminal:
-        for block in blocks(page.text):
-            if block.is_run:
-                terminal.run(block)
+    with Terminal(tmp_path, programs, settings, language=page.language) as terminal:
+        _typed_into(terminal, page)
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_readme_and_then_the_tutorial_in_one_shell(language: str, programs: Path, tmp_path: Path) -> None:
+    """With the encoder, as the README tells people to install it."""
+    named = {(page.name, page.language): page for page in RUNNABLE}
+    with Terminal(tmp_path, programs, language=language, encoder=True) as terminal:
+        for name in FIRST_HOUR:
+            _typed_into(terminal, named[name, language])
+
+
+def _typed_into(terminal: Terminal, page: Page) -> None:
+    for block in blocks(page.text):
+        if block.is_run:
+            terminal.run(block)
 
 
 # Every block that is not run, and why. They are few, and each has a reason that holds.

