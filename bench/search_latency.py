@@ -50,8 +50,9 @@ _STEPS = ("query", "embed", "lexical", "vectors", "candidates", "rank", "rows")
 
 @dataclass(slots=True)
 class Overheard:
-    """What one index sent for one question, and what it made of the answers."""
+    """What one lookup in an index sent, and what it made of the answers."""
 
+    index: str  # lexical or vectors
     statements: list[tuple[str, Any]] = field(default_factory=list)
     hits: list[Hit] = field(default_factory=list)
 
@@ -68,12 +69,12 @@ class Listener:
         if overheard is not None:
             overheard.statements.append((statement, values))
 
-    def finding(self, find: Callable[..., list[Hit]], into: list[Overheard]) -> Callable[..., list[Hit]]:
+    def finding(self, name: str, find: Callable[..., list[Hit]], into: list[Overheard]) -> Callable[..., list[Hit]]:
         """The same search of an index, overheard."""
 
         @functools.wraps(find)
         def found(*args: Any, **named: Any) -> list[Hit]:
-            self._listening.to = overheard = Overheard()
+            self._listening.to = overheard = Overheard(name)
             try:
                 overheard.hits = find(*args, **named)
             finally:
@@ -91,7 +92,7 @@ class Product:
         self._core = core
         self._listener = Listener(_readers(core))
         finder = core.recall._finder
-        self._indexes: tuple[TextIndex, VectorIndex] = (finder._text, finder._vectors)
+        self._indexes: dict[str, TextIndex | VectorIndex] = {"lexical": finder._text, "vectors": finder._vectors}
 
     def search(self, question: Question, scope: str) -> Answer:
         """As every door does."""
@@ -99,11 +100,11 @@ class Product:
         return self._core.recall.search(Search(question.text, wanted))
 
     def overhear(self, question: Question, scope: str) -> list[Overheard]:
-        """What the text index and the vector index send for this question."""
+        """What the text index and the vector index send for this question; the text index may be asked twice."""
         heard: list[Overheard] = []
         with ExitStack() as overheard:
-            for index in self._indexes:
-                find = self._listener.finding(index.find, heard)
+            for name, index in self._indexes.items():
+                find = self._listener.finding(name, index.find, heard)
                 overheard.enter_context(mock.patch.object(index, "find", find))
             self.search(question, scope)
         return heard
@@ -133,7 +134,7 @@ class Bare:
         self._connection: Any = self._pooled.driver_connection
 
     def ask(self, heard: Sequence[Overheard]) -> tuple[list[float], list[list[Any]]]:
-        """Send the statements of each index; returns the milliseconds and the rows of each."""
+        """Send the statements of each lookup; returns the milliseconds and the rows of each."""
         took, found = [], []
         self._connection.execute(self._begin)
         for overheard in heard:
@@ -207,8 +208,10 @@ def measure(product: Product, bare: Bare, questions: Sequence[Question], scope: 
             took, _ = bare.ask(heard)
         if number < _WARM:
             continue
-        for name, value in zip(times, (spent, sum(took), *took), strict=True):
-            times[name].append(value)
+        times["product"].append(spent)
+        times["bare"].append(sum(took))
+        for index in ("lexical", "vectors"):
+            times[index].append(sum(ms for ms, each in zip(took, heard, strict=True) if each.index == index))
         for step in _STEPS:
             steps[step].append(answer.timings_ms.get(step, 0.0))
         statements += sum(len(each.statements) for each in heard)
