@@ -21,6 +21,8 @@ from codexmem.domain.event import EventType
 from codexmem.domain.lab import RunOutput, RunTask
 from codexmem.services.lab.journal import Journal
 
+CONFIGURED = "http://127.0.0.1:9/v1"  # a batch is refused without a model; these agents never ask this one
+
 
 class CountingModel:
     """A model over HTTP that takes its time and remembers every call, also of callers that died meanwhile."""

@@ -26,7 +26,7 @@ from typing import Any
 
 from bench import report
 from bench.kill import _raw as raw
-from bench.lab_agent import CountingModel
+from bench.lab_agent import CONFIGURED, CountingModel
 from bench.stores import stores
 from bench.victim import Victim
 from codexmem.domain.lab import ENDED, ending
@@ -249,7 +249,7 @@ def soak(engine: str, *, kills: int, seed: int, lease_ms: int = 2_000, parent: P
         given = {
             "LAB_AGENT": "bench.lab_agent:steps", "LAB_MODEL_URL": model.url, "LAB_STEPS": str(STEPS),
             "LAB_LEASE_MS": str(lease_ms), "PYTHONPATH": os.pathsep.join((str(ROOT / "src"), str(ROOT))),
-            "CODEXMEM_EMBEDDER": "none",
+            "CODEXMEM_EMBEDDER": "none", "CODEXMEM_OPENAI_BASE_URL": CONFIGURED,
         }  # fmt: skip
         victim = Victim(made.home, url, byte_code=byte_code, module="bench.lab_program", environment=given)
         if engine == "postgresql":

@@ -20,6 +20,7 @@ from typing import Any
 
 from bench import report
 from bench.kill import _raw as raw
+from bench.lab_agent import CONFIGURED
 from bench.lab_kills import ROOT, Workers
 from bench.stores import Stores, stores
 from bench.victim import Victim
@@ -47,7 +48,8 @@ def team(made: Stores, seconds: float) -> Iterator[tuple[Core, Workers, str]]:
     url = made.fresh()
     given = {
         "LAB_AGENT": "bench.lab_agent:waiting", "LAB_SECONDS": str(seconds), "CODEXMEM_EMBEDDER": "none",
-        "CODEXMEM_WORKER_THREADS": str(THREADS), "PYTHONPATH": f"{ROOT / 'src'}:{ROOT}",
+        "CODEXMEM_WORKER_THREADS": str(THREADS), "CODEXMEM_OPENAI_BASE_URL": CONFIGURED,
+        "PYTHONPATH": f"{ROOT / 'src'}:{ROOT}",
     }  # fmt: skip
     victim = Victim(made.home, url, module="bench.lab_program", environment=given)
     workers = Workers(made.home, [*victim._program(), "worker", *victim._store()], victim._environment(), WORKERS)
@@ -63,7 +65,8 @@ def team(made: Stores, seconds: float) -> Iterator[tuple[Core, Workers, str]]:
 def opened(url: str, home: Path) -> Core:
     """Everything on a store, without a worker."""
     home.mkdir(exist_ok=True)
-    return open_core(load({"data_dir": str(home), "database_url": url, "embedder": "none"}, {}, home))
+    given = {"data_dir": str(home), "database_url": url, "embedder": "none", "openai_base_url": CONFIGURED}
+    return open_core(load(given, {}, home))
 
 
 def turns(made: Stores, sizes: Sequence[int] = SIZES, *, run_s: float = 0.05) -> dict[str, Any]:
