@@ -167,10 +167,15 @@ class Intake:
             return Completed(touched.session.id)
 
     def _touched(self, report: HookReport) -> Touched:
+        said = report.project.strip()[:MAX_PROJECT]
         touched = self._sessions.touch(
-            _required(report.session), project=_project(report)[:MAX_PROJECT], platform=report.platform[:64],
+            _required(report.session), project=said or _folder(report.cwd), platform=report.platform[:64],
             cwd=report.cwd[:MAX_KEY], now_ms=self._when(report),
         )  # fmt: skip
+        session = touched.session
+        if said and session.project != said and session.project == _folder(session.cwd):
+            # What was taken from the directory was a guess.
+            touched = replace(touched, session=self._sessions.assign(session, said))
         if touched.new:
             self._tell(touched.session)
             self._begun(touched.session)
@@ -243,9 +248,9 @@ def _clean(value: Any) -> Any:
     return clipping.clip_value(redaction.redact_value(privacy.strip_value(value)))
 
 
-def _project(report: HookReport) -> str:
-    """The reported project, else the name of the working directory, which may be on another machine than this."""
-    return report.project.strip() or (project.identity(report.cwd, lambda _: None) if report.cwd.strip() else "")
+def _folder(cwd: str) -> str:
+    """The name of a working directory, which may be on another machine than this."""
+    return project.identity(cwd, lambda _: None)[:MAX_PROJECT] if cwd.strip() else ""
 
 
 def _required(key: str) -> str:

@@ -59,6 +59,11 @@ class Sessions:
         row = tx.run(_touch, of_key=key, project=project, platform=platform, cwd=cwd, now=now_ms).mappings().first()
         return Touched(_session(row), Gathering(row["gathering"], row["gathered"])) if row is not None else None
 
+    def assign(self, session: Session, project: str) -> Session:
+        """Put the session into a project."""
+        with self._db.transaction() as tx:
+            return _session(tx.run(_assign, of_id=session.id, project=project).mappings().one())
+
     def begin_turn(self, session: Session, *, private: bool) -> Session:
         """One more prompt; a completed session that is spoken to again is active again."""
         with self._db.transaction() as tx:
@@ -147,6 +152,12 @@ _touch = (
     )
     .returning(*_columns, _s.gathering, _s.gathered)
 )  # fmt: skip
+_assign = (
+    sa.update(sessions)
+    .where(_s.tenant == ACTING, _s.id == bindparam("of_id"))
+    .values(project=bindparam("project"))
+    .returning(*_columns)
+)
 _begin_turn = (
     sa.update(sessions)
     .where(_s.tenant == ACTING, _s.id == bindparam("of_id"))
