@@ -119,7 +119,8 @@ def test_a_server_whose_workers_are_away_stays_ready_and_tells_the_stall(team: S
         assert save(url, "remember this", **authorized).status_code == 200  # and the tenant's chores are queued
         clock.advance(300_000)
         reply = httpx.get(f"{url}/api/readiness")
-        assert (reply.status_code, reply.json()) == (200, {"status": "stalled"})
+        assert (reply.status_code, reply.json()["status"]) == (200, "stalled")
+        assert "none was started" in reply.json()["reason"]
         assert save(url, "and this", **authorized).status_code == 200
         figures = httpx.get(f"{url}/metrics", headers=authorized).text
         assert "codexmem_ready 1.0" in figures

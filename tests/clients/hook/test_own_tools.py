@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from codexmem.domain import own_tools
-from codexmem.surfaces.mcp.tool import Tool
+from codexmem.surfaces.mcp import toolsets
+from codexmem.surfaces.mcp.tool import Tool, Toolset
 from codexmem.surfaces.mcp.toolsets import TOOLSETS
 from tests._support.hook_door import HookDoor
 
@@ -46,6 +47,7 @@ def test_the_hook_knows_the_tools_that_there_are() -> None:
     assert own_tools.TOOLS == OFFERED
 
 
-def test_a_tool_that_hooks_do_not_know_cannot_be_made() -> None:
+def test_a_tool_that_hooks_do_not_know_cannot_be_offered() -> None:
+    tool: Tool[Any] = Tool("brand_new", "", "", {}, lambda *_: None)  # type: ignore[arg-type, return-value]
     with pytest.raises(ValueError, match="own_tools"):
-        Tool("brand_new", "", "", {}, lambda *_: None)  # type: ignore[arg-type]
+        toolsets.named(Toolset("new", (tool,), ""))

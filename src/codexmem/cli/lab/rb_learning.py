@@ -35,7 +35,7 @@ def learn(run_id: str, wait: bool, **where: Any) -> int:
     output.result(job, _job_line(job))
     learned = job["status"] == "completed"
     if learned and job["reason"]:
-        output.note(say(f"rb.reason_{job['reason']}"), good=False)
+        output.note(_reason(job), good=False)
     elif learned:
         output.note(say("rb.learned", count=job["n_ops"], delta=job["delta_id"]), good=True)
     return 0 if learned else FAILURE
@@ -134,8 +134,17 @@ def _op_line(op: Mapping[str, Any], side: str) -> str:
     return f"{op['op']:<8}mem:{op['mem_id']}  {cut(one_line(str(state.get('content', ''))), lab_text.LINE)}".rstrip()
 
 
+_REASONS = {"dry_run": "rb.reason_dry_run"}
+
+
+def _reason(job: Mapping[str, Any]) -> str:
+    """Why nothing was learned, in words; empty if something was."""
+    reason = str(job.get("reason") or "")
+    return say(_REASONS[reason]) if reason in _REASONS else reason
+
+
 def _job_line(job: Mapping[str, Any]) -> str:
     parts = [job["rb_job_id"], job["status"], lab_text.at(job.get("created_at")), job.get("delta_id") or "",
              cut(one_line(job.get("error") or ""), lab_text.LINE),
-             say(f"rb.reason_{job['reason']}") if job.get("reason") else ""]  # fmt: skip
+             _reason(job)]  # fmt: skip
     return "  ".join(part for part in parts if part)

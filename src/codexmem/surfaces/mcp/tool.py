@@ -10,8 +10,6 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel
 
-from codexmem.domain import own_tools
-
 S_contra = TypeVar("S_contra", contravariant=True)
 
 
@@ -45,11 +43,6 @@ class Tool(Generic[S_contra]):
     destroys: bool = False  # may take away what somebody wrote
     repeatable: bool = True  # the same call again changes nothing more
     other_names: tuple[str, ...] = ()  # answered, but not listed
-
-    def __post_init__(self) -> None:
-        unknown = {self.name, *self.other_names} - own_tools.TOOLS
-        if unknown:
-            raise ValueError(f"hooks would capture calls of {', '.join(sorted(unknown))}: add them to domain.own_tools")
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from typing import Protocol
 
+from codexmem.domain import own_tools
 from codexmem.services.context import Context
 from codexmem.surfaces._kit.knowledge import Services as KnowledgeServices
 from codexmem.surfaces._kit.recall.answers import Services as RecallServices
@@ -21,5 +22,14 @@ class Services(RecallServices, NotesServices, ForgettingServices, KnowledgeServi
     def context(self) -> Context: ...
 
 
-TOOLSETS: dict[str, Toolset[Services]] = {toolset.name: toolset for toolset in (RECALL, NOTES, KNOWLEDGE, FORGET)}
+def named(*toolsets: Toolset[Services]) -> dict[str, Toolset[Services]]:
+    """Toolsets by name; a tool that hooks do not know as ours is refused, because they would capture its calls."""
+    tools = [tool for toolset in toolsets for tool in toolset.tools]
+    unknown = {name for tool in tools for name in (tool.name, *tool.other_names)} - own_tools.TOOLS
+    if unknown:
+        raise ValueError(f"hooks would capture calls of {', '.join(sorted(unknown))}: add them to domain.own_tools")
+    return {toolset.name: toolset for toolset in toolsets}
+
+
+TOOLSETS = named(RECALL, NOTES, KNOWLEDGE, FORGET)
 DEFAULT = ("recall", "notes")
