@@ -141,14 +141,19 @@ def test_without_a_server_the_store_itself_is_tried_and_the_doors_are_skipped(
     assert rows(data_dir) == before
 
 
-def test_another_stores_server_on_the_usual_port_is_left_alone(
+def test_another_stores_server_on_the_given_port_is_left_alone(
     call: Call, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CODEXMEM_DATA_DIR", str(tmp_path / "data"))
     monkeypatch.setenv("CODEXMEM_PORT", str(server.port))
     fill(tmp_path / "data", ["one"])
+    before = rows(server.data_dir)
     found = doors(call("doctor", "--canary", "--json").json)
     assert (found["door:store"]["state"], found["door:http"]["state"]) == ("ok", "skipped")
+    assert rows(server.data_dir) == before
+    monkeypatch.setenv("CODEXMEM_DATA_DIR", str(server.data_dir))
+    own = doors(call("doctor", "--canary", "--json").json)
+    assert {name: each["state"] for name, each in own.items()} == dict.fromkeys(DOORS, "ok")
 
 
 def test_a_memory_that_is_not_found_again_and_a_strange_answer_are_failures() -> None:

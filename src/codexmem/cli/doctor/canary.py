@@ -32,11 +32,14 @@ _LETTERS = str.maketrans("0123456789", "ghijklmnop")  # a word of letters is one
 
 def through_doors(settings: Settings, *, sound: bool) -> Iterator[Finding]:
     """One finding for each door: found, or exactly what failed, or why it was not tried; a damaged store is spared."""
-    from codexmem.clients import starting
+    from codexmem.clients import background, starting
 
-    # Not whoever listens on the usual port: that may be the server of another store.
     place = place_of(settings)
     url = starting.told(place)
+    if place.port_given and not place.url:
+        # A port may lead to the server of another store, where nothing of ours may be written.
+        running = background.look(place)
+        url = url if running is not None and running.own else ""
     try:
         key = starting.headers(place).get("Authorization", "").removeprefix("Bearer ")
     except CodexmemError as error:
