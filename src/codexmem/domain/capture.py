@@ -15,13 +15,6 @@ from codexmem.domain import own_tools
 MAX_PROMPT = 4_000  # characters of a prompt that are kept
 MAX_MESSAGE = 16_000  # characters of an agent's last message that are kept
 
-# Tools that say nothing about the work.
-SKIPPED_TOOLS = (
-    *("ListMcpResourcesTool", "SlashCommand", "Skill", "TodoWrite", "AskUserQuestion"),
-    # The same as other agents name them, and how they look for tools and keep their own plans.
-    *("tool_search", "todo_write", "skill", "ask_user_question", "exit_plan_mode", "update_plan", "request_user_input"),
-    *("get_goal", "create_goal", "update_goal", "list_mcp_resources", "list_mcp_resource_templates"),
-)
 _EDITORS = frozenset({"Edit", "Write", "Read", "NotebookEdit"})
 
 

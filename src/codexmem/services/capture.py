@@ -16,7 +16,6 @@ from codexmem.domain.attrs import PromptAttrs
 from codexmem.domain.capture import (
     MAX_MESSAGE,
     MAX_PROMPT,
-    SKIPPED_TOOLS,
     Capture,
     Captured,
     HookReport,
@@ -34,6 +33,7 @@ from codexmem.domain.ids import Clock
 from codexmem.domain.job import NewJob
 from codexmem.domain.memory import MAX_KEY, MAX_PROJECT, Draft, Kind, Origin, State
 from codexmem.domain.session import Session
+from codexmem.domain.skipped_tools import SKIPPED_TOOLS
 from codexmem.events.log import Log
 from codexmem.jobs.queue import Enqueued, Queue
 from codexmem.services.memories import Memories

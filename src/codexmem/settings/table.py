@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from codexmem.domain.capture import SKIPPED_TOOLS
+from codexmem.domain.skipped_tools import SKIPPED_TOOLS
 from codexmem.domain.written import Parse, choice, integer, switch, text, web_url
 from codexmem.settings.parse import collection, database_url, model, names, path
 

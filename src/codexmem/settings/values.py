@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
-from codexmem.domain.capture import SKIPPED_TOOLS
+from codexmem.domain.skipped_tools import SKIPPED_TOOLS
 from codexmem.domain.writer import Writer, writer_of
 from codexmem.settings.table import BY_NAME, DEFAULT_MODEL, SETTINGS
 
