@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -172,7 +173,8 @@ def test_undo_shows_first_and_asks(call: Call, theirs: Path) -> None:
 
 def test_undo_leaves_what_was_written_since(call: Call, theirs: Path, data_dir: Path) -> None:
     source = call("import", "claude-mem", str(theirs), "--json").json["source"]
-    retitle(data_dir, call("search", "port", "--kind", "observation", "--json").json["results"][0]["seq"])
+    found = call("search", "port", "--all-projects", "--kind", "observation", "--json").json["results"]
+    retitle(data_dir, found[0]["seq"])
     assert "1 of them were written by others since" in call("undo", source, "--dry-run").out
     said = call("undo", source, "--yes")
     assert "5 memories taken back" in said.err
@@ -196,7 +198,7 @@ def test_forget_asks_and_erases(call: Call, theirs: Path) -> None:
     assert "须恰好指定一种" in call("forget", "--id", "1", "--project", "x", "--lang", "zh").err
     assert call("forget", "--project", "shop", "--yes", "--json").json == {"found": 3, "erased": 3, "project": "shop"}
     assert titles(call, "port") == []
-    numbers = [str(each["seq"]) for each in call("search", "登录", "--json").json["results"]]
+    numbers = [str(each["seq"]) for each in call("search", "登录", "--all-projects", "--json").json["results"]]
     assert call("forget", "--id", numbers[0], "--id", "999", "--yes", "--json").json["erased"] == 1
     assert call("forget", "--session", "s-zh", "--yes").out == "2\n"
     # Forgotten for good is forgotten by the importer too.
@@ -254,10 +256,15 @@ def test_a_large_import_through_a_server_comes_in_batches(call: Call, tmp_path: 
 def test_a_store_that_somebody_else_has_open_says_who(call: Call, theirs: Path, data_dir: Path) -> None:
     db = open_database(sqlite_url(data_dir / "codexmem.db"))
     try:
-        assert "in use by another codexmem process" in call("import", "claude-mem", str(theirs)).err
-        (data_dir / "server.json").write_text(json.dumps({"url": "http://127.0.0.1:9", "pid": 1}))
-        silent = call("import", "claude-mem", str(theirs), "--lang", "zh")
-        assert (silent.code, "处的服务器没有应答" in silent.err) == (6, True)
+        # A server that does not answer may have been killed: who has the store is told by its lock.
+        for announced in ({}, {"url": "http://127.0.0.1:9", "pid": 1}):
+            (data_dir / "server.json").write_text(json.dumps(announced))
+            said = call("import", "claude-mem", str(theirs))
+            assert (said.code, f"in use by another codexmem process (pid {os.getpid()})" in said.err) == (6, True)
+            chinese = call("import", "claude-mem", str(theirs), "--lang", "zh")
+            assert (chinese.code, f"正被另一个 codexmem 进程（pid {os.getpid()}）使用" in chinese.err) == (6, True)
+            assert "codexmem stop" in said.err
+            assert "codexmem stop" in chinese.err
     finally:
         db.close()
 

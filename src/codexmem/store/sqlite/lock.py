@@ -27,10 +27,12 @@ class OwnerLock:
         try:
             self._lock.acquire(timeout=0)
         except Timeout:
+            pid = self._holder()
+            who: dict[str, object] = {"reason": "store_owned", "pid": pid} if pid else {"reason": "store_in_use"}
             raise Unavailable(
-                f"{self._store} is in use by another codexmem process{self._holder()}",
+                f"{self._store} is in use by another codexmem process{f' (pid {pid})' if pid else ''}",
                 hint="stop the server with: codexmem stop; then try again",
-                details={"reason": "store_in_use", "path": str(self._store)},
+                details={**who, "path": str(self._store)},
             ) from None
         self._owner.write_text(json.dumps({"pid": os.getpid()}), encoding="utf-8")
 
@@ -39,8 +41,8 @@ class OwnerLock:
         self._owner.unlink(missing_ok=True)
         self._lock.release()
 
-    def _holder(self) -> str:
+    def _holder(self) -> int | None:
         try:
-            return f" (pid {json.loads(self._owner.read_text(encoding='utf-8'))['pid']})"
-        except (OSError, ValueError, KeyError):
-            return ""
+            return int(json.loads(self._owner.read_text(encoding="utf-8"))["pid"])
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
