@@ -103,8 +103,12 @@ def test_workspaces_are_made_listed_and_removed(call: Call, way: str, data_dir: 
     assert not path.exists()
     assert call("workspace", "rm", "task-42", "--yes").code == 3
     assert call("workspace", "ls").err == "no task has a workspace\n"
-    for name in ("..", "a/b", "", "任务"):
+    for name in ("..", "a/b", ""):
         assert call("workspace", "init", name).code == 2
+    chinese = call("workspace", "init", "任务-42")
+    assert (chinese.code, Path(chinese.out.strip()).name) == (0, "任务-42")
+    assert [each["task"] for each in told(call, "workspace", "ls")["workspaces"]] == ["任务-42"]
+    assert call("workspace", "rm", "任务-42", "--yes").out == chinese.out
 
 
 @pytest.mark.sqlite

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from codexmem.store.opening import upgrade_store
-from tests._support.model_server import ModelServer
+from tests._support.model_server import ModelServer, refused
 from tests._support.postgres import PostgresServer
 from tests._support.server import Server
 from tests.cli.conftest import Call
@@ -229,9 +229,11 @@ def test_what_is_refused_says_why(call: Call, server: Server) -> None:
 
 
 def test_a_run_that_fails_ends_the_command_with_1(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("OPENAI_API_KEY", "CODEXMEM_OPENAI_API_KEY", "CODEXMEM_OPENAI_BASE_URL"):
-        monkeypatch.delenv(name, raising=False)
-    said = call("batch", "new", "no model is configured", "--wait")
+    with ModelServer(script=lambda _: refused(401, "no such key")) as model:
+        monkeypatch.setenv("CODEXMEM_OPENAI_BASE_URL", model.url)
+        monkeypatch.setenv("CODEXMEM_OPENAI_API_KEY", "wrong")
+        said = call("batch", "new", "the model refuses the key", "--wait")
+    assert model.count
     assert said.code == 1
     assert "failed" in said.out
     run_id = told(call, "run", "ls", "--status", "failed")["items"][0]["run_id"]
