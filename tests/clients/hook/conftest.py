@@ -58,9 +58,11 @@ def hook(data: Path, tmp_path: Path) -> Call:
             (data / "server.json").write_text(json.dumps({"url": url, "pid": 1}))
         env = {
             "PATH": os.environ["PATH"], "HOME": str(tmp_path), "PYTHONPATH": str(SOURCES), "CODEXMEM_AUTOSTART": "0",
-            "CODEXMEM_DATA_DIR": str(data), "CODEXMEM_PORT": "9", "PYTHONDONTWRITEBYTECODE": "1",
-            "TMPDIR": str(tmp_path / "tmp"), **environ,
+            "CODEXMEM_DATA_DIR": str(data), "PYTHONDONTWRITEBYTECODE": "1", "TMPDIR": str(tmp_path / "tmp"),
         }  # fmt: skip
+        if not (data / "server.json").exists():
+            env["CODEXMEM_PORT"] = "9"  # nobody listens there; a port in the environment wins over an announcement
+        env |= environ
         given = payload if isinstance(payload, bytes) else json.dumps(payload, ensure_ascii=False).encode()
         began = time.monotonic()
         done = subprocess.run(

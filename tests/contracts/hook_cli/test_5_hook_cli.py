@@ -25,7 +25,9 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 def hook(data_dir: Path, platform: str, event: str, said: Any) -> str:
     command = [sys.executable, "-m", "codexmem.cli", "hook", platform, event]
-    env = environment(data_dir, CODEXMEM_AUTOSTART="0", CODEXMEM_PORT="9")
+    env = environment(data_dir, CODEXMEM_AUTOSTART="0")
+    if not (data_dir / "server.json").exists():
+        env["CODEXMEM_PORT"] = "9"  # nobody listens there; a port in the environment wins over an announcement
     given = said if isinstance(said, bytes) else json.dumps(said).encode()
     done = subprocess.run(command, env=env, input=given, capture_output=True, check=False, cwd=data_dir)
     assert (done.returncode, done.stderr) == (0, b"")
