@@ -19,6 +19,7 @@ from typing import Any
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from bench import report
+from bench.lab_agent import CONFIGURED
 from bench.stores import folder
 from codexmem.app import open_core
 from codexmem.app.core import Core
@@ -110,7 +111,7 @@ def entry(number: int) -> Entry:
 
 def seed(home: Path, count: int) -> str:
     """A data directory with such a run; returns the run's id."""
-    core = open_core(load({"data_dir": str(home), "embedder": "none"}, {}, home))
+    core = open_core(load({"data_dir": str(home), "embedder": "none", "openai_base_url": CONFIGURED}, {}, home))
     try:
         with acting_as("local"):
             return fill(core, count)
