@@ -75,7 +75,7 @@ def test_every_command_does_what_the_page_says(
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_the_readme_and_then_the_tutorial_in_one_shell(language: str, programs: Path, tmp_path: Path) -> None:
     """With the encoder, as the README tells people to install it."""
-    named = {(page.name, page.language): page for page in RUNNABLE}
+    named: dict[tuple[str, str], Page] = {(page.name, page.language): page for page in RUNNABLE}
     with Terminal(tmp_path, programs, language=language, encoder=True) as terminal:
         for name in FIRST_HOUR:
             _typed_into(terminal, named[name, language])

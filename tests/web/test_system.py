@@ -157,7 +157,7 @@ def test_a_quiet_server_says_how_to_begin(browser: Browser, quiet: Server, langu
     visit = Visitor(browser, f"http://127.0.0.1:{quiet.port}")
     page = visit("/ui/system", language)
     expect(panel(page, words["agents"])).to_contain_text(words["no agents"])
-    expect(panel(page, words["agents"])).to_contain_text("codexmem-hook raw session-init")
+    expect(panel(page, words["agents"])).to_contain_text("codexmem install --detect")
     expect(panel(page, words["backups"])).to_contain_text(words["no backups"])
     expect(panel(page, words["backups"])).to_contain_text("codexmem backup")
     expect(panel(page, words["work"])).to_contain_text(words["idle"])

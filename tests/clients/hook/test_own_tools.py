@@ -48,6 +48,6 @@ def test_the_hook_knows_the_tools_that_there_are() -> None:
 
 
 def test_a_tool_that_hooks_do_not_know_cannot_be_offered() -> None:
-    tool: Tool[Any] = Tool("brand_new", "", "", {}, lambda *_: None)  # type: ignore[arg-type, return-value]
+    tool: Tool[Any] = Tool("brand_new", "", "", {}, lambda *_: None)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="own_tools"):
         toolsets.named(Toolset("new", (tool,), ""))

@@ -1,4 +1,4 @@
-// What was undone and so is hidden, and the button that brings it back; the newest undoing first, if there were several.
+// What was undone and so is hidden, and the button that brings it back; the newest undo first.
 import { Button } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
