@@ -123,7 +123,7 @@ def ensure(place: Place, wait_s: float = READY_S) -> str:
 
 def _ready(url: str) -> bool:
     # One whose store is in trouble, or whose queue stands, answers what it can and says what it cannot.
-    return _phase(url) in {"ready", "unavailable", "stalled"}
+    return _phase(url) in {"ready", "unavailable"}
 
 
 def _listens(url: str) -> bool:
@@ -135,7 +135,10 @@ def _phase(url: str) -> str | None:
     connection = connect(url, _LOOK_S)
     try:
         connection.request("GET", "/api/readiness")
-        said = json_text.loads(connection.getresponse().read(65536))
+        reply = connection.getresponse()
+        if reply.status == http.HTTPStatus.OK:
+            return "ready"
+        said = json_text.loads(reply.read(65536))
         return str(said.get("status", "")) if isinstance(said, dict) else ""
     except ValueError:
         return ""

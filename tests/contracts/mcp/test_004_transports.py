@@ -14,7 +14,7 @@ from tests._support.server import Server
 PARAMETERS = {
     "read_memory": {"uri"},
     "create_memory": {"uri", "content", "priority", "disclosure"},
-    "update_memory": {"uri", "content", "old_string", "new_string", "append", "priority", "disclosure"},
+    "update_memory": {"uri", "content", "old_string", "new_string", "append", "priority", "disclosure", "status"},
     "delete_memory": {"uri", "force"},
     "search_memory": {"query", "domain", "limit", "priority_min", "priority_max"},
     "preload_memory": {"context_type", "context_data"},
