@@ -98,7 +98,17 @@ class FuzzedLab:
 def fuzzed_lab(data_dir: Path, **given: Any) -> Iterator[FuzzedLab]:
     """A lab with a judged run, lessons, products and presets in it; no worker runs while it is fuzzed."""
     documents = {f"kb_{name}_dir": str(SAMPLE / name) for name in ("principles", "modulation")}
-    chosen = load({"data_dir": str(data_dir), "embedder": "none", **documents, **given}, {}, data_dir)
+    chosen = load(
+        {
+            "data_dir": str(data_dir),
+            "embedder": "none",
+            "openai_base_url": "http://127.0.0.1:9/v1",
+            **documents,
+            **given,
+        },
+        {},
+        data_dir,
+    )
     core = open_core(chosen)
     try:
         with acting_as(LOCAL):

@@ -63,9 +63,7 @@ def test_a_deleted_note_is_seen_and_restored(notes: Notes) -> None:
     assert notes.read("a")["deleted"]
     assert notes.refused("/update", 404, uri=uri, content="x")["details"]["reason"] == "note_deleted"
     back = notes.post("/restore", uri=uri)
-    assert (back["note"]["deleted"], back["note"]["content"], back["version"], back["lost_uris"]) == (
-        False, "stands", 3, [],
-    )  # fmt: skip
+    assert (back["note"]["deleted"], back["note"]["content"], back["version"]) == (False, "stands", 3)
     assert back["changed"] == ["status"]
 
 
@@ -104,7 +102,7 @@ def test_a_rollback_is_previewed_made_and_taken_back(notes: Notes) -> None:
     uri = notes.uri("a")
     notes.post("/update", uri=uri, content="second", priority=2)
     preview = notes.get("/rollback/preview", uri=uri, version=1)
-    assert (preview["version"], preview["to"], preview["restores"], preview["lost_uris"]) == (2, 1, False, [])
+    assert (preview["version"], preview["to"], preview["restores"]) == (2, 1, False)
     assert (preview["before"]["content"], preview["after"]["content"]) == ("second", "first")
     assert fields(preview["changes"]) == {"priority": (2, 4)}
     assert notes.read("a")["version"] == 2
@@ -113,15 +111,15 @@ def test_a_rollback_is_previewed_made_and_taken_back(notes: Notes) -> None:
     assert notes.post("/rollback", uri=uri, version=done["former_version"])["note"]["content"] == "second"
 
 
-def test_a_preview_tells_addresses_that_others_have_taken(notes: Notes) -> None:
+def test_a_rollback_leaves_addresses_as_they_are(notes: Notes) -> None:
     notes.create("a", "first")
     uri, taken = notes.uri("a"), notes.uri("taken")
     notes.post("/aliases", uri=uri, alias=taken)
     notes.post("/aliases/remove", uri=uri, alias=taken)
     notes.create("taken", "another's now")
     preview = notes.get("/rollback/preview", uri=uri, version=2)
-    assert (preview["lost_uris"], preview["after"]["uris"], preview["changes"]) == ([taken], [uri], [])
-    assert notes.post("/rollback", uri=uri, version=2)["lost_uris"] == [taken]
+    assert (preview["after"]["uris"], preview["changes"]) == ([uri], [])
+    assert notes.post("/rollback", uri=uri, version=2)["note"]["aliases"] == []
     assert notes.read("taken")["content"] == "another's now"
 
 
