@@ -63,7 +63,7 @@ def test_a_request_is_answered(tmp_path: Path) -> None:
             run = ended_run(lab, dry_run=False, recipes_per_run=2, overrides={"openai_api_base": other.url})
             assert (run["status"], ours.count) == ("completed", before)
             assert {asked.key for asked in other.asked} == {"Bearer none"}
-            run = ended_run(lab, dry_run=True, recipes_per_run=3)
+            run = ended_run(lab, dry_run=True, recipes_per_run=3, user_request="copper coupling, 铜 偶联")
             assert (run["status"], ours.count) == ("completed", before)
             batch = lab.get(f"/batches/{run['batch_id']}").json["batch"]
             assert batch["config_snapshot"]["profile"] == "c2xc"
