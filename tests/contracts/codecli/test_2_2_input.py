@@ -135,7 +135,7 @@ def test_what_is_no_prompt_passes_to_the_byte(given: bytes, wrapped: Wrapped) ->
 def test_a_prompt_of_any_length_keeps_every_byte(wrapped: Wrapped) -> None:
     wrapped.knows()
     wrapped.agent(READS_ALL)
-    given = f"{QUESTION}\n".encode() + "日志 log line of a long trace\n".encode() * 150_000
+    given = f"{QUESTION}\n".encode() + "————————————————————————————————————————\n".encode() * 150_000
     wrapped.pipe(given, "exec")
     got = (wrapped.work / "received").read_bytes()
     assert got.startswith(b"<codexmem-context>\n")
