@@ -56,7 +56,7 @@ def _pages() -> Iterator[tuple[str, str]]:
 def _groups(program: click.Group, name: str) -> list[tuple[str, list[str]]]:
     """The commands of a program in the groups of its help; one group has no heading."""
     assert isinstance(program, Group)
-    found = program.sections(click.Context(program, info_name=name))
+    found = program.sections(click.Context(program, info_name=name, **cli.context_settings))
     return [(heading if len(found) > 1 else "", [f"{name} {each}" for each in names]) for heading, names in found]
 
 
@@ -80,7 +80,7 @@ def _head(name: str, about: str) -> list[str]:
 def _body(command: click.Command, path: str, section: str) -> Iterator[str]:
     """How to call it, what it does, its own options, an example; as sections of a page or paragraphs of a section."""
     whole = section == ".SH"
-    context = click.Context(command, info_name=path)
+    context = click.Context(command, info_name=path, **cli.context_settings)
     usage = " ".join(command.collect_usage_pieces(context))
     yield from ([".SH SYNOPSIS"] if whole else [])
     yield from (f".B {_plain(path)}", _plain(usage))
@@ -103,7 +103,7 @@ def _body(command: click.Command, path: str, section: str) -> Iterator[str]:
 
 def _below(command: click.Command, path: str) -> Iterator[tuple[str, click.Command]]:
     if isinstance(command, click.Group):
-        context = click.Context(command, info_name=path)
+        context = click.Context(command, info_name=path, **cli.context_settings)
         for name in command.list_commands(context):
             found = command.get_command(context, name)
             assert found is not None

@@ -56,3 +56,12 @@ def test_without_vectors_a_word_is_enough() -> None:
 
 def test_an_encoder_that_nobody_measured_is_trusted() -> None:
     assert fits("zebra", [0, 0, 0], [0.0, -0.5, 0.1], "another") == [True] * 3
+
+
+def test_a_code_is_found_by_its_spelling_only() -> None:
+    near = [0.9, 0.9, 0.9]
+    assert fits("3f9a77c0d1", [0, 0, 0], near) == [False] * 3
+    assert fits("3f9a77c0d1", [0, 1.0, 0], near) == [False, True, False]
+    assert fits("E11000", [0, 0, 0], near, "another") == [False] * 3
+    assert fits("2023-05-08", [0, 0, 0], near) == [True] * 3
+    assert fits("port of 3f9a77c0d1", [0, 0, 0], near) == [True] * 3

@@ -35,8 +35,10 @@ def evidence(terms: Sequence[str]) -> Sequence[str]:
 def fits(terms: Sequence[str], pool: Pool, model: str | None) -> list[bool]:
     """Whether each candidate is a result. Without vectors a word is enough; an encoder nobody measured is trusted."""
     measured = ENCODERS.get(model or "")
-    if pool.dense is None or measured is None:
-        found = [pool.dense is not None or word for word in pool.worded]
+    if pool.dense is None or _only_codes(terms):
+        found = list(pool.worded)
+    elif measured is None:
+        found = [True] * len(pool)
     elif not _any_fits(terms, pool, pool.dense, measured):
         return [False] * len(pool)
     else:
@@ -46,6 +48,13 @@ def fits(terms: Sequence[str], pool: Pool, model: str | None) -> list[bool]:
         own or any(place is not None and found[place] for place in beside)
         for own, beside in zip(found, zip(pool.before, pool.after, strict=True), strict=True)
     ]
+
+
+def _only_codes(terms: Sequence[str]) -> bool:
+    """Whether the query is a commit, an error code or the like: those have no meaning, only a spelling. Dates have."""
+    wanted = evidence(terms)
+    digits = all(any(map(str.isdigit, term)) for term in wanted)
+    return digits and any(any(map(str.isalpha, term)) for term in wanted)
 
 
 def _any_fits(terms: Sequence[str], pool: Pool, cosines: Sequence[float], measured: Measured) -> bool:

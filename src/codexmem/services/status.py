@@ -66,10 +66,12 @@ class Progress:
     def standing_ms(self) -> int:
         """For how long the next job has been waiting without any sign of work; 0 if work moves or none is there."""
         now = self._clock.now_ms()
-        look = pulse.take(self._db, now_ms=now)
         with self._lock:
-            # A long queue that is being worked off shows as a head that changes, or as a job started lately.
-            if self._head is not None and look.head != self._head:
+            before = self._head
+        look = pulse.take(self._db, now_ms=now, before=before)
+        with self._lock:
+            # A long queue that is being worked off shows as a head that was taken, or as a job started lately.
+            if look.moved:
                 self._moved_ms = now
             self._head = look.head
             if look.head is None or look.waiting_since_ms is None:

@@ -19,20 +19,25 @@ class Pulse:
     """The next job to be claimed, and the latest sign of work."""
 
     head: tuple[str, int] | None  # tenant and number; None if nothing is waiting that could run
-    waiting_since_ms: int | None  # since when the head could have been claimed
+    waiting_since_ms: int | None  # since when the oldest head of a priority could have been claimed
     started_ms: int | None  # when the newest of the running jobs was claimed
+    moved: bool = False  # whether the head of the look before was taken; a job put before it is no sign of work
 
 
-def take(db: Database, *, now_ms: int) -> Pulse:
-    """Look once, across all tenants."""
+def take(db: Database, *, now_ms: int, before: tuple[str, int] | None = None) -> Pulse:
+    """Look once, across all tenants; `before` is the head of the look before."""
     # On SQLite a plain snapshot sees everything, and looking must not wait for a writer that hangs.
     with db.reading() if db.engine.ambient_tenant is not None else db.dispatching() as tx:
         due = [head for head in _heads(tx) if head.run_at_ms <= now_ms]
         started, lease = tx.connection.execute(_started).one()
+        moved = (
+            before is not None and tx.connection.execute(_queued, dict(zip(_KEY, before, strict=True))).first() is None
+        )
     # Jobs that take minutes are all that waits, and a living worker is at one: that is a queue, not a stall.
     if not due or (due[0].priority == PATIENT and (lease or 0) > now_ms):
-        return Pulse(None, None, started)
-    return Pulse((due[0].tenant, due[0].id), due[0].run_at_ms, started)
+        return Pulse(None, None, started, moved)
+    waiting = min(head.run_at_ms for head in due if head.priority != PATIENT or head is due[0])
+    return Pulse((due[0].tenant, due[0].id), waiting, started, moved)
 
 
 def _heads(tx: Transaction) -> Iterator[Any]:
@@ -43,6 +48,7 @@ def _heads(tx: Transaction) -> Iterator[Any]:
         below = head.priority
 
 
+_KEY = ("tenant", "id")
 _ABOVE_ALL = 2**31 - 1
 _j = jobs.c
 _head = (
@@ -50,5 +56,8 @@ _head = (
     .where(sa.text("status = 'queued' AND ready"), _j.priority < bindparam("below"))
     .order_by(_j.priority.desc(), _j.run_at_ms, _j.id)
     .limit(1)
+)
+_queued = sa.select(_j.id).where(
+    _j.tenant == bindparam("tenant"), _j.id == bindparam("id"), sa.text("status = 'queued'")
 )
 _started = sa.select(sa.func.max(_j.started_ms), sa.func.max(_j.lease_until_ms)).where(sa.text("status = 'running'"))

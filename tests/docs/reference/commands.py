@@ -28,7 +28,7 @@ def walk(command: click.Command, path: str) -> Iterator[tuple[str, click.Command
     """The command and everything under it."""
     yield path, command
     if isinstance(command, click.Group):
-        context = click.Context(command, info_name=path)
+        context = click.Context(command, info_name=path, **cli.context_settings)
         for name in command.list_commands(context):
             found = command.get_command(context, name)
             assert found is not None
@@ -75,4 +75,4 @@ def _options(language: Language, records: list[tuple[str, str]]) -> str:
 
 
 def _context(command: click.Command, path: str) -> click.Context:
-    return click.Context(command, info_name=path, terminal_width=100)
+    return click.Context(command, info_name=path, terminal_width=100, **cli.context_settings)
