@@ -12,11 +12,9 @@ import pytest
 from codexmem.cli import messages
 from codexmem.cli.doctor import finding
 from codexmem.cli.doctor.mends import MENDS
-from codexmem.cli.messages.en import EN
-from codexmem.cli.messages.zh import ZH
 
 CLI = Path(finding.__file__).parent
-TEXTS = {"en": EN, "zh": ZH}
+TEXTS = {language: messages.texts(language) for language in ("en", "zh")}
 
 
 def findings() -> Iterator[tuple[str, str, str]]:
@@ -87,7 +85,7 @@ def carried_values() -> dict[str, set[str]]:
 def test_every_mend_is_of_a_finding_and_has_its_texts() -> None:
     assert MENDS.keys() <= {key for _, key, _ in ALL}
     for mend in MENDS.values():
-        for texts in (EN, ZH):
+        for texts in TEXTS.values():
             assert {mend.key, f"{mend.key}.would"} <= texts.keys()
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from codexmem.cli.messages.zh_install import REFUSALS
+from codexmem.cli.messages import chinese_errors
 from codexmem.clients import install
 from tests._support.server import Server
 from tests.cli.conftest import Call
@@ -179,4 +179,4 @@ def test_every_reason_to_leave_a_file_alone_has_chinese_words() -> None:
     bare = {reason for reason in bare if not reason.startswith("{'.'.join")}
     spelled = {reason.replace("{close}", close) for reason in bare for close in ("}", "]")}
     assert len(spelled) > 10
-    assert spelled <= REFUSALS.keys()
+    assert spelled <= chinese_errors()["refusals"].keys()

@@ -11,14 +11,13 @@ import click
 import pytest
 
 from codexmem.cli import messages
-from codexmem.cli.messages.en import EN
-from codexmem.cli.messages.zh import ZH
-from codexmem.cli.messages.zh_errors import CODES, ERRORS, HINTS, NOTES
 from codexmem.cli.output import EXIT_CODES
 from codexmem.cli.root import cli
 from codexmem.domain import errors
 from codexmem.domain.errors import CodexmemError, Unavailable
 
+EN, ZH = messages.texts("en"), messages.texts("zh")
+CODES, ERRORS, HINTS, NOTES = (messages.chinese_errors()[part] for part in ("codes", "errors", "hints", "notes"))
 SOURCE = Path(messages.__file__).parents[2]
 # Of this command: the other one has its own texts.
 CLI = [

@@ -90,7 +90,7 @@ class _Spoken(click.Command):
         """The options that a shell may offer, explained in the language of the moment."""
         found = click.Command.shell_complete(self, ctx, incomplete)
         for each in found:
-            each.help = say(each.help) if each.help in messages.CATALOGUES["en"] else each.help
+            each.help = say(each.help) if each.help in messages.catalogue("en") else each.help
         return found
 
     def get_short_help_str(self, limit: int = 45) -> str:

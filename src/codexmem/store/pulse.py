@@ -30,9 +30,7 @@ def take(db: Database, *, now_ms: int, before: tuple[str, int] | None = None) ->
     with db.reading() if db.engine.ambient_tenant is not None else db.dispatching() as tx:
         due = [head for head in _heads(tx) if head.run_at_ms <= now_ms]
         started, lease = tx.connection.execute(_started).one()
-        moved = (
-            before is not None and tx.connection.execute(_queued, dict(zip(_KEY, before, strict=True))).first() is None
-        )
+        moved = before is not None and not tx.connection.execute(_queued, {"tenant": before[0], "id": before[1]}).all()
     # Jobs that take minutes are all that waits, and a living worker is at one: that is a queue, not a stall.
     if not due or (due[0].priority == PATIENT and (lease or 0) > now_ms):
         return Pulse(None, None, started, moved)
@@ -48,7 +46,6 @@ def _heads(tx: Transaction) -> Iterator[Any]:
         below = head.priority
 
 
-_KEY = ("tenant", "id")
 _ABOVE_ALL = 2**31 - 1
 _j = jobs.c
 _head = (

@@ -6,14 +6,13 @@ import re
 from pathlib import Path
 
 from codexmem.cli import messages
-from codexmem.cli.codecli.catalogue import CHINESE, ENGLISH
 from codexmem.cli.codecli.root import cli
-from codexmem.cli.messages.en import EN
 from codexmem.clients.codecli.config_table import BY_NAME
 from tests.cli.test_messages import commands, placeholders
 
 FOLDER = Path(messages.__file__).parents[1] / "codecli"
-SOURCES = {path.name: path.read_text() for path in FOLDER.glob("*.py") if not path.name.startswith("messages_")}
+ENGLISH, CHINESE = (messages.texts(language, FOLDER / "messages") for language in ("en", "zh"))
+SOURCES = {path.name: path.read_text() for path in FOLDER.glob("*.py")}
 # Keys that are put together: of warnings, of what happened in a recording, and of why the gatekeeper refuses.
 PUT_TOGETHER = ("codecli.notice.", "codecli.replay.asked", "codecli.replay.said", "codecli.gatekeeper.")
 
@@ -27,7 +26,7 @@ def test_both_catalogues_have_the_same_keys_and_values() -> None:
 
 def test_the_keys_are_of_this_program_alone() -> None:
     assert {key for key in ENGLISH if not key.startswith("codecli.")} == set()
-    assert ENGLISH.keys() & EN.keys() == set()
+    assert ENGLISH.keys() & messages.texts("en").keys() == set()
 
 
 def test_every_key_is_used_and_every_used_key_is_there() -> None:

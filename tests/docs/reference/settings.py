@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from codexmem.cli.messages import CATALOGUES
+from codexmem.cli.messages import texts
 from codexmem.settings import SETTINGS
 from tests.docs.pages import Language
 from tests.docs.reference.markdown import both, code, page, table
@@ -42,6 +42,6 @@ def render(language: Language) -> str:
     for each in SETTINGS:
         variables = ", ".join(code(name) for name in (each.env, *each.aliases))
         default = _DEFAULTS.get(each.default, each.default) if language == "zh" else each.default
-        meaning = CATALOGUES[language][f"setting.{each.name}"]
+        meaning = texts(language)[f"setting.{each.name}"]
         rows.append([code(each.name), variables, default, "" if each.in_project else "✕", meaning])
     return page(language, TITLE, _ABOUT[language], table(_HEAD[language], rows))

@@ -1,12 +1,13 @@
 """The `mem-codecli` command and the table of its sub-commands."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
-from codexmem.cli.codecli import catalogue
+from codexmem.cli import messages
 from codexmem.cli.frame import Group
 from codexmem.clients.codecli import straight
 
-catalogue.learn()
+messages.add_folder(Path(__file__).parent / "messages")
 
 cli = Group(
     "mem-codecli",

@@ -6,8 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from codexmem.cli.messages import language, say
-from codexmem.cli.messages.zh_install import REFUSALS, REFUSED_AT
+from codexmem.cli.messages import chinese_errors, language, say
 
 if TYPE_CHECKING:
     from codexmem.cli.output import Output
@@ -52,11 +51,12 @@ def refused_text(path: object, problem: str) -> str:
 
 
 def _in_chinese(problem: str) -> str:
+    refusals = chinese_errors()["refusals"]
     place = _PLACE.fullmatch(problem)
     if place is None:
-        return REFUSALS.get(problem, problem)
-    what = REFUSALS.get(place["what"], place["what"])
-    return REFUSED_AT.format(line=place["line"], column=place["column"], what=what)
+        return refusals.get(problem, problem)
+    what = refusals.get(place["what"], place["what"])
+    return chinese_errors()["refused_at"]["line"].format(line=place["line"], column=place["column"], what=what)
 
 
 def changes_text(title: str, changes: Sequence[Change], refused: str) -> str:

@@ -1,12 +1,19 @@
-"""Which language we speak, and what is said in it. The texts are data: one file per language, the same keys in each."""
+"""Texts of the commands, by key, in the language of the moment.
 
+They are data: `en.json` and `zh.json` have the same keys. English errors speak for themselves; `zh_errors.json` has
+their Chinese by reason and by code, and that of notes by how they begin.
+"""
+
+import functools
+import json
 import string
-from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
 
-from codexmem.cli.messages.en import EN
-from codexmem.cli.messages.zh import ZH
-from codexmem.cli.messages.zh_errors import CODES, ERRORS, HINTS, NOTES
 from codexmem.domain.errors import CodexmemError
+from codexmem.settings import SETTINGS
+
+HERE = Path(__file__).parent
 
 
 class _Counted(string.Formatter):
@@ -21,8 +28,8 @@ class _Counted(string.Formatter):
 
 
 _filled = _Counted().format
-CATALOGUES = {"en": dict(EN), "zh": dict(ZH)}
 _language = "en"
+_folders = [HERE]
 
 
 def use(language: str) -> None:
@@ -36,15 +43,40 @@ def language() -> str:
     return _language
 
 
-def learn(english: Mapping[str, str], chinese: Mapping[str, str]) -> None:
-    """Take in what another program than `codexmem` has to say; only that program loads it."""
-    CATALOGUES["en"].update(english)
-    CATALOGUES["zh"].update(chinese)
+def add_folder(folder: Path) -> None:
+    """Take in the texts of another program than `codexmem`; only that program loads them."""
+    if folder not in _folders:
+        _folders.append(folder)
+        catalogue.cache_clear()
+
+
+@functools.cache
+def catalogue(language: str) -> dict[str, str]:
+    """All texts in one language; what is not spoken is not read."""
+    return {key: text for folder in _folders for key, text in texts(language, folder).items()}
+
+
+def texts(language: str, folder: Path = HERE) -> dict[str, str]:
+    """The texts of one program. What a setting means is said in English where it is declared."""
+    declared = {f"setting.{setting.name}": setting.help for setting in SETTINGS}
+    found: dict[str, str] = _read(folder / f"{language}.json")
+    return found | declared if (language, folder) == ("en", HERE) else found
+
+
+@functools.cache
+def chinese_errors() -> dict[str, dict[str, str]]:
+    """Errors by reason with their hints, by code, notes by how they begin, refusals by what they say in English."""
+    found: dict[str, dict[str, str]] = _read(HERE / "zh_errors.json")
+    return found
+
+
+def _read(path: Path) -> Any:
+    return json.loads(path.read_bytes())
 
 
 def say(key: str, **values: object) -> str:
     """The text for this key."""
-    text = CATALOGUES[_language][key]
+    text = catalogue(_language)[key]
     return _filled(text, **values) if values else text
 
 
@@ -52,7 +84,7 @@ def say_note(note: str) -> str:
     """What an answer says of how it was found, as far as we can say it in the language of the moment."""
     if _language == "en":
         return note
-    for beginning, said in NOTES.items():
+    for beginning, said in chinese_errors()["notes"].items():
         if note.startswith(beginning):
             return said + note.removeprefix(beginning)
     return note
@@ -66,9 +98,10 @@ def explain(error: CodexmemError) -> tuple[str, str | None]:
     """
     if _language == "en" or getattr(error, "spoken", False):
         return error.message, error.hint
-    reason = str(error.details.get("reason", ""))
-    if reason in ERRORS:
+    chinese, reason = chinese_errors(), str(error.details.get("reason", ""))
+    if reason in chinese["errors"]:
         values = {key: value for key, value in error.details.items() if key != "reason"}
-        hint = HINTS.get(reason)
-        return ERRORS[reason].format(**values), hint.format(**values) if hint else error.hint
-    return f"{CODES.get(error.code, CODES['internal'])}：{error.message}", error.hint  # noqa: RUF001
+        hint = chinese["hints"].get(reason)
+        return chinese["errors"][reason].format(**values), hint.format(**values) if hint else error.hint
+    codes = chinese["codes"]
+    return f"{codes.get(error.code, codes['internal'])}：{error.message}", error.hint  # noqa: RUF001
