@@ -59,6 +59,15 @@ class LabDoor(Server):
 
         wait_until(look)
 
+    def indexed(self) -> None:
+        """Wait until everything written has its vectors: until then ranks may change from one search to the next."""
+
+        def look() -> bool:
+            status = self.request("GET", "/api/ops/index-status").json
+            return status["model"] is None or status["waiting"] == 0
+
+        wait_until(look)
+
     def pages(self, path: str, *, limit: int) -> Iterator[list[dict[str, Any]]]:
         """Every page of a list."""
         cursor, sign = "", "&" if "?" in path else "?"

@@ -148,6 +148,7 @@ def test_listing(lab: LabDoor, searched: bool) -> None:
     word = f"煅烧{uuid.uuid4().hex}"
     mine = {note(lab, f"{word} 第 {number} 次", role="tio2_expert")["mem_id"] for number in range(5)}
     note(lab, f"{word} for another", role="mof_expert")
+    lab.indexed()
     path = f"/memories?role=tio2_expert&status=active&type=manual_note{f'&query={quote(word)}' if searched else ''}"
     seen: list[str] = []
     for page in lab.pages(path, limit=2):
