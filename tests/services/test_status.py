@@ -66,6 +66,13 @@ class Watched:
         with acting_as(self.tenant):
             assert Jobs(self.db).finish(job, JobStatus.COMPLETED, now_ms=self.clock.ms)
 
+    def try_one(self, again_after_s: float) -> None:
+        """A job that failed and is put back for later."""
+        [job] = Dispatch(self.db).claim("w", limit=1, lease_ms=20_000, now_ms=self.clock.ms)
+        later = self.clock.ms + int(again_after_s * 1000)
+        with acting_as(self.tenant):
+            assert Jobs(self.db).postpone(job, run_at_ms=later, error="no", error_class="X", refund=False)
+
     def phase(self) -> Phase:
         return self.status.readiness().phase
 
@@ -164,3 +171,23 @@ def test_a_store_that_does_not_answer_is_not_ready() -> None:
         server.start()
         assert status.readiness().ready
         db.close()
+
+
+def test_a_job_that_joins_before_the_others_is_no_sign_of_work(watched: Watched) -> None:
+    watched.enqueue()
+    watched.clock.pass_s(300)
+    assert watched.phase() is Phase.STALLED
+    watched.enqueue(priority=5)
+    assert watched.phase() is Phase.STALLED
+
+
+def test_a_job_that_was_tried_and_put_back_is_a_sign_of_work(watched: Watched) -> None:
+    watched.enqueue(10)
+    for _ in range(4):
+        watched.clock.pass_s(50)
+        assert watched.phase() is Phase.READY
+        watched.try_one(again_after_s=5)
+    watched.clock.pass_s(50)
+    assert watched.phase() is Phase.READY
+    watched.clock.pass_s(61)
+    assert watched.phase() is Phase.STALLED

@@ -60,7 +60,7 @@ class Progress:
         self._db = db
         self._clock = clock
         self._lock = threading.Lock()
-        self._head: tuple[str, int] | None = None
+        self._head: tuple[str, int, int] | None = None
         self._moved_ms = clock.now_ms()
 
     def standing_ms(self) -> int:

@@ -18,24 +18,24 @@ from codexmem.store.schema import jobs
 class Pulse:
     """The next job to be claimed, and the latest sign of work."""
 
-    head: tuple[str, int] | None  # tenant and number; None if nothing is waiting that could run
+    head: tuple[str, int, int] | None  # tenant, number, since when it waits; None if nothing waits that could run
     waiting_since_ms: int | None  # since when the oldest head of a priority could have been claimed
     started_ms: int | None  # when the newest of the running jobs was claimed
     moved: bool = False  # whether the head of the look before was taken; a job put before it is no sign of work
 
 
-def take(db: Database, *, now_ms: int, before: tuple[str, int] | None = None) -> Pulse:
+def take(db: Database, *, now_ms: int, before: tuple[str, int, int] | None = None) -> Pulse:
     """Look once, across all tenants; `before` is the head of the look before."""
     # On SQLite a plain snapshot sees everything, and looking must not wait for a writer that hangs.
     with db.reading() if db.engine.ambient_tenant is not None else db.dispatching() as tx:
         due = [head for head in _heads(tx) if head.run_at_ms <= now_ms]
         started, lease = tx.connection.execute(_started).one()
-        moved = before is not None and not tx.connection.execute(_queued, {"tenant": before[0], "id": before[1]}).all()
+        moved = before is not None and not tx.connection.execute(_still, dict(zip(_HEAD, before, strict=True))).all()
     # Jobs that take minutes are all that waits, and a living worker is at one: that is a queue, not a stall.
     if not due or (due[0].priority == PATIENT and (lease or 0) > now_ms):
         return Pulse(None, None, started, moved)
     waiting = min(head.run_at_ms for head in due if head.priority != PATIENT or head is due[0])
-    return Pulse((due[0].tenant, due[0].id), waiting, started, moved)
+    return Pulse((due[0].tenant, due[0].id, due[0].run_at_ms), waiting, started, moved)
 
 
 def _heads(tx: Transaction) -> Iterator[Any]:
@@ -54,7 +54,10 @@ _head = (
     .order_by(_j.priority.desc(), _j.run_at_ms, _j.id)
     .limit(1)
 )
-_queued = sa.select(_j.id).where(
-    _j.tenant == bindparam("tenant"), _j.id == bindparam("id"), sa.text("status = 'queued'")
-)
+# One that was tried and put back waits since another moment.
+_HEAD = ("tenant", "id", "since")
+_still = sa.select(_j.id).where(
+    _j.tenant == bindparam("tenant"), _j.id == bindparam("id"), _j.run_at_ms == bindparam("since"),
+    sa.text("status = 'queued'"),
+)  # fmt: skip
 _started = sa.select(sa.func.max(_j.started_ms), sa.func.max(_j.lease_until_ms)).where(sa.text("status = 'running'"))
