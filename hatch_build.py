@@ -24,7 +24,7 @@ class WebBuildHook(BuildHookInterface[Any]):
         if version == "editable" or os.environ.get("CODEXMEM_SKIP_WEB") == "1":
             return
         web = Path(self.root, "web")
-        dist = Path(self.root, "src", "codexmem", "surfaces", "web", "dist")
+        dist = Path(self.root, "src", "codexmem", "http", "web", "dist")
         if (dist / "index.html").exists() and os.environ.get("CODEXMEM_FORCE_WEB") != "1":
             return
         npm = shutil.which("npm")

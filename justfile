@@ -29,6 +29,23 @@ fix:
 types:
     "{{ python }}" -m mypy
 
+# before a commit: lint of the files that changed, types, and the tests that start nothing; arguments go to pytest
+quick *args:
+    #!/usr/bin/env bash
+    set -euo pipefail
+    cd "{{ justfile_directory() }}"
+    mapfile -t changed < <({ git diff --name-only --diff-filter=d "$(git merge-base HEAD origin/main 2>/dev/null || git merge-base HEAD main 2>/dev/null || echo HEAD)"; \
+        git ls-files --others --exclude-standard; } | grep '\.py$' | sort -u)
+    if [ "${#changed[@]}" -gt 0 ]; then
+        "{{ python }}" -m ruff check "${changed[@]}"
+        "{{ python }}" -m ruff format --check "${changed[@]}"
+    fi
+    # One core judges types while the other tests; mypy remembers what it has judged.
+    "{{ python }}" -m mypy &
+    types=$!
+    "{{ python }}" -m pytest -m unit -n 2 --dist worksteal "$@" || { wait "$types" || true; exit 1; }
+    wait "$types"
+
 # all tests, on both engines; arguments go to pytest
 test *args:
     "{{ python }}" -m pytest "$@"
@@ -70,6 +87,10 @@ record-agents *names:
 agents-example:
     "{{ python }}" -m tests.agents.example
 
+# how many files, functions and folders four journeys touch, and the package's size; `--write` puts it into docs/architecture.md
+journeys *args:
+    "{{ python }}" -m bench.journeys "$@"
+
 # history against a plain model, 20,000 sequences per engine
 soak-history *args:
     "{{ python }}" -m bench.history "$@"
@@ -106,7 +127,7 @@ soak-extraction *args:
 soak-hooks *args:
     "{{ python }}" -m bench.hook_storm "$@"
 
-# the ten methods of the knowledge door against a plain model, 2,000 sequences per engine
+# the ten methods of the knowledge interface against a plain model, 2,000 sequences per engine
 soak-knowledge *args:
     "{{ python }}" -m bench.knowledge "$@"
 
@@ -138,7 +159,7 @@ soak-schemathesis *args:
 openapi-lab:
     "{{ python }}" -m tests.contracts.lab_api.openapi
 
-# write the interface description of every door to docs/openapi, and the web application's types from it
+# write the OpenAPI document of every interface to docs/openapi, and the web application's types from it
 openapi:
     "{{ python }}" -m tests.surfaces.web.openapi
     "{{ python }}" -m tests.web.building types
@@ -165,11 +186,11 @@ web:
 
 # look at the web application in Chromium; arguments go to pytest
 test-web *args:
-    "{{ python }}" -m pytest -m web "$@"
+    "{{ python }}" -m pytest -m browser "$@"
 
 # every test of the web application in both languages, every rule of axe in both themes
 soak-web *args:
-    CODEXMEM_WEB_TESTS_WHOLE=1 "{{ python }}" -m pytest -m web "$@"
+    CODEXMEM_WEB_TESTS_WHOLE=1 "{{ python }}" -m pytest -m browser "$@"
 
 # pictures of every page, light and dark, English and Chinese, in web/screenshots; some of them by name
 screenshots *names:
@@ -219,9 +240,37 @@ bench-clients *args:
 bench-tenants *args:
     "{{ python }}" -m bench.tenants "$@"
 
+# what is answered though nothing fits, and what is kept: just bench-relevance --data DIR [--embedder local] [--fit]
+bench-relevance *args:
+    "{{ python }}" -m bench.relevance "$@"
+
 # how well recall finds, on question sets in a folder: just bench-retrieval --data DIR
 bench-retrieval *args:
     "{{ python }}" -m codexmem.cli bench retrieval "$@"
+
+# whether decisions of earlier chats reach an agent's first request: just bench-delivery --data DIR
+bench-delivery *args:
+    "{{ python }}" -m bench.delivery "$@"
+
+# how often real agents must be corrected, with and without codexmem: just bench-effect --data DIR [--sample N]
+bench-effect *args:
+    "{{ python }}" -m bench.corrections "$@"
+
+# what real coding sessions are told, and whether questions about them are answered: just bench-coding --data DIR
+bench-coding *args:
+    "{{ python }}" -m bench.coding "$@"
+
+# strangers' prompts, small talk and nonsense, put to every interface: just bench-noise --data DIR
+bench-noise *args:
+    "{{ python }}" -m bench.noise "$@"
+
+# whether facts said once in a month of work reach the sessions that need them; needs no sets
+bench-month *args:
+    "{{ python }}" -m bench.month "$@"
+
+# tables and picture of docs/effect.md from its history
+plot-effect *args:
+    "{{ python }}" -m bench.effect "$@"
 
 # tables and picture of docs/retrieval.md from its history
 plot-retrieval *args:

@@ -16,14 +16,14 @@ from typing import Any
 from bench import report
 from bench.stores import stores
 from codexmem.app import open_core
-from codexmem.cli.bench import Opened
-from codexmem.domain.query import Filter
-from codexmem.domain.search import Search
+from codexmem.kernel.model.query import Filter
+from codexmem.kernel.model.search import SearchQuery
+from codexmem.kernel.store.database import acting_as
 from codexmem.measure import run
 from codexmem.measure.corpus import Corpus
 from codexmem.measure.suites.table import SUITES
+from codexmem.operations.cli.bench import Opened
 from codexmem.settings import load
-from codexmem.store.database import acting_as
 
 GOAL = 0.95
 FIRST = 10
@@ -67,7 +67,7 @@ def answers(engine: str, suites: dict[str, list[Corpus]]) -> Answers:
                     for corpus in corpora:
                         wanted = Filter(run.KINDS, project=run.project(name, corpus))
                         for question in corpus.questions:
-                            search = Search(question.text, wanted, limit=FIRST, asked_ms=question.asked_ms)
+                            search = SearchQuery(question.text, wanted, limit=FIRST, asked_ms=question.asked_ms)
                             results = core.recall.search(search).results
                             found[name, corpus.name, question.text] = [each.memory.id for each in results]
         finally:

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from bench import report
-from codexmem.clients.codecli.audit_log import AuditLog
-from codexmem.domain.audit import row as audit_row
-from codexmem.domain.tool_access import Decision, Risk, ToolRequest, Verdict
+from codexmem.audit import row as audit_row
+from codexmem.codecli.audit_log import AuditLog
+from codexmem.kernel.model.tool_access import Risk, ToolDecision, ToolRequest, Verdict
 
 Lines = list[bytes]
 Harm = Callable[[Lines, random.Random], tuple[Lines, int]]  # the harmed lines, and the place of the first bad one
@@ -69,7 +69,7 @@ def filled(folder: Path, rows: int) -> AuditLog:
         request = ToolRequest(
             "Bash", command=f"echo {number} 测试", call_id=f"call-{number}", agent="codex", cwd="/shop"
         )
-        decision = Decision(Verdict.ALLOW, "Allowed by allow[0] Bash.", "allow[0]", argument_hash=f"{number:064x}")
+        decision = ToolDecision(Verdict.ALLOW, "Allowed by allow[0] Bash.", "allow[0]", argument_hash=f"{number:064x}")
         fields = audit_row.request_fields(request, decision, Risk.EXECUTE, key)
         log.append(audit_row.stamped(fields, 1_767_225_600_000 + number, f"run-{number % 50}", "bench"))
     return log

@@ -12,17 +12,16 @@ from typing import Any
 
 from bench.opened import Opened, opened
 from bench.victim import Victim
-from codexmem.domain.ids import SystemClock
-from codexmem.domain.job import JobStatus
+from codexmem.kernel.model.ids import SystemClock
+from codexmem.kernel.model.job import JobStatus
 
 BATCH = 500
-STARTS = 5
 READY_S = 5.0  # the promise is 2 s on an idle machine; a gate shares its cores
 
 Figures = dict[str, Any]
 
 
-def backlog(url: str, *, jobs: int, samples: int) -> Figures:
+def backlog(url: str, *, jobs: int, samples: int, starts: int) -> Figures:
     """What waiting jobs cost those who enqueue, claim and start."""
     chance = random.Random(1)
     with opened(url) as store:
@@ -43,7 +42,7 @@ def backlog(url: str, *, jobs: int, samples: int) -> Figures:
         store.jobs.finish(job, JobStatus.COMPLETED, now_ms=SystemClock().now_ms())
         large = _claims(store, samples)
         due, counts = _timed(store.dispatch.next_due), _timed(store.queue.counts)
-    ready = _server_ready(url)
+    ready = _server_ready(url, starts)
     return {
         "waiting": waiting, "loaded/s": round(jobs / loaded),
         "open + first claim s": round(first_claim, 3),
@@ -69,12 +68,12 @@ def _claims(store: Opened, samples: int, fill: int = 0) -> Figures:
     return {f"{name} p{p}": _at(times, p / 100) for name, times in measured.items() for p in (50, 99)}
 
 
-def _server_ready(url: str) -> float:
+def _server_ready(url: str, starts: int) -> float:
     """From starting the process until it is ready, the median of several starts after one that compiles."""
     with tempfile.TemporaryDirectory(prefix="codexmem-bench-") as home:
         victim = Victim(Path(home), url)
         took = []
-        for _ in range(STARTS + 1):
+        for _ in range(starts + 1):
             took.append(victim.start())
             victim.kill()
     return statistics.median(took[1:])

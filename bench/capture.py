@@ -15,9 +15,9 @@ from bench import report
 from bench.stores import stores
 from bench.writes import Contender, turn, wired
 from codexmem.app import Core
-from codexmem.domain.capture import HookReport, Queued
-from codexmem.domain.tenant import LOCAL
-from codexmem.store.database import acting_as
+from codexmem.kernel.model.capture import HookReport, Queued
+from codexmem.kernel.model.tenant import LOCAL
+from codexmem.kernel.store.database import acting_as
 
 SESSIONS = 16
 _WORDS = ("def", "return", "import", "error", "修复", "登录", "测试", "token", "expiry", "src/auth.py", "8123")

@@ -16,10 +16,10 @@ from array import array
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from codexmem.domain.attrs import ObservationAttrs, PromptAttrs
-from codexmem.domain.memory import Kind, Memory, Origin, State
-from codexmem.search import tokens
-from codexmem.store.index import Words
+from codexmem.kernel.model.attrs import ObservationAttrs, PromptAttrs
+from codexmem.kernel.model.memory import Kind, Memory, Origin, State
+from codexmem.kernel.search import tokens
+from codexmem.kernel.store.index import IndexedTokens
 
 DIMENSION = 512
 MODEL = "bench-512"
@@ -61,7 +61,7 @@ class Made:
     """A memory with its words as the product would cut them."""
 
     memory: Memory
-    words: Words
+    words: IndexedTokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +120,7 @@ class Corpus:
             origin=Origin.HUMAN if kind is Kind.PROMPT else Origin.MODEL, created_ms=now, updated_ms=now,
             session=f"session-{session}",
         )  # fmt: skip
-        return Made(memory, Words(head, tuple(found)))
+        return Made(memory, IndexedTokens(head, tuple(found)))
 
     def _text(self, count: int | None = None) -> tuple[str, list[str]]:
         """About forty tokens of one language with some code among them."""

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import random
 
-from codexmem.domain.attrs import NoteAttrs, ObservationAttrs
-from codexmem.domain.memory import Draft, Kind, Origin, State
+from codexmem.kernel.model.attrs import NoteAttrs, ObservationAttrs
+from codexmem.kernel.model.memory import Kind, MemoryDraft, Origin, State
 
 CONCEPTS = ("how-it-works", "why-it-exists", "what-changed", "problem-solution", "gotcha", "pattern", "trade-off")
 TYPES = ("bugfix", "feature", "refactor", "change", "discovery", "decision")
@@ -38,7 +38,7 @@ def file(number: int) -> str:
     return f"src/package_{number % 97}/module_{number}.py"
 
 
-def observation(chance: random.Random, *, content: str, files: int = 1_000) -> Draft:
+def observation(chance: random.Random, *, content: str, files: int = 1_000) -> MemoryDraft:
     """What a session distilled: two concepts, a type, two files."""
     attrs = ObservationAttrs(
         subtitle="seen while working",
@@ -52,13 +52,13 @@ def observation(chance: random.Random, *, content: str, files: int = 1_000) -> D
         content=content, attrs=attrs, project=project(chance.randrange(PROJECTS)), type=chance.choice(TYPES),
         title=content[:60],
     )  # fmt: skip
-    return Draft(Kind.OBSERVATION, state, Origin.MODEL, session=f"session-{chance.randrange(5_000)}")
+    return MemoryDraft(Kind.OBSERVATION, state, Origin.MODEL, session=f"session-{chance.randrange(5_000)}")
 
 
-def note(chance: random.Random, *, content: str, uri: str) -> Draft:
+def note(chance: random.Random, *, content: str, uri: str) -> MemoryDraft:
     """What somebody wrote down on purpose, under an address."""
     state = State(
         content=content, attrs=NoteAttrs(), project=project(chance.randrange(PROJECTS)), title=content[:40],
         uris=(uri,),
     )  # fmt: skip
-    return Draft(Kind.NOTE, state, Origin.AGENT)
+    return MemoryDraft(Kind.NOTE, state, Origin.AGENT)

@@ -25,25 +25,25 @@ from bench import report
 from bench.stores import stores
 from bench.writes import wired
 from codexmem.app import Core
-from codexmem.domain.breaker import Breaker
-from codexmem.domain.capture import HookReport, Queued
-from codexmem.domain.event import Place
-from codexmem.domain.ids import SystemClock
-from codexmem.domain.job import JobStatus
-from codexmem.domain.tenant import LOCAL
-from codexmem.jobs.duty import Duty
-from codexmem.jobs.worker import Worker
-from codexmem.llm.distil import Distiller
-from codexmem.llm.openai import OpenAIModel
-from codexmem.services.capture import EXTRACT
-from codexmem.services.extraction import Budget, Extraction
-from codexmem.store.captures import Captures
-from codexmem.store.database import acting_as
-from codexmem.store.dispatch import Dispatch
-from codexmem.store.events import Events
-from codexmem.store.jobs import Jobs
-from codexmem.store.sessions import Sessions
-from codexmem.store.tallies import Tallies
+from codexmem.capture.extraction import Extraction, TokenBudget
+from codexmem.capture.service import EXTRACT
+from codexmem.kernel.jobs.job_kind import JobKind
+from codexmem.kernel.jobs.worker import Worker
+from codexmem.kernel.llm.extractor import Extractor
+from codexmem.kernel.llm.openai import OpenAIModel
+from codexmem.kernel.model.breaker import Breaker
+from codexmem.kernel.model.capture import HookReport, Queued
+from codexmem.kernel.model.event import LogPosition
+from codexmem.kernel.model.ids import SystemClock
+from codexmem.kernel.model.job import JobStatus
+from codexmem.kernel.model.tenant import LOCAL
+from codexmem.kernel.store.captures import Captures
+from codexmem.kernel.store.database import acting_as
+from codexmem.kernel.store.dispatch import Dispatch
+from codexmem.kernel.store.events import EventTable
+from codexmem.kernel.store.jobs import Jobs
+from codexmem.kernel.store.sessions import Sessions
+from codexmem.kernel.store.tallies import Tallies
 from tests._support import model_server
 from tests._support.model_server import Asked, Manner, ModelServer, Reply
 
@@ -123,15 +123,21 @@ def _report(core: Core, session: str, events: int) -> int:
         return sum(core.intake.observe(_event(session, number)) == Queued() for number in range(events))
 
 
-def _worker(core: Core, distiller: Distiller, threads: int) -> Worker:
+def _worker(core: Core, extractor: Extractor, threads: int) -> Worker:
     clock, tallies = SystemClock(), Tallies(core.db)
     extracting = Extraction(
-        Sessions(core.db), Captures(core.db), core.memories, tallies, Budget(tallies, clock, 0), distiller, core.log,
+        Sessions(core.db),
+        Captures(core.db),
+        core.memories,
+        tallies,
+        TokenBudget(tallies, clock, 0),
+        extractor,
+        core.log,
         clock,
-    )  # fmt: skip
+    )
     return Worker(
-        core.db, Jobs(core.db), Dispatch(core.db), core.log, core.bell, clock,
-        {EXTRACT: Duty(extracting.observations, timeout_s=60.0)}, threads=threads,
+        core.db, Jobs(core.db), Dispatch(core.db), core.log, core.notifier, clock,
+        {EXTRACT: JobKind(extracting.observations, timeout_s=60.0)}, threads=threads,
     )  # fmt: skip
 
 
@@ -146,7 +152,7 @@ def run(core: Core, server: Server, *, jobs: int, faulty: float, name: str, show
     deadline_s = DEADLINE_S if faulty else CALM_S
     model = OpenAIModel("scripted", base_url=server.http.url, deadline_s=deadline_s, pause_s=0.02, breaker=breaker)
     before, figures_before = _counts(core), _results(core)
-    worker = _worker(core, Distiller(model), WORKERS)
+    worker = _worker(core, Extractor(model), WORKERS)
     began = time.monotonic()
     worker.start()
     try:
@@ -209,8 +215,8 @@ class _Figures:
 
 def _results(core: Core) -> _Figures:
     figures, seen = _Figures(), Counter[str]()
-    place = Place(0, 0)
-    log = Events(core.db)
+    place = LogPosition(0, 0)
+    log = EventTable(core.db)
     while batch := log.after(place, limit=1_000):
         place = batch[-1].place
         for event in batch:

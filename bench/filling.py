@@ -19,15 +19,15 @@ from sqlalchemy.dialects import sqlite
 
 from bench import report, rows
 from bench.corpus import MODEL, Made, Noise
-from codexmem.domain.memory import Draft, Memory
-from codexmem.domain.tenant import LOCAL
-from codexmem.store import bm25, schema, texts
-from codexmem.store.bm25 import Bag
-from codexmem.store.opening import sqlite_path
-from codexmem.store.postgres import text as postgres_text
-from codexmem.store.sqlite import text as sqlite_text
-from codexmem.store.sqlite import vectors as sqlite_vectors
-from codexmem.store.sqlite.engine import plain_engine
+from codexmem.kernel.model.memory import Memory, MemoryDraft
+from codexmem.kernel.model.tenant import LOCAL
+from codexmem.kernel.store import bm25, schema, texts
+from codexmem.kernel.store.bm25 import Bag
+from codexmem.kernel.store.opening import sqlite_path
+from codexmem.kernel.store.postgres import text as postgres_text
+from codexmem.kernel.store.sqlite import text as sqlite_text
+from codexmem.kernel.store.sqlite import vectors as sqlite_vectors
+from codexmem.kernel.store.sqlite.engine import plain_engine
 
 _BATCH = 5_000
 _MEMORIES = rows.columns(schema.memories)
@@ -129,7 +129,7 @@ class _Counted:
 
 def _remembered(memory: Memory) -> tuple[tuple[Any, ...], list[tuple[Any, ...]]]:
     """The memory's own row, its vectors said to be in place, and those of its labels."""
-    draft = Draft(memory.kind, memory.state, memory.origin, memory.session, id=memory.id)
+    draft = MemoryDraft(memory.kind, memory.state, memory.origin, memory.session, id=memory.id)
     found = rows.remembered(draft, tenant=LOCAL, seq=memory.seq, event=memory.seq, now_ms=memory.created_ms)
     (row,), labels = (found[rows.TABLES.index(table)] for table in (schema.memories, schema.memory_facets))
     return (*row[:_INDEXED_VERSION], memory.version, *row[_INDEXED_VERSION + 1 :]), labels

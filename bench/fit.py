@@ -21,18 +21,19 @@ from typing import Any
 import numpy as np
 
 from codexmem.app import open_core
-from codexmem.cli.bench import Opened
-from codexmem.domain.query import Filter
-from codexmem.domain.search import Search, Unit
+from codexmem.kernel.model.query import Filter
+from codexmem.kernel.model.search import SearchQuery, Unit
+from codexmem.kernel.search.recipes import DEFAULT
+from codexmem.kernel.search.wording import UNSPACED
 from codexmem.measure import run
 from codexmem.measure.corpus import Split
 from codexmem.measure.suites.table import SUITES
-from codexmem.search.recipes import DEFAULT
-from codexmem.search.wording import UNSPACED
+from codexmem.operations.cli.bench import Opened
 from codexmem.settings import load
 
 TEMPERATURE = 6.0
 RIDGE = 0.02
+_LONGEST_STEP = 4.0  # of Newton's method, which far from the solution would go too far
 FIRST = 20  # results of a question that calibration looks at
 FIXED = {"recency": 0.02, "priority": 0.05, "proven": 0.10, "doubted": -0.20}  # no suite has anything to say of these
 
@@ -72,7 +73,7 @@ def collect(data: Path, embedder: str, folder: Path, suites: list[str], sample: 
                     asked += question.split is not Split.TUNING
                     if (not wanted and not question.absent) or (question.split is not Split.TUNING and asked % sample):
                         continue
-                    search = Search(question.text, Filter(run.KINDS, project=run.project(name, corpus)),
+                    search = SearchQuery(question.text, Filter(run.KINDS, project=run.project(name, corpus)),
                                     asked_ms=question.asked_ms)  # fmt: skip
                     seen = core.recall.examine(search)
                     whole = core.memories.many([each.seq for each in seen.pool.candidates], run.KINDS)
@@ -96,8 +97,8 @@ def collect(data: Path, embedder: str, folder: Path, suites: list[str], sample: 
     return names, cases
 
 
-def _probe() -> Search:
-    return Search("which signals are there", Filter(run.KINDS))
+def _probe() -> SearchQuery:
+    return SearchQuery("which signals are there", Filter(run.KINDS))
 
 
 def fit_weights(names: list[str], cases: list[Case], emphasis: dict[str, float], rounds: int = 400) -> dict[str, float]:
@@ -168,15 +169,23 @@ def fit_calibration(names: list[str], cases: list[Case], weights: dict[str, floa
     weight = np.concatenate([
         np.full(len(golds), 1.0 / suites[case.suite]) for case, (_, golds) in zip(cases, seen, strict=True)
     ])  # fmt: skip
+    curve = logistic(facts, target, weight, np.zeros(len(target)))
+    return dict(zip(FACTS, (round(float(value), 3) for value in curve), strict=True))
+
+
+def logistic(facts: Array, target: Array, weight: Array, offset: Array) -> Array:
+    """The curve under which these outcomes are likeliest, where each sum begins at its offset."""
     scale = np.maximum(1e-9, np.abs(facts).max(0))
     scaled = facts / scale
     curve = np.zeros(facts.shape[1])
     for _ in range(60):  # Newton's method
-        chance = 1 / (1 + np.exp(-scaled @ curve))
+        chance = 1 / (1 + np.exp(-scaled @ curve - offset))
         slope = scaled.T @ (weight * (chance - target)) + 1e-4 * curve
         bend = (scaled.T * (weight * chance * (1 - chance))) @ scaled + 1e-4 * np.eye(len(curve))
-        curve -= np.linalg.solve(bend, slope)
-    return dict(zip(FACTS, (round(float(value), 3) for value in curve / scale), strict=True))
+        step = np.linalg.solve(bend, slope)
+        curve -= step * min(1.0, _LONGEST_STEP / float(np.linalg.norm(step) + 1e-12))
+    found: Array = curve / scale
+    return found
 
 
 def calibration_error(names: list[str], cases: list[Case], weights: dict[str, float], curve: dict[str, float]) -> float:

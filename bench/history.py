@@ -23,8 +23,8 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, run_state_mach
 
 from bench import report
 from bench.stores import stores
-from codexmem.store.database import Database
-from codexmem.store.opening import open_database
+from codexmem.kernel.store.database import Database
+from codexmem.kernel.store.opening import open_database
 from tests._support.history_machine import machine_for
 
 MachineFor = Callable[[Database, str], type[RuleBasedStateMachine]]

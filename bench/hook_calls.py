@@ -21,7 +21,7 @@ from {module} import main
 if __name__ == "__main__":
     sys.exit(main())
 """
-PROGRAMS = {"codexmem-hook": "codexmem.clients.hook.__main__", "codexmem hook": "codexmem.cli"}
+PROGRAMS = {"codexmem-hook": "codexmem.hook.__main__", "codexmem hook": "codexmem.cli"}
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,6 @@ class Hooks:
             "HOME": str(home),
             "LANG": "C.UTF-8",
             "PYTHONPATH": str(_SOURCES),
-            "PYTHONPYCACHEPREFIX": str(home / "byte-code"),
             "CODEXMEM_DATA_DIR": str(data_dir),
             "CODEXMEM_AUTOSTART": "0",
             **environ,

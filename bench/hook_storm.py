@@ -23,8 +23,8 @@ from bench import report
 from bench.hook_calls import Hooks, tool_event
 from bench.stores import stores
 from bench.victim import Victim
-from codexmem.store.opening import sqlite_path
-from codexmem.store.sqlite.engine import plain_engine
+from codexmem.kernel.store.opening import sqlite_path
+from codexmem.kernel.store.sqlite.engine import plain_engine
 
 AGENTS = 6
 EVENTS_IN_SESSION = 50

@@ -1,6 +1,6 @@
 """Every one of a hundred script-injection texts in every field that a page shows, looked at in Chromium.
 
-Each round puts one text into each field through public doors and visits every page that shows it; after a hundred
+Each round puts one text into each field through public endpoints and visits every page that shows it; after a hundred
 rounds each field has had each text. Whatever runs, breaks the pages' own policy, asks another server or becomes an
 element of a page is printed, and the exit status is 1.
 """

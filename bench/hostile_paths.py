@@ -1,4 +1,4 @@
-"""Hostile names and paths against the knowledge door: nothing outside its folders is read or written, nothing breaks.
+"""Hostile names and paths against the knowledge endpoints: nothing outside their folders is touched, nothing breaks.
 
 Task names, backup paths and note addresses are made up or mutated by the thousand and sent over HTTP to a running
 server, while links are planted in its folders and names are swapped between folder and link as fast as possible. What

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from codexmem.domain import secret_forms, secret_labels, secret_tokens
+from codexmem.kernel.model import secret_forms, secret_labels, secret_tokens
 
 SIZE = 1 << 16  # characters
 

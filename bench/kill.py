@@ -24,9 +24,9 @@ from bench import drafts, report
 from bench.ledger import Entry, Ledger, digest
 from bench.stores import Stores, stores
 from bench.victim import Victim
-from codexmem.domain.tenant import LOCAL
-from codexmem.store.opening import sqlite_path
-from codexmem.store.sqlite.engine import plain_engine
+from codexmem.kernel.model.tenant import LOCAL
+from codexmem.kernel.store.opening import sqlite_path
+from codexmem.kernel.store.sqlite.engine import plain_engine
 
 WRITERS = 8
 LIFE_S = (0.05, 0.6)
@@ -275,13 +275,14 @@ def _raw(url: str) -> Iterator[Any]:
             yield lambda statement: owner.execute(statement.encode()).fetchall()
 
 
-def soak(engine: str, *, kills: int, restarts: int, min_acks: int, seed: int, parent: Path | None = None,
-         byte_code: Path | None = None) -> dict[str, Any]:  # fmt: skip
+def soak(
+    engine: str, *, kills: int, restarts: int, min_acks: int, seed: int, parent: Path | None = None
+) -> dict[str, Any]:
     """One engine from an empty store to the verdict."""
     began, progress = time.monotonic(), report.Progress(f"kill {engine}")
     with stores(engine, durable=True, parent=parent) as made:
         url = made.fresh()
-        victim = Victim(made.home, url, byte_code=byte_code)
+        victim = Victim(made.home, url)
         tenant = LOCAL if engine == "sqlite" else "soak"
         if engine == "postgresql":
             victim.secret = victim.command("key", "create", "--tenant", tenant, "--label", "soak")["secret"]

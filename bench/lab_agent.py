@@ -16,10 +16,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
 from urllib.parse import urlsplit
 
-from codexmem.domain.errors import Unavailable
-from codexmem.domain.event import EventType
-from codexmem.domain.lab import RunOutput, RunTask
-from codexmem.services.lab.journal import Journal
+from codexmem.kernel.model.errors import Unavailable
+from codexmem.kernel.model.event import EventType
+from codexmem.lab.model import RunOutput, RunTask
+from codexmem.lab.service.journal import Journal
 
 CONFIGURED = "http://127.0.0.1:9/v1"  # a batch is refused without a model; these agents never ask this one
 
@@ -38,7 +38,7 @@ class CountingModel:
         return f"http://127.0.0.1:{self._server.server_address[1]}"
 
     def __enter__(self) -> Self:
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _door(self))
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _endpoint(self))
         self._server.daemon_threads = True
         threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
         return self
@@ -55,8 +55,8 @@ class CountingModel:
         return {"said": f"答案 {asked['key']}"}
 
 
-def _door(model: CountingModel) -> type[BaseHTTPRequestHandler]:
-    class Door(BaseHTTPRequestHandler):
+def _endpoint(model: CountingModel) -> type[BaseHTTPRequestHandler]:
+    class Endpoint(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             body = json.dumps(model.answer(asked)).encode()
@@ -71,7 +71,7 @@ def _door(model: CountingModel) -> type[BaseHTTPRequestHandler]:
         def log_message(self, *_: object) -> None:
             return
 
-    return Door
+    return Endpoint
 
 
 class HttpSteps:

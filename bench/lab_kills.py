@@ -29,12 +29,13 @@ from bench.kill import _raw as raw
 from bench.lab_agent import CONFIGURED, CountingModel
 from bench.stores import stores
 from bench.victim import Victim
-from codexmem.domain.lab import ENDED, ending
+from codexmem.lab.model import ENDED, ending
 
 STEPS = 4
 CALL_S = 0.03
 AHEAD = 12  # runs that wait or run while processes are killed
 LIFE_S = (0.15, 1.2)
+LEAST_RUNS = 6  # between two kills
 PATIENCE_S = 120.0
 WORKERS = 2
 ROOT = Path(__file__).parents[1]
@@ -239,8 +240,7 @@ def _run_problems(run_id: str, status: str, count: int, final: str | None, error
     return found
 
 
-def soak(engine: str, *, kills: int, seed: int, lease_ms: int = 2_000, parent: Path | None = None,
-         byte_code: Path | None = None) -> dict[str, Any]:  # fmt: skip
+def soak(engine: str, *, kills: int, seed: int, lease_ms: int = 2_000, parent: Path | None = None) -> dict[str, Any]:
     """One engine from an empty store to the verdict."""
     began, progress, chance = time.monotonic(), report.Progress(f"lab kills {engine}"), random.Random(f"kills {seed}")
     seen = Seen()
@@ -251,7 +251,7 @@ def soak(engine: str, *, kills: int, seed: int, lease_ms: int = 2_000, parent: P
             "LAB_LEASE_MS": str(lease_ms), "PYTHONPATH": os.pathsep.join((str(ROOT / "src"), str(ROOT))),
             "CODEXMEM_EMBEDDER": "none", "CODEXMEM_OPENAI_BASE_URL": CONFIGURED,
         }  # fmt: skip
-        victim = Victim(made.home, url, byte_code=byte_code, module="bench.lab_program", environment=given)
+        victim = Victim(made.home, url, module="bench.lab_program", environment=given)
         if engine == "postgresql":
             victim.secret = victim.command("key", "create", "--tenant", "lab", "--label", "lab")["secret"]
         workers = Workers(
@@ -263,7 +263,7 @@ def soak(engine: str, *, kills: int, seed: int, lease_ms: int = 2_000, parent: P
             ready.append(victim.start())
             workers.start()
             for _ in range(kills):
-                _live(clients, chance)
+                _live(clients, chance, seen)
                 target = chance.choice(["server", *range(len(workers.processes))])
                 if target == "server":
                     victim.kill()
@@ -287,9 +287,13 @@ def soak(engine: str, *, kills: int, seed: int, lease_ms: int = 2_000, parent: P
     }  # fmt: skip
 
 
-def _live(clients: Clients, chance: random.Random) -> None:
+def _live(clients: Clients, chance: random.Random, seen: Seen) -> None:
+    """For a while, and until some runs were ordered: on a busy machine a while may be too short for one answer."""
+    ordered = sum(seen.batches.values())
     until = time.monotonic() + chance.uniform(*LIFE_S)
-    while time.monotonic() < until:
+    while (left := until - time.monotonic()) > 0 or (
+        sum(seen.batches.values()) < ordered + LEAST_RUNS and left > -PATIENCE_S
+    ):
         clients.act()
         time.sleep(0.02)
 

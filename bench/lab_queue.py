@@ -26,11 +26,11 @@ from bench.stores import Stores, stores
 from bench.victim import Victim
 from codexmem.app import open_core
 from codexmem.app.core import Core
-from codexmem.domain.event import EventType
-from codexmem.domain.lab import BatchStatus, Order, RunStatus
-from codexmem.services.lab.trace import Moment
+from codexmem.kernel.model.event import EventType
+from codexmem.kernel.store.database import acting_as
+from codexmem.lab.model import BatchOrder, BatchStatus, RunStatus
+from codexmem.lab.service.trace import Moment
 from codexmem.settings import load
-from codexmem.store.database import acting_as
 
 TENANT = "lab"
 SIZES = (500, 4, 346, 50, 100)  # of the batches that wait, in the order they come
@@ -73,7 +73,7 @@ def turns(made: Stores, sizes: Sequence[int] = SIZES, *, run_s: float = 0.05) ->
     """Who was started when."""
     with team(made, run_s) as (core, workers, url):
         began = time.monotonic()
-        batches = [core.lab.runs.create(Order(f"批次 {size}", size))[0].id for size in sizes]
+        batches = [core.lab.runs.create(BatchOrder(f"批次 {size}", size))[0].id for size in sizes]
         ordered = time.monotonic() - began
         workers.start()
         _until(lambda: all(core.lab.runs.batch(each).status.ended for each in batches))
@@ -109,7 +109,7 @@ def cancel(made: Stores, size: int = CANCELED) -> dict[str, Any]:
     """How long a cancel takes to be seen."""
     with team(made, 60.0) as (core, workers, _):
         workers.start()
-        batch, runs = core.lab.runs.create(Order("五百个", size))
+        batch, runs = core.lab.runs.create(BatchOrder("五百个", size))
         _until(lambda: core.lab.system.view().runs[RunStatus.RUNNING] >= min(AT_ONCE, size))
         running = core.lab.system.view().runs[RunStatus.RUNNING]
         began = time.monotonic()
@@ -129,7 +129,7 @@ def pages(made: Stores, *, long: int = LONG, short: int = SHORT, looks: int = 20
     core = opened(made.fresh(), made.home / "reader")
     try:
         with acting_as("local"):
-            runs = core.lab.runs.create(Order("长", 2))[1]
+            runs = core.lab.runs.create(BatchOrder("长", 2))[1]
             for run, count in zip(runs, (long, short), strict=True):
                 _fill(core, run.id, count)
             chance = random.Random(seed)

@@ -13,13 +13,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from bench import report
-from codexmem.cli.bench import Opened, opened
-from codexmem.domain.query import Filter
-from codexmem.domain.search import MAX_RESULTS, Search, Unit
+from codexmem.kernel.model.query import Filter
+from codexmem.kernel.model.search import MAX_RESULTS, SearchQuery, Unit
+from codexmem.kernel.search.tokens import words
 from codexmem.measure import run
 from codexmem.measure.corpus import Corpus, Passage, Question, Split, Task
 from codexmem.measure.suites.table import BY_NAME
-from codexmem.search.tokens import words
+from codexmem.operations.cli.bench import Opened, opened
 
 DEPTHS = {"longmemeval": 5, "memdaily": 5, "probe": 5}  # at which a suite is reported; 10 elsewhere
 PLACES = ((10, "places 6 to 10"), (20, "places 11 to 20"), (MAX_RESULTS, f"places 21 to {MAX_RESULTS}"))
@@ -61,7 +61,7 @@ def missed(store: Opened, suite: str, corpora: Sequence[Corpus], task: Task, key
     ]
     chance.shuffle(asked)
     for corpus, question in asked:
-        search = Search(question.text, Filter(run.KINDS, project=run.project(suite, corpus)), limit=MAX_RESULTS,
+        search = SearchQuery(question.text, Filter(run.KINDS, project=run.project(suite, corpus)), limit=MAX_RESULTS,
                         unit=task.unit, asked_ms=question.asked_ms)  # fmt: skip
         passages = [keys[each.memory.id] for each in store.search(search).results]
         ranked = [each.session if task.unit is Unit.SESSION else each.key for each in passages]

@@ -7,18 +7,18 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from codexmem.domain.ids import SystemClock
-from codexmem.domain.job import Job, JobStatus, NewJob
-from codexmem.events.log import Log
-from codexmem.jobs.duty import Context, Done, Duty
-from codexmem.jobs.queue import Enqueued, Queue
-from codexmem.jobs.worker import Worker
-from codexmem.store.bell import Bell
-from codexmem.store.database import Database, acting_as
-from codexmem.store.dispatch import Dispatch
-from codexmem.store.events import Events
-from codexmem.store.jobs import Jobs
-from codexmem.store.opening import open_database
+from codexmem.kernel.events.log import Log
+from codexmem.kernel.jobs.job_kind import Done, JobContext, JobKind
+from codexmem.kernel.jobs.queue import Enqueued, Queue
+from codexmem.kernel.jobs.worker import Worker
+from codexmem.kernel.model.ids import SystemClock
+from codexmem.kernel.model.job import Job, JobStatus, NewJob
+from codexmem.kernel.store.database import Database, acting_as
+from codexmem.kernel.store.dispatch import Dispatch
+from codexmem.kernel.store.events import EventTable
+from codexmem.kernel.store.jobs import Jobs
+from codexmem.kernel.store.notify import Notifier
+from codexmem.kernel.store.opening import open_database
 
 TENANT = "local"
 
@@ -30,14 +30,21 @@ class Opened:
     db: Database
     jobs: Jobs
     dispatch: Dispatch
-    events: Events
-    bell: Bell
+    events: EventTable
+    notifier: Notifier
     log: Log
     queue: Queue
 
-    def worker(self, duty: Callable[[Job, Context], Done], **options: Any) -> Worker:
+    def worker(self, job_kind: Callable[[Job, JobContext], Done], **options: Any) -> Worker:
         return Worker(
-            self.db, self.jobs, self.dispatch, self.log, self.bell, SystemClock(), {"bench": Duty(duty)}, **options
+            self.db,
+            self.jobs,
+            self.dispatch,
+            self.log,
+            self.notifier,
+            SystemClock(),
+            {"bench": JobKind(job_kind)},
+            **options,
         )
 
     def put(self, **fields: Any) -> int:
@@ -53,11 +60,17 @@ class Opened:
 @contextmanager
 def opened(url: str) -> Iterator[Opened]:
     db = open_database(url, pool_size=8)
-    jobs, dispatch, events, bell, clock = Jobs(db), Dispatch(db), Events(db), db.engine.make_bell(), SystemClock()
+    jobs, dispatch, events, notifier, clock = (
+        Jobs(db),
+        Dispatch(db),
+        EventTable(db),
+        db.engine.make_bell(),
+        SystemClock(),
+    )
     try:
         with acting_as(TENANT):
-            log = Log(db, events, bell, clock)
-            yield Opened(db, jobs, dispatch, events, bell, log, Queue(db, jobs, dispatch, bell, clock))
+            log = Log(db, events, notifier, clock)
+            yield Opened(db, jobs, dispatch, events, notifier, log, Queue(db, jobs, dispatch, notifier, clock))
     finally:
-        bell.close()
+        notifier.close()
         db.close()

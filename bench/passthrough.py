@@ -81,7 +81,7 @@ class Machine:
         """How a contender is started: as the installed program does it."""
         if way == "bare":
             return [str(self._home / "bin" / "codecli"), *arguments]
-        start = [sys.executable, "-c", "from codexmem.cli.codecli import main; main()", "run"]
+        start = [sys.executable, "-c", "from codexmem.codecli.cli import main; main()", "run"]
         return [*start, *(["--trace-json", str(self._home / "trace")] if way == "between" else []), "--", *arguments]
 
     def use(self, name: str) -> None:

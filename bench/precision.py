@@ -19,19 +19,18 @@ from typing import Any
 
 from bench import report
 from codexmem.app.core import open_core
-from codexmem.domain import address
-from codexmem.domain.history import By
-from codexmem.domain.memory import Status
-from codexmem.domain.note import CORE
-from codexmem.services.notes.exchange import Strategy
-from codexmem.services.notes.listing import Wish
-from codexmem.services.notes.signs import Context
+from codexmem.kernel.model import address
+from codexmem.kernel.model.history import WriteContext
+from codexmem.kernel.model.memory import Status
+from codexmem.kernel.model.note import CORE
+from codexmem.notes.model import ContextKind, NoteFilter, Strategy
+from codexmem.notes.service import NoteService
 from codexmem.settings import load
 
 CASES, TURNS = 60, 8  # the goal
 USER = "test-user"
 _QUESTIONS = ".question"
-_ME = By("bench")
+_ME = WriteContext("bench")
 _PAGE = 200
 
 
@@ -41,7 +40,7 @@ class Person:
     def __init__(self, folder: Path) -> None:
         folder.mkdir()
         self._core = open_core(load({"data_dir": str(folder)}, environ={"XDG_CONFIG_HOME": str(folder)}))
-        self._notes = self._core.notes
+        self._notes = self._core.room(NoteService)
         self._ids: dict[str, str] = {}  # belief by address
         self._uris: dict[str, str] = {}
 
@@ -68,7 +67,7 @@ class Person:
         """What a request brings, within its scopes."""
         if not query.strip():
             return []
-        loaded = self._notes.preload.load(Context.INTENT, query)
+        loaded = self._notes.preload.load(ContextKind.INTENT, query)
         domains = {_domain(scope) for scope in scopes}
         return [
             self._ids[uri]
@@ -86,11 +85,11 @@ class Person:
 
     def persona(self) -> str:
         """What holds of the user everywhere."""
-        wish = Wish("user", priority_max=CORE)
+        wish = NoteFilter("user", priority_max=CORE)
         return "\n".join(memory.state.content for memory in self._notes.shelf.page(wish, limit=_PAGE).memories)
 
     def _core_of(self, domain: str) -> list[str]:
-        wish = Wish(domain, priority_max=CORE, status=Status.ACTIVE)
+        wish = NoteFilter(domain, priority_max=CORE, status=Status.ACTIVE)
         found = self._notes.shelf.page(wish, limit=_PAGE).memories
         return [memory.state.uris[0] for memory in found]
 

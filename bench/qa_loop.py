@@ -32,14 +32,14 @@ from bench import report
 from bench.qa_world import TOPICS, Item, World, judged
 from bench.stores import folder
 from codexmem.app.core import Core, open_core
-from codexmem.domain.history import By
-from codexmem.domain.qa.items import NewQa
-from codexmem.domain.qa.validation import trial
-from codexmem.domain.tenant import LOCAL
-from codexmem.services.qa.signals import Reference, Report
+from codexmem.kernel.model.history import WriteContext
+from codexmem.kernel.model.tenant import LOCAL
+from codexmem.kernel.store.database import acting_as
+from codexmem.kernel.store.opening import sqlite_url
+from codexmem.qa.model.items import NewQa
+from codexmem.qa.model.validation import QaReference, ValidationReport, trial
+from codexmem.qa.service import QaService
 from codexmem.settings import Settings
-from codexmem.store.database import acting_as
-from codexmem.store.opening import sqlite_url
 
 HELD_OUT = (101, 102, 103)
 TUNING = (1, 2, 3)
@@ -49,7 +49,7 @@ ORDINARY, WORST = 0.1, 0.3  # error rates that a promise was made for
 GAIN = 0.10
 CUT = 5
 PROJECT = "shop"
-BY = By("bench")
+BY = WriteContext("bench")
 _BEGAN_MS = 1_780_000_000_000
 _SPAN_MS = 180 * 86_400_000
 _STRONG, _WEAK = 1.0, 0.5
@@ -110,11 +110,11 @@ def fill(world: World, home: Path, embedder: str) -> Filled:
     with opened(path, MovedClock(), embedder) as core:
         for item in world.items:
             new = NewQa(PROJECT, item.question, item.answer, confidence=item.claimed)
-            stored = core.qa.candidates.store(core.qa.candidates.prepare(new), BY)
+            stored = core.room(QaService).candidates.store(core.room(QaService).candidates.prepare(new), BY)
             if stored.created:
                 written[stored.item.memory.id] = item
                 if item.approved:
-                    core.qa.reviewing.approve(stored.item.memory.id, PROJECT, BY)
+                    core.room(QaService).reviewing.approve(stored.item.memory.id, PROJECT, BY)
         core.indexer.catch_up(lambda: None)
     return Filled(path, written)
 
@@ -144,7 +144,7 @@ def play(stream: Stream) -> Played:
             gone = number / stream.questions
             clock.ms = _BEGAN_MS + round(gone * _SPAN_MS)
             asked = world.ask()
-            answer = core.qa.searching.find(PROJECT, asked.text, limit=CUT, min_score=0.0)
+            answer = core.room(QaService).searching.find(PROJECT, asked.text, limit=CUT, min_score=0.0)
             shown = [item.memory.id for item in answer.items]
             grades = [world.grade(filled.written[qa_id], asked.topic, gone) for qa_id in shown]
             there = [world.grade(item, asked.topic, gone) for item in filled.written.values()]
@@ -168,14 +168,14 @@ def _report(core: Core, world: World, shown: Sequence[tuple[str, float]], error:
                 break
         if chance.random() >= habits.attention:
             break
-    references = [Reference(qa_id, shown=True, used=qa_id in used, message=message) for qa_id, _ in shown]
-    core.qa.signals.hit(PROJECT, references, BY)
+    references = [QaReference(qa_id, shown=True, used=qa_id in used, message=message) for qa_id, _ in shown]
+    core.room(QaService).signals.hit(PROJECT, references, BY)
     for qa_id, right in used.items():
         if chance.random() < habits.tries:
             strong = chance.random() < habits.strong
             told = trial(success=_judgement(right, error, chance), result=None, strength=_STRONG if strong else _WEAK,
                          strong=strong)  # fmt: skip
-            core.qa.signals.validate(PROJECT, Report(qa_id, told), BY)
+            core.room(QaService).signals.validate(PROJECT, ValidationReport(qa_id, told), BY)
 
 
 def _judgement(right: float, error: float, chance: random.Random) -> bool:

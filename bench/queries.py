@@ -15,12 +15,12 @@ from typing import Any
 
 from bench import report
 from bench.stores import stores
-from codexmem.domain.memory import Kind, Status
-from codexmem.domain.query import Filter
-from codexmem.domain.tenant import LOCAL
-from codexmem.search import tokens
-from codexmem.store.database import acting_as
-from codexmem.store.opening import open_database
+from codexmem.kernel.model.memory import Kind, Status
+from codexmem.kernel.model.query import Filter
+from codexmem.kernel.model.tenant import LOCAL
+from codexmem.kernel.search import tokens
+from codexmem.kernel.store.database import acting_as
+from codexmem.kernel.store.opening import open_database
 from tests._support.texts import Texts, sentence
 
 _OPERATORS = (

@@ -26,10 +26,10 @@ from typing import Any
 
 from bench.backlog import Figures, backlog
 from bench.opened import Opened, opened
-from codexmem.domain.event import EventType, NewEvent, Place
-from codexmem.domain.job import Job, JobStatus, RetryLater
-from codexmem.jobs.duty import Context, Done
-from codexmem.store.opening import sqlite_url, upgrade_store
+from codexmem.kernel.jobs.job_kind import Done, JobContext
+from codexmem.kernel.model.event import EventType, LogPosition, NewEvent
+from codexmem.kernel.model.job import Job, JobStatus, RetryLater
+from codexmem.kernel.store.opening import sqlite_url, upgrade_store
 from tests._support.postgres import PostgresServer
 
 POINTS = ("claimed", "handled", "before_commit", "after_commit", "before_next")
@@ -108,8 +108,8 @@ def _retry(store: Opened, trail: Path) -> int:
     return count
 
 
-def _effective(store: Opened, trail: Path, chance: random.Random) -> Callable[[Job, Context], Done]:
-    def run(job: Job, _: Context) -> Done:
+def _effective(store: Opened, trail: Path, chance: random.Random) -> Callable[[Job, JobContext], Done]:
+    def run(job: Job, _: JobContext) -> Done:
         _note(trail, "start", job.id, time.monotonic_ns())
         time.sleep(chance.random() * 0.003)
         event = NewEvent(EventType.MEMORY_WRITTEN, f"effect:{job.id}", {})
@@ -147,7 +147,7 @@ def _verdict(store: Opened, trail: Path, killed: Counter[str]) -> Figures:
 
 def _effects(store: Opened) -> Counter[int]:
     found: Counter[int] = Counter()
-    place = Place(0, 0)
+    place = LogPosition(0, 0)
     while batch := store.events.after(place, limit=1000):
         place = batch[-1].place
         found.update(int(event.subject.removeprefix("effect:")) for event in batch if event.type == "memory.written")
@@ -193,7 +193,7 @@ def lanes(url: str, processes: int, *, count: int, per_lane: int, seed: int) -> 
 def _lane_worker(url: str, trail: Path, over: Path, seed: int) -> None:
     chance = random.Random(seed)
 
-    def run(job: Job, _: Context) -> Done:
+    def run(job: Job, _: JobContext) -> Done:
         start = time.monotonic_ns()  # one clock for all processes of this machine
         time.sleep(chance.random() * 0.004)
         lane = int((job.lane or "").removeprefix("lane-"))
@@ -255,6 +255,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--engine", choices=("sqlite", "postgresql"), help="both, unless named")
     parser.add_argument("--jobs", type=int, default=100_000, help="waiting jobs (backlog)")
     parser.add_argument("--samples", type=int, default=1_000, help="measured operations (backlog)")
+    parser.add_argument("--starts", type=int, default=5, help="measured starts of a server (backlog)")
     parser.add_argument("--crashes", type=int, default=1_000, help="killed workers per engine (crash)")
     parser.add_argument("--lease-ms", type=int, default=600, help="short, so that the run is quick (crash)")
     parser.add_argument("--processes", type=int, default=4, help="worker processes (lanes)")
@@ -274,7 +275,7 @@ def main(arguments: list[str] | None = None) -> int:
                 continue  # one process owns a SQLite file
             with _fresh(engine) as url:
                 if part == "backlog":
-                    figures = backlog(url, jobs=options.jobs, samples=options.samples)
+                    figures = backlog(url, jobs=options.jobs, samples=options.samples, starts=options.starts)
                 elif part == "crash":
                     figures = crash(url, crashes=options.crashes, lease_ms=options.lease_ms, seed=seed, engine=engine)
                 else:

@@ -11,11 +11,11 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from codexmem.domain import ids
-from codexmem.domain.event import EventType
-from codexmem.domain.history import Op
-from codexmem.domain.memory import Draft
-from codexmem.store import rows, schema
+from codexmem.kernel.model import ids
+from codexmem.kernel.model.event import EventType
+from codexmem.kernel.model.history import Op
+from codexmem.kernel.model.memory import MemoryDraft
+from codexmem.kernel.store import rows, schema
 
 TABLES: tuple[sa.Table, ...] = (
     schema.memories,
@@ -41,7 +41,7 @@ def columns(table: sa.Table) -> list[str]:
     return [column.name for column in table.c]
 
 
-def remembered(draft: Draft, *, tenant: str, seq: int, event: int, now_ms: int) -> list[list[tuple[Any, ...]]]:
+def remembered(draft: MemoryDraft, *, tenant: str, seq: int, event: int, now_ms: int) -> list[list[tuple[Any, ...]]]:
     """For each of `TABLES` the rows that one `remember` of this draft inserts."""
     state, identity = draft.state, {"tenant": tenant, "seq": seq}
     head = identity | _ZERO | rows.state_columns(state) | {

@@ -24,12 +24,12 @@ from psycopg import sql
 
 from bench import drafts, report, rows
 from bench.stores import Stores, stores
-from codexmem.domain.memory import Draft, Kind
-from codexmem.domain.query import Cursor, Filter, Id, Page, Seq, Uri
-from codexmem.domain.tenant import LOCAL
-from codexmem.store.database import Database, acting_as
-from codexmem.store.opening import open_database, sqlite_path
-from codexmem.store.sqlite.engine import plain_engine
+from codexmem.kernel.model.memory import Kind, MemoryDraft
+from codexmem.kernel.model.query import Filter, Id, PageRequest, RowCursor, Seq, Uri
+from codexmem.kernel.model.tenant import LOCAL
+from codexmem.kernel.store.database import Database, acting_as
+from codexmem.kernel.store.opening import open_database, sqlite_path
+from codexmem.kernel.store.sqlite.engine import plain_engine
 from tests._support import services
 
 BATCH = 5_000
@@ -72,7 +72,7 @@ def uri(number: int) -> str:
     return f"project://notes/{number}"
 
 
-def draft(number: int, size: int) -> Draft:
+def draft(number: int, size: int) -> MemoryDraft:
     """The memory with this number."""
     chance = random.Random(number)
     content = f"{number} {chance.choice(_texts())}"
@@ -80,7 +80,7 @@ def draft(number: int, size: int) -> Draft:
         made = drafts.note(chance, content=content, uri=uri(number))
     else:
         made = drafts.observation(chance, content=content, files=files_for(size))
-    return Draft(made.kind, made.state, made.origin, made.session, id=identity(number))
+    return MemoryDraft(made.kind, made.state, made.origin, made.session, id=identity(number))
 
 
 @functools.cache
@@ -169,17 +169,17 @@ Question = Callable[[random.Random], int]  # asks once and says how many rows ca
 def questions(db: Database, store: Loaded) -> dict[str, Question]:
     """What is asked, each with handles and labels drawn anew."""
     real = services.build(db)
-    page = Page(limit=50)
+    page = PageRequest(limit=50)
     last_note = store.size // NOTES_EVERY
 
     def one(memory: object) -> int:
         return int(memory is not None)
 
     def pages(facet: tuple[str, frozenset[str]]) -> Iterator[Callable[[], int]]:
-        place: list[Cursor | None] = [None]
+        place: list[RowCursor | None] = [None]
 
         def ask() -> int:
-            listing = real.memories.page(Filter(_OBSERVATIONS, facets=(facet,)), Page(limit=50, after=place[0]))
+            listing = real.memories.page(Filter(_OBSERVATIONS, facets=(facet,)), PageRequest(limit=50, after=place[0]))
             place[0] = listing.after
             return len(listing.items)
 
@@ -197,7 +197,7 @@ def questions(db: Database, store: Loaded) -> dict[str, Question]:
 
     def listed(limit: int = 50, **wanted: Any) -> int:
         kinds = wanted.pop("kinds", _OBSERVATIONS)
-        return len(real.memories.page(Filter(kinds, **wanted), Page(limit=limit)).items)
+        return len(real.memories.page(Filter(kinds, **wanted), PageRequest(limit=limit)).items)
 
     def concept(chance: random.Random) -> tuple[tuple[str, frozenset[str]], ...]:
         return (("concept", frozenset({chance.choice(drafts.CONCEPTS)})),)

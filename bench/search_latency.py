@@ -30,17 +30,17 @@ from bench.corpus import KINDS, Corpus, Made, Question, SeededEmbedder
 from bench.filling import fill
 from bench.stores import Stores, stores
 from codexmem.app.core import Core, open_core
-from codexmem.domain.query import Filter
-from codexmem.domain.search import Answer, Search
-from codexmem.domain.tenant import LOCAL
-from codexmem.embed import choice
+from codexmem.kernel.embed import choice
+from codexmem.kernel.model.query import Filter
+from codexmem.kernel.model.search import SearchAnswer, SearchQuery
+from codexmem.kernel.model.tenant import LOCAL
+from codexmem.kernel.store.database import acting_as
+from codexmem.kernel.store.index import IndexHit, TextIndex, VectorIndex
+from codexmem.kernel.store.opening import sqlite_path
+from codexmem.kernel.store.postgres import engine as postgres
+from codexmem.kernel.store.postgres.roles import APP_ROLE
+from codexmem.kernel.store.sqlite import engine as sqlite
 from codexmem.settings import Settings
-from codexmem.store.database import acting_as
-from codexmem.store.index import Hit, TextIndex, VectorIndex
-from codexmem.store.opening import sqlite_path
-from codexmem.store.postgres import engine as postgres
-from codexmem.store.postgres.roles import APP_ROLE
-from codexmem.store.sqlite import engine as sqlite
 
 LIMIT_RATIO = 2.0
 SCOPES = ("project", "all")
@@ -54,7 +54,7 @@ class Overheard:
 
     index: str  # lexical or vectors
     statements: list[tuple[str, Any]] = field(default_factory=list)
-    hits: list[Hit] = field(default_factory=list)
+    hits: list[IndexHit] = field(default_factory=list)
 
 
 class Listener:
@@ -69,11 +69,13 @@ class Listener:
         if overheard is not None:
             overheard.statements.append((statement, values))
 
-    def finding(self, name: str, find: Callable[..., list[Hit]], into: list[Overheard]) -> Callable[..., list[Hit]]:
+    def finding(
+        self, name: str, find: Callable[..., list[IndexHit]], into: list[Overheard]
+    ) -> Callable[..., list[IndexHit]]:
         """The same search of an index, overheard."""
 
         @functools.wraps(find)
-        def found(*args: Any, **named: Any) -> list[Hit]:
+        def found(*args: Any, **named: Any) -> list[IndexHit]:
             self._listening.to = overheard = Overheard(name)
             try:
                 overheard.hits = find(*args, **named)
@@ -94,10 +96,10 @@ class Product:
         finder = core.recall._finder
         self._indexes: dict[str, TextIndex | VectorIndex] = {"lexical": finder._text, "vectors": finder._vectors}
 
-    def search(self, question: Question, scope: str) -> Answer:
-        """As every door does."""
+    def search(self, question: Question, scope: str) -> SearchAnswer:
+        """As every endpoint does."""
         wanted = Filter(KINDS, project=question.project if scope == "project" else None)
-        return self._core.recall.search(Search(question.text, wanted))
+        return self._core.recall.search(SearchQuery(question.text, wanted))
 
     def overhear(self, question: Question, scope: str) -> list[Overheard]:
         """What the text index and the vector index send for this question; the text index may be asked twice."""

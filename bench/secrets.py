@@ -22,8 +22,8 @@ from typing import Any
 
 from bench import ordinary_lines, report
 from bench.hostile_texts import FAMILIES, SIZE, text_of
-from codexmem.clients.codecli.patterns import Patterns
-from codexmem.domain.redaction import SECRETS, redact
+from codexmem.codecli.patterns import Patterns
+from codexmem.kernel.model.redaction import SECRETS, redact
 from tests.domain.secrets_made_up import CONTEXTS, LABEL_CONTEXTS, LABELLED, SHAPES, made
 
 RECALL, LABELLED_RECALL, FALSE_ALARMS, SLOWEST_MS, RATIO = 0.99, 0.90, 0.005, 50.0, 2.5

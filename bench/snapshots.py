@@ -24,18 +24,18 @@ from typing import Any
 
 from bench import report
 from bench.stores import Stores, stores
-from codexmem.domain.history import By
-from codexmem.domain.ids import SystemClock
-from codexmem.domain.tenant import LOCAL
-from codexmem.services.knowledge import Knowledge
-from codexmem.store.database import acting_as
-from codexmem.store.opening import open_database
+from codexmem.kernel.model.history import WriteContext
+from codexmem.kernel.model.ids import SystemClock
+from codexmem.kernel.model.tenant import LOCAL
+from codexmem.kernel.store.database import acting_as
+from codexmem.kernel.store.opening import open_database
+from codexmem.knowledge.service import Knowledge
 from tests._support.knowing import entries_of, knowledge_on, tree_of
 
 WRITERS = 4
 KEPT = 10  # things of a writer that are there at a time
 ROUND = 50  # backups of one source; then a fresh one, because what is deleted stays in every backup
-BY = By("bench")
+BY = WriteContext("bench")
 _COUNTED = ("rename", "fsync", "mkdir", "unlink", "rmdir", "write", "open", "close")
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import psycopg
 from psycopg import sql
 
-from codexmem.store.opening import open_database, sqlite_url, upgrade_store
+from codexmem.kernel.store.opening import open_database, sqlite_url, upgrade_store
 from tests._support.postgres import PostgresServer
 
 _MEMORY = Path("/dev/shm")

@@ -24,16 +24,16 @@ from bench import drafts, report
 from bench.stores import stores
 from codexmem import settings
 from codexmem.app.core import Core, open_core
-from codexmem.domain.attrs import ObservationAttrs
-from codexmem.domain.breaker import FIRST_S, LONGEST_S, Breaker
-from codexmem.domain.event import EventType
-from codexmem.domain.history import By
-from codexmem.domain.memory import Draft, Kind, Origin, State
-from codexmem.domain.query import Filter
-from codexmem.domain.search import Mode, Search
-from codexmem.domain.tenant import LOCAL
-from codexmem.store.database import acting_as
-from codexmem.store.events import Events
+from codexmem.kernel.model.attrs import ObservationAttrs
+from codexmem.kernel.model.breaker import FIRST_S, LONGEST_S, Breaker
+from codexmem.kernel.model.event import EventType
+from codexmem.kernel.model.history import WriteContext
+from codexmem.kernel.model.memory import Kind, MemoryDraft, Origin, State
+from codexmem.kernel.model.query import Filter
+from codexmem.kernel.model.search import SearchMode, SearchQuery
+from codexmem.kernel.model.tenant import LOCAL
+from codexmem.kernel.store.database import acting_as
+from codexmem.kernel.store.events import EventTable
 from tests._support.chroma import ChromaServer
 from tests._support.embedding_server import EmbeddingServer
 
@@ -56,13 +56,13 @@ class Phase:
     embedder: bool
     notice_s: float = 0.0
 
-    def truth(self, backend: str) -> tuple[Mode, str]:
+    def truth(self, backend: str) -> tuple[SearchMode, str]:
         """The mode of an answer, and what its note must speak of; empty if there must be none."""
         if not self.embedder:
-            return Mode.LEXICAL, EMBEDDER
+            return SearchMode.LEXICAL, EMBEDDER
         if self.chroma:
-            return Mode.HYBRID, ""
-        return (Mode.HYBRID if backend == "hybrid" else Mode.LEXICAL), CHROMA
+            return SearchMode.HYBRID, ""
+        return (SearchMode.HYBRID if backend == "hybrid" else SearchMode.LEXICAL), CHROMA
 
 
 @dataclass(frozen=True)
@@ -73,13 +73,13 @@ class Asked:
     phase: int | None  # None where the phase changed meanwhile
     began_s: float
     took_s: float
-    mode: Mode | None = None  # None: it failed
+    mode: SearchMode | None = None  # None: it failed
     notes: tuple[str, ...] = ()
     sources: Mapping[str, int] = field(default_factory=dict)
     error: str = ""
 
 
-def is_true(asked: Asked, mode: Mode, about: str) -> bool:
+def is_true(asked: Asked, mode: SearchMode, about: str) -> bool:
     """Whether an answer says this of itself."""
     notes = " ".join(asked.notes)
     return asked.mode is mode and (about in notes if about else not notes)
@@ -88,7 +88,7 @@ def is_true(asked: Asked, mode: Mode, about: str) -> bool:
 def is_consistent(asked: Asked) -> bool:
     """Whether mode, sources and notes say the same."""
     by_vectors = bool(asked.sources.keys() - {"lexical", "neighbours"})
-    return by_vectors == (asked.mode is Mode.HYBRID) and (by_vectors or bool(asked.notes))
+    return by_vectors == (asked.mode is SearchMode.HYBRID) and (by_vectors or bool(asked.notes))
 
 
 class Searchers:
@@ -132,7 +132,7 @@ class Searchers:
         wanted = Filter(_OBSERVATIONS, project=chance.choice((None, drafts.project(chance.randrange(PROJECTS)))))
         phase, began = self._phase, time.monotonic()
         try:
-            answer = self._core.recall.search(Search(text, wanted, limit=10))
+            answer = self._core.recall.search(SearchQuery(text, wanted, limit=10))
         except BaseException as error:
             failed = f"{type(error).__name__}: {str(error)[:200]}"
             return Asked(text, None, began, time.monotonic() - began, error=failed)
@@ -233,7 +233,7 @@ class Storm:
         """How many answers have no trace that says the same; those that were counted as dropped are owed none."""
         self._core.traces.flush()
         with acting_as(LOCAL):
-            found = Events(self._core.db).of_type(
+            found = EventTable(self._core.db).of_type(
                 EventType.SEARCH_ANSWERED.value, from_ms=0, to_ms=2**62, limit=len(asked) + 1
             )
         told = Counter((e.payload["query"], e.payload["mode"], tuple(e.payload["notes"])) for e in found if e.payload)
@@ -245,8 +245,8 @@ class Storm:
         took = [each.took_s * 1_000 for each in mine]
         return {
             "phase": self.phases[number].name, "searches": len(mine),
-            "hybrid": sum(each.mode is Mode.HYBRID for each in mine),
-            "words_only": sum(each.mode is Mode.LEXICAL for each in mine),
+            "hybrid": sum(each.mode is SearchMode.HYBRID for each in mine),
+            "words_only": sum(each.mode is SearchMode.LEXICAL for each in mine),
             "with_notes": sum(bool(each.notes) for each in mine),
             "p50_ms": round(report.percentile(took, 0.5), 1), "p95_ms": round(report.percentile(took, 0.95), 1),
             "longest_ms": round(max(took, default=0.0), 1),
@@ -289,7 +289,10 @@ def opened(url: str, home: Path, backend: str, chroma: ChromaServer, api: Embedd
         "CODEXMEM_OPENAI_EMBEDDING_MODEL": "scripted", "CODEXMEM_OPENAI_EMBEDDING_BASE_URL": api.url,
     }  # fmt: skip
     soon = functools.partial(Breaker, first_s=pause_s, longest_s=_LONGEST * pause_s)
-    with mock.patch("codexmem.store.chroma.client.Breaker", soon), mock.patch("codexmem.embed.openai.Breaker", soon):
+    with (
+        mock.patch("codexmem.kernel.store.chroma.client.Breaker", soon),
+        mock.patch("codexmem.kernel.embed.openai.Breaker", soon),
+    ):
         core = open_core(settings.load({}, environ, cwd=home))
     try:
         yield core
@@ -303,7 +306,7 @@ def fill(core: Core, memories: int, chance: random.Random) -> None:
         for number in range(memories):
             state = State(drafts.text(chance, 300), ObservationAttrs(), project=drafts.project(number % PROJECTS))
             core.memories.remember(
-                Draft(Kind.OBSERVATION, state, Origin.MODEL, session=f"s{number // 20}"), By("storm")
+                MemoryDraft(Kind.OBSERVATION, state, Origin.MODEL, session=f"s{number // 20}"), WriteContext("storm")
             )
         core.indexer.catch_up(lambda: None)
 

@@ -21,8 +21,8 @@ from bench import report
 from bench.stores import Stores, stores
 from codexmem import settings
 from codexmem.app import Core, open_core
-from codexmem.domain.event import EventType, NewEvent
-from codexmem.store.database import acting_as
+from codexmem.kernel.model.event import EventType, NewEvent
+from codexmem.kernel.store.database import acting_as
 from tests._support.server import Server
 from tests._support.sse import Stream, stalled
 

@@ -23,13 +23,13 @@ import sqlalchemy as sa
 
 from bench import report
 from bench.stores import stores
-from codexmem.domain.attrs import ObservationAttrs
-from codexmem.domain.errors import CodexmemError
-from codexmem.domain.history import By
-from codexmem.domain.memory import Draft, Kind, Origin, State
-from codexmem.domain.query import Filter, Page, Seq
-from codexmem.store.database import Database, Transaction, acting_as
-from codexmem.store.opening import open_database
+from codexmem.kernel.model.attrs import ObservationAttrs
+from codexmem.kernel.model.errors import CodexmemError
+from codexmem.kernel.model.history import WriteContext
+from codexmem.kernel.model.memory import Kind, MemoryDraft, Origin, State
+from codexmem.kernel.model.query import Filter, PageRequest, Seq
+from codexmem.kernel.store.database import Database, Transaction, acting_as
+from codexmem.kernel.store.opening import open_database
 from tests._support import services
 
 TABLES = ("memories", "memory_versions", "memory_facets", "events", "receipts", "jobs", "api_keys")
@@ -134,7 +134,7 @@ class Player:
                 self._ledger.unexpected.append(f"{fault}: {told or repr(error)}"[:300])
 
     def _write(self, tenant: str, fault: str, content: str) -> None:
-        draft = Draft(
+        draft = MemoryDraft(
             Kind.OBSERVATION,
             State(content=content, attrs=ObservationAttrs(concepts=(tenant,)), project="p"),
             Origin.AGENT,
@@ -144,7 +144,7 @@ class Player:
         try:
             with self._db.transaction() as tx:
                 look(tx, tenant, self._ledger)
-                number = self._real.memories.remember(draft, By("bench")).seq
+                number = self._real.memories.remember(draft, WriteContext("bench")).seq
                 self._fail(tx, fault)
                 look(tx, tenant, self._ledger)
                 if fault == "killed_before_commit":
@@ -163,7 +163,7 @@ class Player:
         known = self._ledger.acknowledged.get(tenant, {}).copy()
         with self._db.reading() as tx:
             look(tx, tenant, self._ledger)
-            page = self._real.memories.page(Filter(_OBSERVATIONS), Page(limit=100)).items
+            page = self._real.memories.page(Filter(_OBSERVATIONS), PageRequest(limit=100)).items
             self._fail(tx, fault)
         missing = 0
         if known:

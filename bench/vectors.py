@@ -18,20 +18,20 @@ import sqlalchemy as sa
 
 from bench import report
 from bench.stores import stores
-from codexmem.domain.attrs import NoteAttrs
-from codexmem.domain.ids import mint
-from codexmem.domain.memory import Draft, Kind, Origin, State
-from codexmem.domain.query import Filter
-from codexmem.embed.model import unit
-from codexmem.store.database import Database, acting_as
-from codexmem.store.index import Vectors
-from codexmem.store.memories import Memories
-from codexmem.store.opening import open_database
-from codexmem.store.postgres import pgvector
-from codexmem.store.postgres.engine import migration_engine
-from codexmem.store.postgres.vectors import PostgresVectors
-from codexmem.store.sqlite.vectors import SqliteVectors
-from codexmem.store.vector_table import TableVectors
+from codexmem.kernel.embed.model import unit
+from codexmem.kernel.model.attrs import NoteAttrs
+from codexmem.kernel.model.ids import mint
+from codexmem.kernel.model.memory import Kind, MemoryDraft, Origin, State
+from codexmem.kernel.model.query import Filter
+from codexmem.kernel.store.database import Database, acting_as
+from codexmem.kernel.store.index import Vectors
+from codexmem.kernel.store.memories import MemoryTable
+from codexmem.kernel.store.opening import open_database
+from codexmem.kernel.store.postgres import pgvector
+from codexmem.kernel.store.postgres.engine import migration_engine
+from codexmem.kernel.store.postgres.vectors import PostgresVectors
+from codexmem.kernel.store.sqlite.vectors import SqliteVectors
+from codexmem.kernel.store.vector_table import TableVectors
 
 MODEL = "bench"
 LIMIT = 10
@@ -95,7 +95,7 @@ def load(
     db: Database, index: TableVectors, size: int, dimension: int, count: int, chance: random.Random
 ) -> list[bytes]:
     """Fill the store; returns questions that lie near clusters."""
-    table = Memories(db)
+    table = MemoryTable(db)
     centres = [array("f", (chance.gauss(0, 1) for _ in range(dimension))) for _ in range(max(1, size // _CLUSTER))]
     noise = array("f", (chance.gauss(0, _SPREAD) for _ in range(100_003)))
 
@@ -112,7 +112,7 @@ def load(
         items = []
         with db.transaction():
             for number in batch:
-                draft = Draft(Kind.NOTE, State(content="x", attrs=NoteAttrs(), project="p"), Origin.AGENT)
+                draft = MemoryDraft(Kind.NOTE, State(content="x", attrs=NoteAttrs(), project="p"), Origin.AGENT)
                 memory = table.insert(draft, id=mint(Kind.NOTE), source=None, now_ms=number)
                 items.append(Vectors(memory.seq, "p", "note", 1, (near(centres[number % len(centres)]),)))
         index.put(MODEL, items)

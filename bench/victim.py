@@ -1,4 +1,4 @@
-"""The real server as a process that can be killed: `codexmem serve`, with its own settings, home and byte-code cache.
+"""The real server as a process that can be killed: `codexmem serve`, with its own settings and home.
 
 Nothing of the caller's environment reaches it but the path. Loopback only.
 """
@@ -30,12 +30,11 @@ class VictimError(RuntimeError):
 class Victim:
     """A server that is started, killed and started again on one port and one store."""
 
-    def __init__(self, home: Path, database_url: str, *, byte_code: Path | None = None, module: str = "codexmem.cli",
+    def __init__(self, home: Path, database_url: str, *, module: str = "codexmem.cli",
                  environment: Mapping[str, str] | None = None) -> None:  # fmt: skip
         self._home = home
         self._url = database_url
         self._log = home / "server.log"
-        self._byte_code = byte_code or home / "byte-code"
         self.port = free_port()
         self.secret: str | None = None
         self._module = module
@@ -121,13 +120,11 @@ class Victim:
         return ["--data-dir", str(self._home / "data"), "--database-url", self._url]
 
     def _environment(self) -> dict[str, str]:
-        # Compiled once, as an installed program is: start-up is measured, not the compiler.
         return {
             "PATH": os.environ.get("PATH", "/usr/bin:/bin"),
             "HOME": str(self._home),
             "LANG": "C.UTF-8",
             "PYTHONPATH": str(_SOURCES),
-            "PYTHONPYCACHEPREFIX": str(self._byte_code),
             "CODEXMEM_LOG_LEVEL": "warning",
             **self._given,
         }

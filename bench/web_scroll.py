@@ -1,9 +1,9 @@
 """A timeline of 100,000 memories in Chromium: how many rows the page holds, and how long keys and clicks take to show.
 
-The memories come in through the import door of a real server. Every press, click and turn of the wheel is timed in the
-page, from the event to the end of the next frame; rows are counted with every frame. Kept is the promise if there were
-never more than 60 rows and 95 of 100 interactions of every sort took less than 100 ms. What was waited for in between,
-such as the next page, is not part of an interaction, and told apart. Exit status 1 if the promise is broken.
+The memories are imported into a real server. Every press, click and turn of the wheel is timed in the page, from the
+event to the end of the next frame; rows are counted with every frame. Kept is the promise if there were never more than
+60 rows and 95 of 100 interactions of every sort took less than 100 ms. What was waited for in between, such as the next
+page, is not part of an interaction, and told apart. Exit status 1 if the promise is broken.
 """
 
 from __future__ import annotations

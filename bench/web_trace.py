@@ -23,11 +23,11 @@ from bench.lab_agent import CONFIGURED
 from bench.stores import folder
 from codexmem.app import open_core
 from codexmem.app.core import Core
-from codexmem.domain.event import EventType
-from codexmem.domain.lab import Order
-from codexmem.services.lab.trace import Entry
+from codexmem.kernel.model.event import EventType
+from codexmem.kernel.store.database import acting_as
+from codexmem.lab.model import BatchOrder
+from codexmem.lab.service.trace import Entry
 from codexmem.settings import load
-from codexmem.store.database import acting_as
 from tests._support.server import Server
 from tests.web import building
 from tests.web.conftest import FLAGS
@@ -73,7 +73,7 @@ _WATCH = """(() => {
 
 def fill(core: Core, count: int) -> str:
     """A run with so many events, in tasks of tasks; returns its id."""
-    batch, (run,) = core.lab.runs.create(Order("一个很长的运行 a very long run", 1))
+    batch, (run,) = core.lab.runs.create(BatchOrder("一个很长的运行 a very long run", 1))
     assert core.lab.moves.begin(run.id, "bench") is not None
     # Those that begin and end the run are written by the lab itself.
     for start in range(0, count - 2, TOGETHER):
@@ -197,12 +197,12 @@ def measure(browser: Browser, url: str, run_id: str, count: int, *, looks: int, 
             "k": [look.press("k") for _ in range(looks)],
         }
         page.keyboard.press("Escape")
-        chips = page.get_by_role("group", name="Types of events").get_by_role("button")
+        chips = page.get_by_role("group", name="Event types").get_by_role("button")
         chosen = [chips.nth(place) for place in range(2) for _ in range(max(2, looks // 6))]
         times["type of events"] = [look.filter(chip.click) for chip in chosen for _ in range(2)]
         failed = page.get_by_role("switch", name="Failed only")
         times["failed only"] = [look.filter(failed.click) for _ in range(max(2, looks // 4) * 2)]
-        levels = [page.get_by_text(word, exact=True) for word in ("Steps", "Turning points", "Everything")]
+        levels = [page.get_by_text(word, exact=True) for word in ("Steps", "Milestones", "Everything")]
         times["importance"] = [look.filter(level.click) for _ in range(max(1, looks // 6)) for level in levels]
         field = page.get_by_role("searchbox", name="Search the trace")
         field.focus()

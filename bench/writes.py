@@ -25,16 +25,16 @@ import psycopg
 from bench import drafts, report, rows
 from bench.stores import Stores, stores
 from codexmem.app import Core, open_core
-from codexmem.domain.history import By
-from codexmem.domain.tenant import LOCAL
+from codexmem.kernel.model.history import WriteContext
+from codexmem.kernel.model.tenant import LOCAL
+from codexmem.kernel.store.database import acting_as
+from codexmem.kernel.store.opening import sqlite_path
+from codexmem.kernel.store.sqlite.engine import plain_engine
 from codexmem.settings import Settings
-from codexmem.store.database import acting_as
-from codexmem.store.opening import sqlite_path
-from codexmem.store.sqlite.engine import plain_engine
 
 WRITERS = 16
 TARGET = 0.5  # of bare group commits
-_BY = By("bench")
+_BY = WriteContext("bench")
 
 Write = Callable[[], None]  # one round's unit of work for one thread
 Remembered = list[list[tuple[Any, ...]]]
@@ -204,7 +204,7 @@ def service(core: Core, material: Material) -> Iterator[Contender]:
 
 @contextmanager
 def wired(made: Stores) -> Iterator[Core]:
-    """The product's own wiring on a store of its own; doors and worker left out."""
+    """The product's own wiring on a store of its own; endpoints and worker left out."""
     core = open_core(Settings(data_dir=made.home, database_url=made.fresh()))
     try:
         yield core

@@ -6,47 +6,47 @@ was migrated once; on PostgreSQL as a fresh tenant of one shared database, which
 
 from __future__ import annotations
 
+import gc
 import itertools
+import os
 import shutil
-from collections.abc import Iterator
+import signal
+from collections import defaultdict
+from collections.abc import Generator, Iterator
+from contextlib import nullcontext
 from pathlib import Path
+from unittest import mock
 
 import hypothesis
 import pytest
 
-from codexmem.domain.tenant import LOCAL
-from codexmem.store.database import Database, acting_as
-from codexmem.store.opening import open_database, sqlite_url, upgrade_store
-from tests._support import engines, vectors
+from codexmem.kernel.model.tenant import LOCAL
+from codexmem.kernel.store import opening
+from codexmem.kernel.store.database import Database, acting_as
+from codexmem.kernel.store.opening import open_database, sqlite_url, upgrade_store
+from tests._support import engines, template, tiers, vectors
 from tests._support.chroma import ChromaServer
 from tests._support.postgres import PostgresServer
+from tests._support.server import Server
 
 # The gate repeats itself exactly; fresh randomness belongs to the soak programs, which print their seeds.
 hypothesis.settings.register_profile("gate", derandomize=True, database=None, deadline=None, print_blob=True)
 hypothesis.settings.load_profile("gate")
+
+# Whoever starts the tests in the background, or beyond the end of a session, has these ignored; a program that a test
+# starts would inherit that, and not end by the signals that the test is about.
+for number, handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
+    if signal.getsignal(number) is signal.SIG_IGN:
+        signal.signal(number, handler)
+
+Server.forks = True
 
 ENGINES = [
     pytest.param("sqlite", marks=pytest.mark.sqlite),
     pytest.param("postgresql", marks=pytest.mark.postgresql),
 ]
 TESTS = Path(__file__).parent
-# Folders of tests that wait for real programs.
-MEASURING = frozenset(
-    {
-        "agents",
-        "bench",
-        "cli",
-        "client",
-        "clients",
-        "contracts",
-        "docs",
-        "events",
-        "jobs",
-        "packaging",
-        "stories",
-        "web",
-    }
-)
+LONG_S, WORTH_TELLING_S = 120, 5
 _tenants = itertools.count(1)
 
 
@@ -54,17 +54,63 @@ def pytest_report_header() -> str:
     return engines.describe()
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Folders without a single `unit` test are not even read when only those are asked for."""
+    unit = config.getoption("markexpr") == "unit"
+    return True if unit and collection_path.parent == TESTS and collection_path.name in tiers.FOLDERS else None
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A stalled machine can break a promise about time; what keeps failing is a failure, and each retry is reported."""
+    """Each test is marked with what it starts; one with a reason why it may fail is tried again, and that reported."""
     for item in items:
-        if item.get_closest_marker("clock") or item.path.relative_to(TESTS).parts[0] in MEASURING:
+        starts = tiers.of(item, TESTS)
+        for tier in starts or {"unit"}:
+            item.add_marker(tier)
+        if item.get_closest_marker("retry"):
             item.add_marker(pytest.mark.flaky(reruns=2, reruns_delay=1))
+
+
+def pytest_collection_finish() -> None:
+    """Ten thousand tests with all that they import stay to the end: no use in walking over them again and again."""
+    gc.collect()
+    gc.freeze()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup(item: pytest.Item) -> Generator[None]:
+    with tiers.nothing_starts() if item.get_closest_marker("unit") else nullcontext():
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
+    with tiers.nothing_starts() if item.get_closest_marker("unit") else nullcontext():
+        return (yield)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_report_to_serializable(report: pytest.CollectReport | pytest.TestReport) -> None:
     """Logs of tests about broken text hold broken text, which does not pass between pytest's own processes."""
     report.sections = [(name, text.encode("utf-8", "backslashreplace").decode()) for name, text in report.sections]
+
+
+_seconds: defaultdict[tuple[str, str], float] = defaultdict(float)
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Seconds by what was started, and by folder, with setting up and taking down."""
+    started = [tier for tier in reversed(tiers.TIERS) if tier in report.keywords]
+    _seconds["tier", started[0] if started else "unit"] += report.duration
+    _seconds["folder", report.nodeid.rpartition("/")[0]] += report.duration
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Where the time of a long run went; with two processes the sum is twice the wall."""
+    if sum(spent for (sort, _), spent in _seconds.items() if sort == "tier") > LONG_S:
+        terminalreporter.section("seconds by what was started, and by folder")
+        for (sort, name), spent in sorted(_seconds.items(), key=lambda each: -each[1]):
+            if spent >= WORTH_TELLING_S:
+                terminalreporter.write_line(f"{spent:8.0f}  {sort:6}  {name}")
 
 
 @pytest.fixture(scope="session")
@@ -93,9 +139,19 @@ def postgres_database(postgres_url: str) -> Iterator[Database]:
 @pytest.fixture(scope="session")
 def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A migrated, empty store file, closed: to be copied, never opened."""
-    path = tmp_path_factory.mktemp("template") / "codexmem.db"
-    open_database(sqlite_url(path)).close()
-    return path
+    return template.make(tmp_path_factory.mktemp("template") / "codexmem.db")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def new_stores_are_copied(sqlite_template: Path) -> Iterator[None]:
+    """A new SQLite store is a copy of the template, in a tenth of the time; tests of `store` make theirs."""
+    made = template.copying(
+        sqlite_template,
+        opening.upgrade_store,
+        unless=lambda: os.environ.get("PYTEST_CURRENT_TEST", "").startswith("tests/store/"),
+    )
+    with mock.patch.object(opening, "upgrade_store", made):
+        yield
 
 
 @pytest.fixture

@@ -16,22 +16,24 @@ import pytest
 
 from codexmem.app import App, handlers, open_app, open_core
 from codexmem.app import server as module
-from codexmem.domain.errors import InvalidArgument, NotReady, Unavailable
-from codexmem.domain.event import EventType
-from codexmem.domain.ids import Clock, SystemClock
-from codexmem.domain.job import JobStatus
-from codexmem.services.capture import EXTRACT, SUMMARIZE
-from codexmem.services.housekeeping import CHORES
-from codexmem.services.indexing import CATCH_UP
-from codexmem.services.status import Phase
+from codexmem.app.worker_api import SURFACE
+from codexmem.capture.service import EXTRACT, SUMMARIZE
+from codexmem.kernel.model.errors import InvalidArgument, NotReady, Unavailable
+from codexmem.kernel.model.event import EventType
+from codexmem.kernel.model.ids import Clock, SystemClock
+from codexmem.kernel.model.job import JobStatus
+from codexmem.kernel.services.housekeeping import CHORES
+from codexmem.kernel.services.indexing import CATCH_UP
+from codexmem.kernel.services.status import Phase
+from codexmem.kernel.store.database import acting_as
+from codexmem.kernel.store.opening import open_database, upgrade_store
 from codexmem.settings import Settings, load
-from codexmem.store.database import acting_as
-from codexmem.store.opening import open_database, upgrade_store
-from codexmem.surfaces.worker_api import SURFACE
 from tests._support.clock import StepClock
 from tests._support.postgres import PostgresServer
 from tests.jobs.stores import wait_until as until
 from tests.services.restoring import transfer_of
+
+pytestmark = pytest.mark.process
 
 _names = itertools.count(1)
 
@@ -258,8 +260,8 @@ def test_a_team_server_refuses_a_schema_it_must_not_upgrade_itself(
 def test_every_chore_has_a_handler_and_comes_round(tmp_path: Path) -> None:
     core = open_core(local(tmp_path))
     try:
-        duties = handlers(core.housekeeping, core.indexing, core.extraction, core.lab)
-        assert set(duties) == {*CHORES, CATCH_UP, EXTRACT, SUMMARIZE, *core.lab.duties()}
+        job_kinds = handlers(core.housekeeping, core.indexing, core.extraction, core.lab)
+        assert set(job_kinds) == {*CHORES, CATCH_UP, EXTRACT, SUMMARIZE, *core.lab.job_kinds()}
         core.housekeeping.begin()
         core.housekeeping.begin()
         assert core.queue.counts()[JobStatus.QUEUED] == len(CHORES)

@@ -14,7 +14,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from codexmem.store.database import Database
+from codexmem.kernel.store.database import Database
 from tests._support.postgres import PostgresServer
 
 ROOT = Path(__file__).parents[1]

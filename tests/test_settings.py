@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from codexmem.domain.errors import InvalidArgument
+from codexmem.kernel.model.errors import InvalidArgument
 from codexmem.settings import BY_NAME, SETTINGS, field_names, load, masked, project_file, terminal
 
 

@@ -15,7 +15,7 @@ export default defineConfig({
   // The server puts a fresh value here with every page it sends.
   html: { cspNonce: '{{nonce}}' },
   build: {
-    outDir: '../src/codexmem/surfaces/web/dist',
+    outDir: '../src/codexmem/http/web/dist',
     emptyOutDir: true,
     target: 'es2023',
     // A file as data: address would need a wider policy.

@@ -1,4 +1,4 @@
-"""Questions with answers on an opened store, as services and as the door, called without a server."""
+"""Questions with answers on an opened store, as services and as the endpoint, called without a server."""
 
 from __future__ import annotations
 
@@ -7,46 +7,48 @@ import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, cast
+from pathlib import Path
+from typing import Any
 from urllib.parse import urlencode
 
 from starlette.types import ASGIApp
 
-from codexmem.app.asking import qa_of
-from codexmem.domain.history import By
-from codexmem.domain.memory import Memory
-from codexmem.domain.qa.items import KINDS, NewQa
-from codexmem.domain.qa.validation import trial
-from codexmem.domain.query import Id
-from codexmem.events.log import Log
-from codexmem.services.qa import Qa
-from codexmem.services.qa.candidates import Stored
-from codexmem.services.qa.signals import Hits, Reference, Report, Validated
-from codexmem.services.qa.views import Item
-from codexmem.services.receipts import Receipts
-from codexmem.store.bell import LocalBell
-from codexmem.store.database import Database, acting_as
-from codexmem.store.events import Events
-from codexmem.store.memories import Memories as Table
-from codexmem.surfaces import qa_api
-from codexmem.surfaces._kit.assemble import build_asgi
-from codexmem.surfaces._kit.guard import GuardSettings
+from codexmem.http.assemble import build_asgi
+from codexmem.http.guard import GuardSettings
+from codexmem.kernel.events.log import Log
+from codexmem.kernel.model.history import WriteContext
+from codexmem.kernel.model.memory import Memory
+from codexmem.kernel.model.query import Id
+from codexmem.kernel.opened import Kernel
+from codexmem.kernel.store.database import Database, acting_as
+from codexmem.kernel.store.events import EventTable
+from codexmem.kernel.store.memories import MemoryTable
+from codexmem.kernel.store.notify import LocalNotifier
+from codexmem.qa import http as qa_api
+from codexmem.qa.model.items import KINDS, NewQa
+from codexmem.qa.model.validation import QaReference, ValidationReport, trial
+from codexmem.qa.service import QaService, build
+from codexmem.qa.service.candidates import Stored
+from codexmem.qa.service.evidence import HitOutcome, Validated
+from codexmem.qa.service.items import QaEntry
 from tests._support import services
 from tests.surfaces._kit import asgi
 from tests.surfaces._kit.asgi import Answer
 
-ME = By("test")
+ME = WriteContext("test")
 PROJECT = "demo"
 DAY_MS = 86_400_000
 
 
 @dataclass
 class Spoken:
-    """What the door needs, of whoever speaks through it now: the application is built once, stores come and go."""
+    """What the endpoint needs, of whoever speaks through it now: the application is built once, stores come and go."""
 
-    qa: Qa | None = None
-    receipts: Receipts | None = None
+    qa: QaService | None = None
     tenant: str = ""
+
+    def room(self, _: type[Any]) -> Any:
+        return self.qa
 
 
 _spoken = Spoken()
@@ -55,7 +57,7 @@ _spoken = Spoken()
 @functools.cache
 def _app() -> ASGIApp:
     guard = GuardSettings(None, lambda _: acting_as(_spoken.tenant))
-    return build_asgi((qa_api.SURFACE,), cast(Any, _spoken), guard, version="test")
+    return build_asgi((qa_api.SURFACE,), _spoken, guard, version="test")
 
 
 class Asked:
@@ -63,12 +65,13 @@ class Asked:
 
     def __init__(self, db: Database, **parts: Any) -> None:
         self.real = services.build(db, **parts)
-        self.table = Table(db)
-        book = Log(db, Events(db), LocalBell(), self.real.clock)
-        self.qa = qa_of(
-            db, self.real.clock, table=self.table, memories=self.real.memories, history=self.real.history, book=book,
-            search=self.real.search,
-        )  # fmt: skip
+        self.table = MemoryTable(db)
+        log = Log(db, EventTable(db), LocalNotifier(), self.real.clock)
+        self.qa = build(Kernel(
+            db, self.real.clock, Path(), table=self.table, memories=self.real.memories, history=self.real.history,
+            receipts=self.real.receipts, log=log, search=self.real.search,
+            queue=services.queue_of(db, self.real.clock),
+        ))  # fmt: skip
 
     def tell(self, question: str, answer: str, *, project: str = PROJECT, **fields: Any) -> Stored:
         """Hand in a candidate."""
@@ -81,39 +84,39 @@ class Asked:
         assert stored.created
         return stored.item.memory.id
 
-    def find(self, query: str, *, project: str = PROJECT, **fields: Any) -> list[Item]:
+    def find(self, query: str, *, project: str = PROJECT, **fields: Any) -> list[QaEntry]:
         """Search."""
         return list(self.qa.searching.find(project, query, **fields).items)
 
-    def hit(self, *references: Reference, project: str = PROJECT) -> Hits:
+    def hit(self, *references: QaReference, project: str = PROJECT) -> HitOutcome:
         """Report hits."""
         return self.qa.signals.hit(project, references, ME)
 
-    def used(self, qa_id: str, message: str | None = None) -> Hits:
+    def used(self, qa_id: str, message: str | None = None) -> HitOutcome:
         """Report that it was shown and used."""
-        return self.hit(Reference(qa_id, shown=True, used=True, message=message))
+        return self.hit(QaReference(qa_id, shown=True, used=True, message=message))
 
     def tried(self, qa_id: str, success: bool, *, strong: bool = False, strength: float = 1.0,
               project: str = PROJECT) -> Validated:  # fmt: skip
         """Report a trial."""
         told = trial(success=success, result=None, strength=strength, strong=strong)
-        return self.qa.signals.validate(project, Report(qa_id, told), ME)
+        return self.qa.signals.validate(project, ValidationReport(qa_id, told), ME)
 
     def memory(self, qa_id: str) -> Memory:
         """The item as it is stored."""
         return self.real.memories.get(Id(qa_id), KINDS)
 
-    def item(self, qa_id: str) -> Item:
+    def item(self, qa_id: str) -> QaEntry:
         """The item as it stands."""
         return self.qa.reviewing.look(qa_id, None).item
 
 
-class Door(Asked):
-    """The same through the door."""
+class Endpoint(Asked):
+    """The same through the endpoint."""
 
     def __init__(self, db: Database, tenant: str, **parts: Any) -> None:
         super().__init__(db, **parts)
-        _spoken.qa, _spoken.receipts, _spoken.tenant = self.qa, self.real.receipts, tenant
+        _spoken.qa, _spoken.tenant = self.qa, tenant
         self.app = _app()
 
     def get(self, path: str, **query: Any) -> Answer:
@@ -144,9 +147,9 @@ def asked(db: Database, **parts: Any) -> Iterator[Asked]:
 
 
 @contextmanager
-def qa_door(db: Database, tenant: str, **parts: Any) -> Iterator[Door]:
-    """The door on this store, closed again."""
-    made = Door(db, tenant, **parts)
+def qa_endpoint(db: Database, tenant: str, **parts: Any) -> Iterator[Endpoint]:
+    """The endpoint on this store, closed again."""
+    made = Endpoint(db, tenant, **parts)
     try:
         yield made
     finally:

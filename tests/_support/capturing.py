@@ -7,34 +7,34 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from codexmem.domain.capture import HookReport
-from codexmem.domain.job import Job, JobStatus
-from codexmem.domain.memory import Kind, Memory
-from codexmem.domain.query import Filter, Page
-from codexmem.embed.model import Embedder
-from codexmem.events.log import Log
-from codexmem.events.review import Review
-from codexmem.jobs.duty import Context as RunContext
-from codexmem.jobs.queue import Queue
-from codexmem.llm.material import Digest, Distilled, Material, Outcome, Result
-from codexmem.search.finder import Finder
-from codexmem.services.capture import EXTRACT, SUMMARIZE, Intake, Rules, excluded
-from codexmem.services.context import Context
-from codexmem.services.extraction import Budget, Extraction
-from codexmem.services.forgetting import Forgetting
-from codexmem.store.bell import LocalBell
-from codexmem.store.candidates import Candidates
-from codexmem.store.captures import Captures
-from codexmem.store.database import Database
-from codexmem.store.dispatch import Dispatch
-from codexmem.store.event_pages import EventPages
-from codexmem.store.events import Events
-from codexmem.store.history import Versions
-from codexmem.store.jobs import Jobs
-from codexmem.store.memories import Memories as MemoryTable
-from codexmem.store.receipts import Receipts as ReceiptTable
-from codexmem.store.sessions import Sessions
-from codexmem.store.tallies import Tallies
+from codexmem.capture.extraction import Extraction, TokenBudget
+from codexmem.capture.service import EXTRACT, SUMMARIZE, CaptureService, Rules, excluded
+from codexmem.kernel.embed.model import Embedder
+from codexmem.kernel.events.log import Log
+from codexmem.kernel.events.review import Review
+from codexmem.kernel.jobs.job_kind import JobContext
+from codexmem.kernel.jobs.queue import Queue
+from codexmem.kernel.llm.material import ExtractedObservation, ExtractionResult, Material, ModelOutcome, TurnSummary
+from codexmem.kernel.model.capture import HookReport
+from codexmem.kernel.model.job import Job, JobStatus
+from codexmem.kernel.model.memory import Kind, Memory
+from codexmem.kernel.model.query import Filter, PageRequest
+from codexmem.kernel.search.finder import Finder
+from codexmem.kernel.store.candidates import SearchCandidates
+from codexmem.kernel.store.captures import Captures
+from codexmem.kernel.store.database import Database
+from codexmem.kernel.store.dispatch import Dispatch
+from codexmem.kernel.store.event_pages import EventPages
+from codexmem.kernel.store.events import EventTable
+from codexmem.kernel.store.history import VersionTable
+from codexmem.kernel.store.jobs import Jobs
+from codexmem.kernel.store.memories import MemoryTable
+from codexmem.kernel.store.notify import LocalNotifier
+from codexmem.kernel.store.receipts import ReceiptTable
+from codexmem.kernel.store.sessions import Sessions
+from codexmem.kernel.store.tallies import Tallies
+from codexmem.recall.context import ContextBuilder
+from codexmem.recall.forgetting import Forgetting
 from tests._support import services
 from tests._support.services import Services
 
@@ -46,27 +46,37 @@ class Scripted:
         self.asked: list[Material] = []
         self.title: Callable[[Material], str] = lambda material: "+".join(event.tool for event in material.events)
 
-    def observations(self, material: Material, check: Callable[[], None]) -> Result[tuple[Distilled, ...]]:
+    def observations(
+        self, material: Material, check: Callable[[], None]
+    ) -> ExtractionResult[tuple[ExtractedObservation, ...]]:
         check()
         self.asked.append(material)
-        distilled = Distilled(
+        distilled = ExtractedObservation(
             type="change", title=self.title(material), subtitle="", narrative=str(material.events[-1].response),
             facts=(), concepts=("what-changed",), files_read=("src/读.py",), files_modified=(),
             events=tuple(event.seq for event in material.events),
         )  # fmt: skip
         return _result((distilled,))
 
-    def summary(self, material: Material, message: str, check: Callable[[], None]) -> Result[Digest | None]:
+    def summary(
+        self, material: Material, message: str, check: Callable[[], None]
+    ) -> ExtractionResult[TurnSummary | None]:
         check()
         self.asked.append(material)
-        return _result(Digest(material.prompt, "", message, "", "", ""))
+        return _result(TurnSummary(material.prompt, "", message, "", "", ""))
 
 
-def _result(value: Any) -> Result[Any]:
-    return Result(
-        value=value, outcomes=(Outcome.SUCCESS,), by="model", prompt_tokens=100, completion_tokens=20, model_ms=5.0,
-        error_class=None, error=None,
-    )  # fmt: skip
+def _result(value: Any) -> ExtractionResult[Any]:
+    return ExtractionResult(
+        value=value,
+        outcomes=(ModelOutcome.SUCCESS,),
+        by="model",
+        prompt_tokens=100,
+        completion_tokens=20,
+        model_ms=5.0,
+        error_class=None,
+        error=None,
+    )
 
 
 @dataclass
@@ -75,15 +85,15 @@ class Capturing:
 
     db: Database
     base: Services
-    intake: Intake
+    intake: CaptureService
     extraction: Extraction
-    context: Context
+    context: ContextBuilder
     forgetting: Forgetting
     queue: Queue
     sessions: Sessions
     captures: Captures
     tallies: Tallies
-    distiller: Scripted = field(default_factory=Scripted)
+    extractor: Scripted = field(default_factory=Scripted)
 
     def tool(self, tool: str = "Bash", *, session: str = "s1", **told: Any) -> Any:
         """Report one tool event."""
@@ -106,7 +116,7 @@ class Capturing:
             if not all_of_them and job.run_at_ms > self.base.clock.now_ms():
                 continue
             handle = self.extraction.observations if job.kind == EXTRACT else self.extraction.summaries
-            done = handle(job, RunContext(job, 60.0))
+            done = handle(job, JobContext(job, 60.0))
             with self.db.transaction():
                 if done.effect is not None:
                     done.effect()
@@ -116,7 +126,7 @@ class Capturing:
 
     def memories(self, kind: Kind) -> list[Memory]:
         """All memories of one kind, oldest first."""
-        return list(self.base.memories.page(Filter(frozenset({kind})), Page(limit=500)).items)[::-1]
+        return list(self.base.memories.page(Filter(frozenset({kind})), PageRequest(limit=500)).items)[::-1]
 
 
 _USUAL = Rules()
@@ -126,22 +136,36 @@ def build(db: Database, rules: Rules = _USUAL, *, daily_tokens: int = 0, embedde
     """Wire capture on this store."""
     base = services.build(db)
     clock = base.clock
-    log = Log(db, Events(db), LocalBell(), clock)
-    queue = Queue(db, Jobs(db), Dispatch(db), LocalBell(), clock)
+    log = Log(db, EventTable(db), LocalNotifier(), clock)
+    queue = Queue(db, Jobs(db), Dispatch(db), LocalNotifier(), clock)
     sessions, captures, tallies = Sessions(db), Captures(db), Tallies(db)
-    distiller = Scripted()
-    budget = Budget(tallies, clock, daily_tokens)
+    extractor = Scripted()
+    budget = TokenBudget(tallies, clock, daily_tokens)
     finder = Finder(
-        db, MemoryTable(db), Versions(db), Candidates(db), services.text_index(db), services.vector_table(db), embedder,
-        clock, None,
-    )  # fmt: skip
-    context = Context(
+        db,
+        MemoryTable(db),
+        VersionTable(db),
+        SearchCandidates(db),
+        services.text_index(db),
+        services.vector_table(db),
+        embedder,
+        clock,
+        None,
+    )
+    context = ContextBuilder(
         base.memories, finder, sessions, log, Review(EventPages(db)), db.acting_tenant,
         partial(excluded, rules.excluded_projects),
     )  # fmt: skip
     return Capturing(
-        db=db, base=base, queue=queue, sessions=sessions, captures=captures, tallies=tallies, distiller=distiller,
-        intake=Intake(db, sessions, captures, base.memories, queue, log, clock, rules, context.begun), context=context,
-        extraction=Extraction(sessions, captures, base.memories, tallies, budget, distiller, log, clock),  # type: ignore[arg-type]
+        db=db,
+        base=base,
+        queue=queue,
+        sessions=sessions,
+        captures=captures,
+        tallies=tallies,
+        extractor=extractor,
+        intake=CaptureService(db, sessions, captures, base.memories, queue, log, clock, rules, context.begun),
+        context=context,
+        extraction=Extraction(sessions, captures, base.memories, tallies, budget, extractor, log, clock),  # type: ignore[arg-type]
         forgetting=Forgetting(db, base.memories, base.history, sessions, captures, ReceiptTable(db), log),
-    )  # fmt: skip
+    )

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from codexmem.services.lab.profiles import Profile
+from codexmem.lab.service.profiles import Profile
 from tests._support.model_server import Asked, Manner, Reply
 
 Call = tuple[str, Any]  # a tool and its arguments; a text is sent as it is

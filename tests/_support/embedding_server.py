@@ -50,7 +50,7 @@ class EmbeddingServer:
         """Listen; again on the same port after a stop."""
         outer = self
 
-        class Door(BaseHTTPRequestHandler):
+        class Endpoint(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.0"  # no connection outlives a stop
 
             def do_POST(self) -> None:
@@ -70,7 +70,7 @@ class EmbeddingServer:
             def log_message(self, *_: object) -> None:
                 pass
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", self.port), Door)
+        self._server = ThreadingHTTPServer(("127.0.0.1", self.port), Endpoint)
         self._server.daemon_threads = True
         self.port = self._server.server_address[1]
         threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True).start()

@@ -8,8 +8,8 @@ from __future__ import annotations
 import functools
 import os
 
-from codexmem.embed import local
-from codexmem.embed.local import LocalEmbedder
+from codexmem.kernel.embed import local
+from codexmem.kernel.embed.local import LocalEmbedder
 
 CHOICE = "CODEXMEM_TEST_ENCODER"
 

@@ -6,7 +6,7 @@ import os
 import re
 from pathlib import Path
 
-from codexmem.domain.memory import Memory
+from codexmem.kernel.model.memory import Memory
 
 
 def same_as_golden(path: Path, text: str, memories: list[Memory]) -> None:

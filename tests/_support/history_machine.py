@@ -14,12 +14,12 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from codexmem.domain.attrs import ObservationAttrs
-from codexmem.domain.errors import CodexmemError, Conflict, NotFound
-from codexmem.domain.history import By, Mode
-from codexmem.domain.memory import ATTRS, Draft, Kind, Origin, State, Status
-from codexmem.domain.query import Filter, Page, Seq, Uri
-from codexmem.store.database import Database, acting_as
+from codexmem.kernel.model.attrs import ObservationAttrs
+from codexmem.kernel.model.errors import CodexmemError, Conflict, NotFound
+from codexmem.kernel.model.history import Mode, WriteContext
+from codexmem.kernel.model.memory import ATTRS, Kind, MemoryDraft, Origin, State, Status
+from codexmem.kernel.model.query import Filter, PageRequest, Seq, Uri
+from codexmem.kernel.store.database import Database, acting_as
 from tests._support import services
 from tests._support.history_model import Model, ModelDelta, ModelMemory, Write
 
@@ -50,8 +50,8 @@ def machine_for(db: Database, tenant_prefix: str) -> type[RuleBasedStateMachine]
             for number, (kind, source) in enumerate(zip(kinds, sources, strict=False)):
                 self.remember(kind=kind, text=f"seed {number}", uri=None, source=source, concept="gotcha")
 
-        def _by(self, source: str | None) -> By:
-            return By("test", source=source, delta=self.delta)
+        def _by(self, source: str | None) -> WriteContext:
+            return WriteContext("test", source=source, delta=self.delta)
 
         def _seq(self, pick: int) -> int:
             return sorted(self.model.memories)[pick % len(self.model.memories)]
@@ -76,7 +76,7 @@ def machine_for(db: Database, tenant_prefix: str) -> type[RuleBasedStateMachine]
             attrs = ObservationAttrs(concepts=(concept,)) if kind is Kind.OBSERVATION else ATTRS[kind]()
             state = State(content=text, attrs=attrs, project="p", uris=(uri,) if uri else ())
             session = source.removeprefix("session:") if source and source.startswith("session:") else None
-            draft = Draft(kind, state, Origin.AGENT, session=session)
+            draft = MemoryDraft(kind, state, Origin.AGENT, session=session)
             if uri is not None and self.model.owner(uri) is not None:
                 self._fails(Conflict, lambda: self.real.memories.remember(draft, self._by(source)))
                 return
@@ -201,7 +201,7 @@ def machine_for(db: Database, tenant_prefix: str) -> type[RuleBasedStateMachine]
             self.delta = None
             if use:
                 with acting_as(self.tenant):
-                    self.delta = self.real.history.open_delta("run:r1", "learn", By("test")).id
+                    self.delta = self.real.history.open_delta("run:r1", "learn", WriteContext("test")).id
                 self.model.deltas[self.delta] = ModelDelta()
 
         @precondition(lambda self: self.model.deltas)
@@ -210,7 +210,7 @@ def machine_for(db: Database, tenant_prefix: str) -> type[RuleBasedStateMachine]
             delta_id = list(self.model.deltas)[pick % len(self.model.deltas)]
             known = self.model.deltas[delta_id]
             with acting_as(self.tenant):
-                done = self.real.history.rollback_delta(delta_id, mode, By("test"))
+                done = self.real.history.rollback_delta(delta_id, mode, WriteContext("test"))
             if known.reverted:
                 assert (done.restored, done.left) == ((), ())
                 return
@@ -227,7 +227,7 @@ def machine_for(db: Database, tenant_prefix: str) -> type[RuleBasedStateMachine]
         @rule(source=st.sampled_from(["session:s1", "session:s2", "import:i1"]), mode=MODES)
         def undo_source(self, source: str, mode: Mode) -> None:
             with acting_as(self.tenant):
-                done = self.real.history.undo_source(source, mode, By("test"))
+                done = self.real.history.undo_source(source, mode, WriteContext("test"))
             self.model.deltas[done.delta.id] = ModelDelta(reverts=source)
             expected = self.model.undo(
                 self.model.written_by_source(source), strict=mode is Mode.STRICT, delta=done.delta.id
@@ -239,14 +239,14 @@ def machine_for(db: Database, tenant_prefix: str) -> type[RuleBasedStateMachine]
         def forget(self, pick: int) -> None:
             seq = self._seq(pick)
             with acting_as(self.tenant):
-                assert self.real.history.forget([seq, seq], By("test")) == 1
+                assert self.real.history.forget([seq, seq], WriteContext("test")) == 1
             del self.model.memories[seq]
 
         @precondition(lambda self: len(self.model.memories) > 2)
         @rule(source=st.sampled_from(["session:s1", "import:i1"]))
         def forget_source(self, source: str) -> None:
             with acting_as(self.tenant):
-                erased = self.real.history.forget_all(By("test"), source=source)
+                erased = self.real.history.forget_all(WriteContext("test"), source=source)
                 undo = self.real.history.deltas_of(source, limit=1)[0]
             self.model.deltas[undo.id] = ModelDelta(reverts=source)
             assert erased == self.model.forget_source(source, undo.id)
@@ -255,7 +255,7 @@ def machine_for(db: Database, tenant_prefix: str) -> type[RuleBasedStateMachine]
         @rule()
         def forget_session(self) -> None:
             with acting_as(self.tenant):
-                erased = self.real.history.forget_all(By("test"), session="s2")
+                erased = self.real.history.forget_all(WriteContext("test"), session="s2")
             gone = [seq for seq, memory in self.model.memories.items() if memory.session == "s2"]
             for seq in gone:
                 del self.model.memories[seq]
@@ -287,7 +287,7 @@ def machine_for(db: Database, tenant_prefix: str) -> type[RuleBasedStateMachine]
                     }
                     assert set(self.real.memories.linked_to(seq)) == pointing
                 everything = Filter(ALL, project="p", statuses=frozenset(Status))
-                listed = {m.seq for m in self.real.memories.page(everything, Page(limit=500)).items}
+                listed = {m.seq for m in self.real.memories.page(everything, PageRequest(limit=500)).items}
                 assert listed == set(self.model.memories)
                 for uri in NAMES:
                     owner = self.model.owner(uri)
@@ -297,6 +297,6 @@ def machine_for(db: Database, tenant_prefix: str) -> type[RuleBasedStateMachine]
                         assert self.real.memories.get(Uri(uri), ALL).seq == owner
                 labelled = Filter(ALL, statuses=frozenset(Status), facets=(("concept", frozenset({"gotcha"})),))
                 expected = {s for s, m in self.model.memories.items() if ("concept", "gotcha") in m.state.facets()}
-                assert {m.seq for m in self.real.memories.page(labelled, Page(limit=500)).items} == expected
+                assert {m.seq for m in self.real.memories.page(labelled, PageRequest(limit=500)).items} == expected
 
     return HistoryMachine

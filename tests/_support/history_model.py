@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from codexmem.domain.memory import Kind, State, Status
+from codexmem.kernel.model.memory import Kind, State, Status
 
 
 @dataclass

@@ -6,20 +6,20 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from codexmem.domain.attrs import NoteAttrs
-from codexmem.domain.history import Op, Version
-from codexmem.domain.ids import mint
-from codexmem.domain.memory import Draft, Kind, Memory, Origin, State
-from codexmem.embed.model import Embedder
-from codexmem.search.indexer import Caught, Indexer
-from codexmem.store.catching_up import CatchingUp
-from codexmem.store.database import Database
-from codexmem.store.history import Versions
-from codexmem.store.keeping import KeptVectors
-from codexmem.store.memories import Memories
-from codexmem.store.postgres.text import PostgresTextIndex
-from codexmem.store.sqlite.text import SqliteTextIndex
-from codexmem.store.texts import KeptTextIndex
+from codexmem.kernel.embed.model import Embedder
+from codexmem.kernel.model.attrs import NoteAttrs
+from codexmem.kernel.model.history import MemoryVersion, Op
+from codexmem.kernel.model.ids import mint
+from codexmem.kernel.model.memory import Kind, Memory, MemoryDraft, Origin, State
+from codexmem.kernel.search.indexer import Caught, Indexer
+from codexmem.kernel.store.database import Database
+from codexmem.kernel.store.history import VersionTable
+from codexmem.kernel.store.index_backlog import CatchingUp
+from codexmem.kernel.store.memories import MemoryTable
+from codexmem.kernel.store.postgres.text import PostgresTextIndex
+from codexmem.kernel.store.sqlite.text import SqliteTextIndex
+from codexmem.kernel.store.texts import WritableTextIndex
+from codexmem.kernel.store.writable_index import WritableVectorIndex
 from tests._support.clock import StepClock
 from tests._support.toy_embedder import ToyEmbedder
 
@@ -29,15 +29,15 @@ class Indexed:
     """A store whose indexes are looked after."""
 
     db: Database
-    vectors: KeptVectors
+    vectors: WritableVectorIndex
     embedder: Embedder | None = field(default_factory=ToyEmbedder)
     reminded: list[str] = field(default_factory=list)
     remind: Callable[[str], None] | None = None
     clock: StepClock = field(default_factory=StepClock)
 
     def __post_init__(self) -> None:
-        self.table, self.versions, self.backlog = Memories(self.db), Versions(self.db), CatchingUp(self.db)
-        self.text: KeptTextIndex = (
+        self.table, self.versions, self.backlog = MemoryTable(self.db), VersionTable(self.db), CatchingUp(self.db)
+        self.text: WritableTextIndex = (
             SqliteTextIndex(self.db) if self.db.engine.name == "sqlite" else PostgresTextIndex(self.db)
         )
 
@@ -47,7 +47,7 @@ class Indexed:
                        remind=self._remind)  # fmt: skip
 
     def remember(self, content: str, **state: Any) -> Memory:
-        draft = Draft(Kind.NOTE, State(content=content, attrs=NoteAttrs(), **state), Origin.AGENT)
+        draft = MemoryDraft(Kind.NOTE, State(content=content, attrs=NoteAttrs(), **state), Origin.AGENT)
         with self.db.transaction():
             memory = self.table.insert(draft, id=mint(Kind.NOTE), source=None, now_ms=self.clock.now_ms())
             self._written(memory)
@@ -75,5 +75,5 @@ class Indexed:
 
     def _written(self, memory: Memory) -> None:
         op = Op.ADD if memory.version == 1 else Op.UPDATE
-        self.versions.add(Version(memory.seq, memory.version, op, memory.state, "test", memory.updated_ms))
+        self.versions.add(MemoryVersion(memory.seq, memory.version, op, memory.state, "test", memory.updated_ms))
         self.indexer.put(memory)

@@ -4,26 +4,27 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from codexmem.app.knowing import knowledge_of
-from codexmem.domain.ids import Clock
-from codexmem.events.log import Log
-from codexmem.services.knowledge import Knowledge
-from codexmem.store.bell import LocalBell
-from codexmem.store.database import Database
-from codexmem.store.events import Events
-from codexmem.store.memories import Memories as Table
+from codexmem.kernel.events.log import Log
+from codexmem.kernel.model.ids import Clock
+from codexmem.kernel.opened import Kernel
+from codexmem.kernel.store.database import Database
+from codexmem.kernel.store.events import EventTable
+from codexmem.kernel.store.memories import MemoryTable
+from codexmem.kernel.store.notify import LocalNotifier
+from codexmem.knowledge.service import Knowledge, build
 from tests._support import services
 
 
 def knowledge_on(
     db: Database, data_dir: Path, built: services.Services | None = None, clock: Clock | None = None
 ) -> Knowledge:
-    """Everything the knowledge door would be given."""
+    """Everything the knowledge endpoint would be given."""
     built = built or services.build(db)
-    return knowledge_of(
-        db, data_dir, clock or built.clock, table=Table(db), memories=built.memories, history=built.history,
-        search=built.recall.search, book=Log(db, Events(db), LocalBell(), built.clock),
-    )  # fmt: skip
+    return build(Kernel(
+        db, clock or built.clock, data_dir, table=MemoryTable(db), memories=built.memories, history=built.history,
+        receipts=built.receipts, log=Log(db, EventTable(db), LocalNotifier(), built.clock), search=built.recall.search,
+        queue=services.queue_of(db, built.clock),
+    ))  # fmt: skip
 
 
 def tree_of(folder: Path) -> dict[str, bytes | None]:

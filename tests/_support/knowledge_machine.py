@@ -13,15 +13,13 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from codexmem.domain.errors import CodexmemError
-from codexmem.domain.history import By
-from codexmem.domain.memory import Kind, Status
-from codexmem.domain.query import Filter, Page
-from codexmem.services.knowledge import Knowledge
-from codexmem.services.receipts import Receipts
-from codexmem.store.database import Database, acting_as
-from codexmem.surfaces._kit.knowledge import BY_NAME, Asked
-from codexmem.surfaces._kit.params import parsed
+from codexmem.http.params import parsed
+from codexmem.kernel.model.errors import CodexmemError
+from codexmem.kernel.model.history import WriteContext
+from codexmem.kernel.model.memory import Kind, Status
+from codexmem.kernel.model.query import Filter, PageRequest
+from codexmem.kernel.store.database import Database, acting_as
+from codexmem.knowledge.tools import BY_NAME, CallContext
 from tests._support import services
 from tests._support.knowing import knowledge_on
 
@@ -46,14 +44,6 @@ class Model:
     backups: list[tuple[str, dict[str, dict[str, Any]], dict[str, dict[str, str]]]] = field(default_factory=list)
 
 
-@dataclass(frozen=True)
-class Given:
-    """What a door would be given."""
-
-    knowledge: Knowledge
-    receipts: Receipts
-
-
 def machine_for(db: Database, tenant_prefix: str) -> type[RuleBasedStateMachine]:
     """The state machine on this store; every example begins with nothing in it and has a data directory of its own."""
 
@@ -65,17 +55,17 @@ def machine_for(db: Database, tenant_prefix: str) -> type[RuleBasedStateMachine]
             self.data_dir = Path(tempfile.mkdtemp(dir=_MEMORY if _MEMORY.is_dir() else None))
             built = services.build(db)
             self.traces = built.traces
-            self.given = Given(knowledge_on(db, self.data_dir, built), built.receipts)
+            self.knowledge = knowledge_on(db, self.data_dir, built)
             self.model = Model()
             everything = Filter(frozenset({Kind.KNOWLEDGE}), statuses=frozenset(Status))
             with acting_as(self.tenant):
-                while left := built.memories.page(everything, Page(500)).items:
-                    built.history.forget([memory.seq for memory in left], By("test"))
+                while left := built.memories.page(everything, PageRequest(500)).items:
+                    built.history.forget([memory.seq for memory in left], WriteContext("test"))
 
         def call(self, name: str, **params: Any) -> dict[str, Any]:
             verb = BY_NAME[name]
             with acting_as(self.tenant):
-                return verb.answer(self.given, parsed(verb.parameters, params), Asked("test"))
+                return verb.answer(self.knowledge, parsed(verb.parameters, params), CallContext("test")).document()
 
         def fails(self, code: str, name: str, **params: Any) -> None:
             try:

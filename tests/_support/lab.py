@@ -9,31 +9,33 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from codexmem.app.banking import Remembering
-from codexmem.app.lab import Lab, lab_of
-from codexmem.domain.event import Event, EventType
-from codexmem.domain.ids import Clock, SystemClock
-from codexmem.domain.lab import Batch, Order, Run, RunOutput, RunTask
-from codexmem.events.log import Log
-from codexmem.jobs.queue import Queue
-from codexmem.jobs.worker import Worker
-from codexmem.llm.lessons import Teacher
-from codexmem.search.finder import Finder
-from codexmem.services.history import History
-from codexmem.services.lab.execution import Agent
-from codexmem.services.lab.journal import Journal
-from codexmem.services.memories import Memories
+from codexmem.kernel.events.log import Log
+from codexmem.kernel.jobs.queue import Queue
+from codexmem.kernel.jobs.worker import Worker
+from codexmem.kernel.model.event import Event, EventType
+from codexmem.kernel.model.ids import Clock, SystemClock
+from codexmem.kernel.opened import Kernel
+from codexmem.kernel.search.finder import Finder
+from codexmem.kernel.services.history import History
+from codexmem.kernel.services.memories import Memories
+from codexmem.kernel.services.receipts import Receipts
+from codexmem.kernel.store import memories as memory_table
+from codexmem.kernel.store.candidates import SearchCandidates
+from codexmem.kernel.store.database import Database
+from codexmem.kernel.store.dispatch import Dispatch
+from codexmem.kernel.store.events import EventTable
+from codexmem.kernel.store.history import VersionTable
+from codexmem.kernel.store.jobs import Jobs
+from codexmem.kernel.store.listing import Lists
+from codexmem.kernel.store.notify import Notifier
+from codexmem.kernel.store.receipts import ReceiptTable
+from codexmem.lab.build_feature import build
+from codexmem.lab.lesson_extractor import Teacher
+from codexmem.lab.model import Batch, BatchOrder, Run, RunOutput, RunTask
+from codexmem.lab.service.execution import RunAgent
+from codexmem.lab.service.journal import Journal
+from codexmem.lab.service.lab import Lab
 from codexmem.settings import Settings
-from codexmem.store import memories as memory_table
-from codexmem.store.bell import Bell
-from codexmem.store.candidates import Candidates
-from codexmem.store.database import Database
-from codexmem.store.dispatch import Dispatch
-from codexmem.store.events import Events
-from codexmem.store.history import Versions
-from codexmem.store.jobs import Jobs
-from codexmem.store.listing import Lists
-from codexmem.store.receipts import Receipts as ReceiptTable
 from tests._support.services import indexer, text_index, vector_table
 
 SECRET = "sk-lab-secret-0123456789abcdef"
@@ -74,15 +76,17 @@ class LabBench:
     queue: Queue
     jobs: Jobs
     dispatch: Dispatch
-    events: Events
-    bell: Bell
+    events: EventTable
+    notifier: Notifier
     log: Log
     clock: Clock
     memories: Memories
 
     def worker(self, **options: Any) -> Worker:
         options = {"threads": 4, "lease_ms": 600, "look_s": 0.2, **options}
-        return Worker(self.db, self.jobs, self.dispatch, self.log, self.bell, self.clock, self.lab.duties(), **options)
+        return Worker(
+            self.db, self.jobs, self.dispatch, self.log, self.notifier, self.clock, self.lab.job_kinds(), **options
+        )
 
     @contextmanager
     def working(self, **options: Any) -> Iterator[Worker]:
@@ -95,7 +99,7 @@ class LabBench:
             worker.stop(2.0)
 
     def order(self, n_runs: int = 1, request: str = "Cu–Mo 光催化", **fields: Any) -> tuple[Batch, list[Run]]:
-        return self.lab.runs.create(Order(request, n_runs, **fields))
+        return self.lab.runs.create(BatchOrder(request, n_runs, **fields))
 
     def trace(self, run: Run | str, *types: EventType) -> list[Event]:
         """The whole trace, page by page."""
@@ -112,24 +116,28 @@ class LabBench:
         return [event.type for event in self.trace(run)]
 
 
-def bench(db: Database, agent: Agent, *, tmp_path: Path, clock: Clock | None = None, teacher: Teacher | None = None,
+def bench(db: Database, agent: RunAgent, *, tmp_path: Path, clock: Clock | None = None, teacher: Teacher | None = None,
           **settings: Any) -> LabBench:  # fmt: skip
     """The lab on this store; without a teacher rules learn."""
     clock = clock or SystemClock()
-    jobs, dispatch, events, bell = Jobs(db), Dispatch(db), Events(db), db.engine.make_bell()
-    log = Log(db, events, bell, clock)
-    queue = Queue(db, jobs, dispatch, bell, clock)
+    jobs, dispatch, events, notifier = Jobs(db), Dispatch(db), EventTable(db), db.engine.make_bell()
+    log = Log(db, events, notifier, clock)
+    queue = Queue(db, jobs, dispatch, notifier, clock)
     chosen = Settings(data_dir=tmp_path, database_url="sqlite:///unused", openai_api_key=SECRET, **settings)
-    under = remembering(db, log, clock, teacher)
-    lab = lab_of(db, chosen, clock, jobs=jobs, queue=queue, book=log, under=under, agent=agent)
-    return LabBench(db, lab, queue, jobs, dispatch, events, bell, log, clock, under.memories)
+    kernel = kernel_of(db, log, clock, queue, tmp_path)
+    lab = build(kernel, chosen, agent=agent, teacher=teacher or Teacher())
+    return LabBench(db, lab, queue, jobs, dispatch, events, notifier, log, clock, kernel.memories)
 
 
-def remembering(db: Database, log: Log, clock: Clock, teacher: Teacher | None = None) -> Remembering:
+def kernel_of(db: Database, log: Log, clock: Clock, queue: Queue, data_dir: Path) -> Kernel:
     """The memory that the lab stands on, wired as the product wires it, searched by words."""
-    table, versions, text = memory_table.Memories(db), Versions(db), text_index(db)
+    table, versions, text = memory_table.MemoryTable(db), VersionTable(db), text_index(db)
     index = indexer(db, clock)
     memories = Memories(db, table, Lists(db), versions, index, log, clock)
-    history = History(db, memories, table, versions, ReceiptTable(db), index, log, clock)
-    finder = Finder(db, table, versions, Candidates(db), text, vector_table(db), None, clock)
-    return Remembering(table, versions, memories, history, finder.search, teacher or Teacher())
+    receipts = ReceiptTable(db)
+    history = History(db, memories, table, versions, receipts, index, log, clock)
+    finder = Finder(db, table, versions, SearchCandidates(db), text, vector_table(db), None, clock)
+    return Kernel(
+        db, clock, data_dir, table=table, memories=memories, history=history, receipts=Receipts(db, receipts, clock),
+        log=log, queue=queue, search=finder.search,
+    )  # fmt: skip

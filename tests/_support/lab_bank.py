@@ -7,17 +7,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from codexmem.domain import ids
-from codexmem.domain.job import Job, JobStatus
-from codexmem.domain.lab import Run, RunOutput, RunTask
-from codexmem.domain.memory import Memory, State, Status
-from codexmem.domain.query import Filter, Page
-from codexmem.llm.lessons import Teacher
-from codexmem.llm.openai import OpenAIModel
-from codexmem.services.lab.bank import KINDS
-from codexmem.services.lab.journal import Journal
-from codexmem.store.database import Database
-from codexmem.store.schema import feedback, feedback_products, products
+from codexmem.kernel.llm.openai import OpenAIModel
+from codexmem.kernel.model import ids
+from codexmem.kernel.model.job import Job, JobStatus
+from codexmem.kernel.model.memory import Memory, State, Status
+from codexmem.kernel.model.query import Filter, PageRequest
+from codexmem.kernel.store.database import Database
+from codexmem.kernel.store.schema import feedback, feedback_products, products
+from codexmem.lab.lesson_extractor import Teacher
+from codexmem.lab.model import Run, RunOutput, RunTask
+from codexmem.lab.service.bank import KINDS
+from codexmem.lab.service.journal import Journal
 from tests._support.lab import LabBench
 from tests._support.model_server import Asked, ModelServer
 from tests.jobs.stores import wait_until
@@ -89,7 +89,7 @@ def finished(lab: LabBench, job_id: int) -> Job:
 
 def lessons(lab: LabBench, statuses: frozenset[Status] = frozenset(Status)) -> dict[str, Memory]:
     """Every lesson by its id."""
-    found = lab.memories.page(Filter(KINDS, statuses=statuses), Page(500)).items
+    found = lab.memories.page(Filter(KINDS, statuses=statuses), PageRequest(500)).items
     return {memory.id: memory for memory in found}
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from codexmem.domain.lab import Evidence, Lesson, RunTask
+from codexmem.lab.model import Evidence, Lesson, RunTask
 
 _WORD = re.compile(r"[a-z0-9]+|[\u4e00-\u9fff]")
 

@@ -17,24 +17,23 @@ from schemathesis import checks as known_checks
 from schemathesis.core.result import Ok
 from starlette.types import ASGIApp
 
-import codexmem.services.lab
+import codexmem.lab.service
 from codexmem.app import Core, Services, open_core
-from codexmem.domain.feedback import Measurement, Opinion
-from codexmem.domain.history import By
-from codexmem.domain.ids import SystemClock
-from codexmem.domain.lab import Order
-from codexmem.domain.tenant import LOCAL
-from codexmem.services.lab.bank import NewNote
-from codexmem.services.lab.catalog import Entry
-from codexmem.services.status import Status
+from codexmem.http.assemble import build_asgi
+from codexmem.http.guard import GuardSettings
+from codexmem.kernel.model.history import WriteContext
+from codexmem.kernel.model.ids import SystemClock
+from codexmem.kernel.model.tenant import LOCAL
+from codexmem.kernel.services.status import ServerStatus
+from codexmem.kernel.store.database import acting_as
+from codexmem.lab.feedback_model import CatalogEntry, FeedbackInput, Measurement
+from codexmem.lab.http import SURFACE
+from codexmem.lab.lesson_model import NewLesson
+from codexmem.lab.model import BatchOrder
 from codexmem.settings import load
-from codexmem.store.database import acting_as
-from codexmem.surfaces._kit.assemble import build_asgi
-from codexmem.surfaces._kit.guard import GuardSettings
-from codexmem.surfaces.lab_api import SURFACE
 from tests.jobs.stores import wait_until
 
-SAMPLE = Path(codexmem.services.lab.__file__).parent / "sample_kb"
+SAMPLE = Path(codexmem.lab.service.__file__).parent / "sample_kb"
 known_checks.load_all_checks()
 CHECKS = [
     known_checks.not_a_server_error,
@@ -113,7 +112,7 @@ def fuzzed_lab(data_dir: Path, **given: Any) -> Iterator[FuzzedLab]:
     try:
         with acting_as(LOCAL):
             known = _furnish(core)
-        services = Services(Status(version="test", clock=SystemClock()))
+        services = Services(ServerStatus(version="test", clock=SystemClock()))
         services.opened(core)
         guard = GuardSettings(None, acting_as, names=("testserver",), port=80)
         yield FuzzedLab(build_asgi([SURFACE], services, guard, version="test"), known)
@@ -125,14 +124,14 @@ def _furnish(core: Core) -> dict[str, Any]:
     lab = core.lab
     core.begin()
     try:
-        batch, (run, *_) = lab.runs.create(Order("Cu–TiO2 用于 C2H4", 2, dry_run=True))
+        batch, (run, *_) = lab.runs.create(BatchOrder("Cu–TiO2 用于 C2H4", 2, dry_run=True))
         wait_until(lambda: lab.runs.batch(batch.id).status.ended, 30)
-        product = lab.catalog.add_product(Entry("C2H4 乙烯"))
-        preset = lab.catalog.add_preset(Entry("gas", product_ids=(product.id,)))
-        saved = lab.judging.save(run.id, Opinion(7.5, "好", "slow", "", (Measurement(product.id, 1.0),)))
+        product = lab.catalog.add_product(CatalogEntry("C2H4 乙烯"))
+        preset = lab.catalog.add_preset(CatalogEntry("gas", product_ids=(product.id,)))
+        saved = lab.judging.save(run.id, FeedbackInput(7.5, "好", "slow", "", (Measurement(product.id, 1.0),)))
         assert saved.learning is not None
         wait_until(lambda: lab.banking.learning.jobs(run.id)[0].ended_ms is not None, 30)
-        note = lab.banking.bank.add(NewNote("空白实验 first"), By("test"))
+        note = lab.banking.bank.add(NewLesson("空白实验 first"), WriteContext("test"))
     finally:
         core.stop(5.0)
     event = lab.trace.page(run.id, limit=1).items[0]

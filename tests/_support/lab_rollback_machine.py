@@ -18,15 +18,15 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
-from codexmem.domain.history import By, Mode, Op
-from codexmem.domain.lab import Order, run_subject
-from codexmem.domain.lesson import Add, Archive, Change, Plan, Proposal, Update
-from codexmem.domain.memory import Memory, State, Status
-from codexmem.domain.query import Filter, Page
-from codexmem.services.lab.bank import KINDS, Edit, NewNote
-from codexmem.services.lab.learning import consolidating
-from codexmem.services.lab.learning.applying import Applying
-from codexmem.store.database import Database, acting_as
+from codexmem.kernel.model.history import Mode, Op, WriteContext
+from codexmem.kernel.model.memory import Memory, State, Status
+from codexmem.kernel.model.query import Filter, PageRequest
+from codexmem.kernel.store.database import Database, acting_as
+from codexmem.lab.lesson_model import Add, Archive, Change, LessonEdit, LessonPlan, NewLesson, Proposal, Update
+from codexmem.lab.model import BatchOrder, run_subject
+from codexmem.lab.service.bank import KINDS
+from codexmem.lab.service.learning import consolidating
+from codexmem.lab.service.learning.applying import PlanWriter
 from tests._support import lab as labs
 from tests._support.clock import StepClock
 
@@ -37,7 +37,7 @@ ROLES = st.sampled_from(["global", "mof_expert", "tio2_expert"])
 EXTRAS = st.sampled_from([None, {}, {"来源": 1}, {"a": [1.5, {"b": None}]}])
 PICK = st.integers(0, 40)
 PICKS = st.lists(st.tuples(PICK, st.sampled_from(["update", "archive"]), TEXTS), max_size=4)
-BY = By("lab")
+BY = WriteContext("lab")
 _tenants = itertools.count(1)
 
 
@@ -72,10 +72,10 @@ def spelled(state: State) -> str | None:
 def machine_for(db: Database, tenant_prefix: str) -> type[RuleBasedStateMachine]:
     """The state machine on this store; every example is a fresh tenant of it."""
     made = labs.bench(db, labs.StepAgent(), tmp_path=Path(tempfile.gettempdir()), clock=StepClock())
-    # Nobody waits for the bell here, and PostgreSQL's would keep a connection.
-    made.bell.close()
+    # Nobody waits for a notification here, and PostgreSQL's would keep a connection.
+    made.notifier.close()
     banking, memories = made.lab.banking, made.memories
-    applying = Applying(memories, banking.rollbacks._history, banking.bank)
+    applying = PlanWriter(memories, banking.rollbacks._history, banking.bank)
 
     class RollbackMachine(RuleBasedStateMachine):
         @initialize(texts=st.lists(TEXTS, min_size=1, max_size=2), adds=st.lists(TEXTS, max_size=2), picks=PICKS)
@@ -85,7 +85,7 @@ def machine_for(db: Database, tenant_prefix: str) -> type[RuleBasedStateMachine]
             self.model = Bank()
             self.seen: dict[str, Memory] = {}
             with acting_as(self.tenant):
-                self.runs = [run.id for run in made.lab.runs.create(Order("Cu–Mo", 2))[1]]
+                self.runs = [run.id for run in made.lab.runs.create(BatchOrder("Cu–Mo", 2))[1]]
             for text in texts:
                 self.add(text=text, role="global", extra=None)
             self._look()
@@ -93,7 +93,7 @@ def machine_for(db: Database, tenant_prefix: str) -> type[RuleBasedStateMachine]
 
         def _look(self) -> dict[str, Memory]:
             with acting_as(self.tenant):
-                self.seen = {each.id: each for each in memories.page(_ALL, Page(500)).items}
+                self.seen = {each.id: each for each in memories.page(_ALL, PageRequest(500)).items}
             return self.seen
 
         def _shown(self) -> list[Memory]:
@@ -118,14 +118,16 @@ def machine_for(db: Database, tenant_prefix: str) -> type[RuleBasedStateMachine]
         @rule(text=TEXTS, role=ROLES, extra=EXTRAS)
         def add(self, text: str, role: str, extra: dict[str, Any] | None) -> None:
             with acting_as(self.tenant):
-                self._wrote(banking.bank.add(NewNote(text, role, extra=extra or {}), BY))
+                self._wrote(banking.bank.add(NewLesson(text, role, extra=extra or {}), BY))
 
         @rule(
             pick=PICK, text=st.none() | TEXTS, role=st.none() | ROLES, extra=EXTRAS, away=st.sampled_from([None, 0, 1])
         )
         def edit(self, pick: int, text: str | None, role: str | None, extra: Any, away: int | None) -> None:
             status = None if away is None else Status.ARCHIVED if away else Status.ACTIVE
-            self._by_hand(pick, lambda each: banking.bank.edit(each.id, Edit(text, role, status, None, extra), BY))
+            self._by_hand(
+                pick, lambda each: banking.bank.edit(each.id, LessonEdit(text, role, status, None, extra), BY)
+            )
 
         @rule(pick=PICK)
         def archive(self, pick: int) -> None:
@@ -133,7 +135,7 @@ def machine_for(db: Database, tenant_prefix: str) -> type[RuleBasedStateMachine]
 
         @rule(pick=PICK, priority=st.integers(0, 10), confidence=st.sampled_from([0.0, 0.1, 0.7, 1.0]), other=PICK)
         def rewrite(self, pick: int, priority: int, confidence: float, other: int) -> None:
-            """What no door of the lab changes, and another may: all of a state comes back."""
+            """What no endpoint of the lab changes, and another may: all of a state comes back."""
 
             def act(memory: Memory) -> Memory:
                 shown = self._shown()
@@ -155,7 +157,7 @@ def machine_for(db: Database, tenant_prefix: str) -> type[RuleBasedStateMachine]
             for pick, what, text in chosen.values():
                 target = shown[pick % len(shown)]
                 changes.append(Update(target, Proposal(text, text)) if what == "update" else Archive(target, text))
-            self._write(run, Plan(tuple(changes)))
+            self._write(run, LessonPlan(tuple(changes)))
 
         @rule(run=st.integers(0, 1), texts=st.lists(TEXTS, min_size=1, max_size=3))
         def consolidate(self, run: int, texts: list[str]) -> None:
@@ -163,7 +165,7 @@ def machine_for(db: Database, tenant_prefix: str) -> type[RuleBasedStateMachine]
             proposals = [Proposal(text, text) for text in dict.fromkeys(texts)]
             self._write(run, consolidating.by_rules(proposals, self._shown(), self.runs[run]))
 
-        def _write(self, run: int, plan: Plan) -> None:
+        def _write(self, run: int, plan: LessonPlan) -> None:
             before = dict(self.model.states)
             with acting_as(self.tenant), db.transaction():
                 banking.bank.hold()

@@ -1,7 +1,7 @@
 """A scripted server with OpenAI's `/chat/completions`: real HTTP on loopback, answers and faults as the test says.
 
 `script` decides for each request: a text is what the model says, a `Reply` is sent as it is, None is answered as a good
-model would. `doors` holds one function for each path, so that another interface is one entry more.
+model would. `endpoints` holds one function for each path, so that another interface is one entry more.
 """
 
 from __future__ import annotations
@@ -128,13 +128,13 @@ class ModelServer:
     count: int = 0  # requests so far
     left: list[float] = field(default_factory=list)  # when clients hung up in the middle of a reply
     port: int = 0
-    doors: dict[str, Callable[[Asked], Reply]] = field(default_factory=dict)
+    endpoints: dict[str, Callable[[Asked], Reply]] = field(default_factory=dict)
     _server: ThreadingHTTPServer | None = None
     _over: threading.Event = field(default_factory=threading.Event)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
-        self.doors.setdefault(CHAT, self.chat)
+        self.endpoints.setdefault(CHAT, self.chat)
 
     @property
     def url(self) -> str:
@@ -160,7 +160,7 @@ class ModelServer:
         outer = self
         self._over.clear()
 
-        class Door(BaseHTTPRequestHandler):
+        class Endpoint(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.0"  # no connection outlives a stop
 
             def do_POST(self) -> None:
@@ -171,8 +171,8 @@ class ModelServer:
                     outer.count += 1
                     if outer.keep:
                         outer.asked.append(asked)
-                door = outer.doors.get(self.path)
-                reply = door(asked) if door is not None else refused(404, "no such path")
+                endpoint = outer.endpoints.get(self.path)
+                reply = endpoint(asked) if endpoint is not None else refused(404, "no such path")
                 # A client that no longer waits is no failure of ours, and a traceback would land in another test.
                 try:
                     self._send(reply)
@@ -229,7 +229,7 @@ class ModelServer:
                 with contextlib.suppress(OSError):
                     super().shutdown_request(request)
 
-        self._server = Quiet(("127.0.0.1", self.port), Door)
+        self._server = Quiet(("127.0.0.1", self.port), Endpoint)
         if self.tls is not None:
             self._server.socket = self.tls.wrap_socket(self._server.socket, server_side=True)
         self.port = self._server.server_address[1]

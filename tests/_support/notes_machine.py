@@ -13,15 +13,15 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
-from codexmem.app.noting import notes_of
-from codexmem.domain.errors import CodexmemError
-from codexmem.domain.history import By, Mode
-from codexmem.services.notes import Notes
-from codexmem.store.database import Database, acting_as
-from codexmem.surfaces.mcp.notes import NOTES
-from codexmem.surfaces.mcp.tool import Call
+from codexmem.http.tool import ToolInvocation
+from codexmem.kernel.model.errors import CodexmemError
+from codexmem.kernel.model.history import Mode, WriteContext
+from codexmem.kernel.store.database import Database, acting_as
+from codexmem.notes.mcp import NOTES
+from codexmem.notes.service import NoteService
 from tests._support import services
 from tests._support.notes_model import ModelNote, NotesModel, Said
+from tests._support.noting import notes_on
 
 NAMES = ["a://x", "a://y", "b://数据库", "b://x/deep", "core://me"]
 URIS = st.sampled_from(NAMES)
@@ -35,8 +35,11 @@ _tenants = itertools.count(1)
 
 
 @dataclass(frozen=True)
-class _Door:
-    notes: Notes
+class _Rooms:
+    notes: NoteService
+
+    def room(self, _: type[Any]) -> Any:
+        return self.notes
 
 
 def machine_for(db: Database, tenant_prefix: str) -> type[RuleBasedStateMachine]:
@@ -47,15 +50,14 @@ def machine_for(db: Database, tenant_prefix: str) -> type[RuleBasedStateMachine]
         def start(self, texts: list[str]) -> None:
             self.tenant = f"{tenant_prefix}-{next(_tenants)}"
             self.real = services.build(db)
-            real = self.real
-            self.door = _Door(notes_of(db, real.memories, real.history, real.clock, real.recall.search))
+            self.rooms = _Rooms(notes_on(db, self.real))
             self.model = NotesModel()
             for uri, text in zip(NAMES, texts, strict=False):
                 self.create(uri=uri, text=text, priority=5, disclosure="")
 
         def ask(self, tool: str, **arguments: Any) -> dict[str, Any]:
             with acting_as(self.tenant):
-                told = _TOOLS[tool].answer(self.door, Call(arguments, "machine", "shop")).structured
+                told = _TOOLS[tool].answer(self.rooms, ToolInvocation(arguments, "machine", "shop")).structured
             assert told is not None
             return told
 
@@ -207,7 +209,7 @@ def machine_for(db: Database, tenant_prefix: str) -> type[RuleBasedStateMachine]
             assert (told["created"], told["changed"]) == (["new://note"], [])
             assert told["priority_not_taken_over"] == ["new://note"]
             with acting_as(self.tenant):
-                undone = self.real.history.rollback_delta(told["delta"], Mode.SAFE, By("machine"))
+                undone = self.real.history.rollback_delta(told["delta"], Mode.SAFE, WriteContext("machine"))
             assert len(undone.restored) == 1
             self.ask("delete_memory", uri="new://note", force=True)
             assert [note.now for note in self.model.notes] == before
@@ -229,7 +231,7 @@ def machine_for(db: Database, tenant_prefix: str) -> type[RuleBasedStateMachine]
                 note.past.append(after)
             if undo and told["delta"]:
                 with acting_as(self.tenant):
-                    self.real.history.rollback_delta(told["delta"], Mode.SAFE, By("machine"))
+                    self.real.history.rollback_delta(told["delta"], Mode.SAFE, WriteContext("machine"))
                 note.past.append(before)
 
         @rule(summary=st.none() | TEXTS)

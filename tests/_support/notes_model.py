@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from codexmem.domain.mentions import mentions_in
+from codexmem.kernel.model.mentions import mentions_in
 
 
 @dataclass(frozen=True)

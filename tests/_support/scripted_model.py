@@ -95,7 +95,7 @@ class ScriptedModel:
         return f"http://127.0.0.1:{self.port}/v1"
 
     def __enter__(self) -> Self:
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _door(self))
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _endpoint(self))
         self._server.daemon_threads = True
         self.port = self._server.server_address[1]
         threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True).start()
@@ -188,8 +188,8 @@ def _chat(step: Step, tool: tuple[str, str], mark: str, model: str) -> tuple[Val
     ]
 
 
-def _door(model: ScriptedModel) -> type[BaseHTTPRequestHandler]:
-    class Door(BaseHTTPRequestHandler):
+def _endpoint(model: ScriptedModel) -> type[BaseHTTPRequestHandler]:
+    class Endpoint(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.0"  # a stream ends where the connection does
 
         def do_POST(self) -> None:
@@ -211,7 +211,7 @@ def _door(model: ScriptedModel) -> type[BaseHTTPRequestHandler]:
         def log_message(self, *_: object) -> None:
             pass
 
-    return Door
+    return Endpoint
 
 
 def _event(value: Value) -> str:

@@ -7,13 +7,15 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
+
+from tests._support import warm
+from tests._support.warm import ForkedProcess
 
 STARTS_WITHIN_S = 90.0
 
@@ -41,6 +43,8 @@ def environment(data_dir: Path, **settings: str) -> dict[str, str]:
 class Server:
     """`codexmem serve` with its own data directory."""
 
+    forks = False  # whether it may be a fork of a process that has loaded everything; the gate sets it
+
     def __init__(self, data_dir: Path, *, database_url: str | None = None, key: str | None = None,
                  settings: Mapping[str, str] | None = None, options: Sequence[str] = ()) -> None:  # fmt: skip
         self.data_dir = data_dir
@@ -48,7 +52,7 @@ class Server:
         where = {"CODEXMEM_DATABASE_URL": database_url} if database_url else {}
         self._env = environment(data_dir, **where, **(settings or {}))
         self._options = tuple(options)
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: ForkedProcess | subprocess.Popen[bytes] | None = None
         self.port = 0
         self._wanted = frozenset((200,))
 
@@ -72,9 +76,10 @@ class Server:
 
     def start(self, port: int = 0) -> None:
         """Start and wait until it says it is ready; on the port where somebody expects it, if one is given."""
-        command = [sys.executable, "-m", "codexmem.cli", "serve", "--port", str(port), *self._options]
         self._log = (self.data_dir / "server.log").open("ab")
-        self._process = subprocess.Popen(command, env=self._env, stdout=self._log, stderr=self._log)
+        arguments = ["serve", "--port", str(port), *self._options]
+        log = self._log.fileno()
+        self._process = warm.start(arguments, env=self._env, out=log, err=log, fork=self.forks)
         deadline = time.monotonic() + STARTS_WITHIN_S
         while time.monotonic() < deadline:
             if self._process.poll() is not None:
@@ -129,8 +134,8 @@ class Server:
 
 def create_key(data_dir: Path, database_url: str, tenant: str) -> str:
     """A fresh API key, made as an operator makes one."""
-    command = [sys.executable, "-m", "codexmem.cli", "--json", "key", "create", "--tenant", tenant, "--label", "test"]
     env = environment(data_dir, CODEXMEM_DATABASE_URL=database_url)
-    done = subprocess.run(command, env=env, capture_output=True, check=True)
+    done = warm.run(["--json", "key", "create", "--tenant", tenant, "--label", "test"], env=env)
+    done.check_returncode()
     secret: str = json.loads(done.stdout)["secret"]
     return secret

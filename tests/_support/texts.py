@@ -6,14 +6,14 @@ import random
 from collections.abc import Iterable
 from dataclasses import replace
 
-from codexmem.domain.attrs import ObservationAttrs
-from codexmem.domain.memory import Draft, Kind, Memory, Origin, State, Status
-from codexmem.domain.query import Filter
-from codexmem.search import tokens
-from codexmem.store.database import Database
-from codexmem.store.index import Words
-from codexmem.store.memories import Memories
-from codexmem.store.texts import KeptTextIndex
+from codexmem.kernel.model.attrs import ObservationAttrs
+from codexmem.kernel.model.memory import Kind, Memory, MemoryDraft, Origin, State, Status
+from codexmem.kernel.model.query import Filter
+from codexmem.kernel.search import tokens
+from codexmem.kernel.store.database import Database
+from codexmem.kernel.store.index import IndexedTokens
+from codexmem.kernel.store.memories import MemoryTable
+from codexmem.kernel.store.texts import WritableTextIndex
 
 ALL = Filter(frozenset(Kind))
 _ENGLISH = (
@@ -28,20 +28,20 @@ _CODE = ("fetchWithBackoff", "user_id", "src/app.py", "node.js", "ERR_CONNECTION
          "HTTPServer", "get_user_by_id", "0x80070005", "docker-compose.yml")  # fmt: skip
 
 
-def text_index(db: Database) -> KeptTextIndex:
+def text_index(db: Database) -> WritableTextIndex:
     """The index of this store's engine."""
     if db.engine.name == "sqlite":
-        from codexmem.store.sqlite.text import SqliteTextIndex
+        from codexmem.kernel.store.sqlite.text import SqliteTextIndex
 
         return SqliteTextIndex(db)
-    from codexmem.store.postgres.text import PostgresTextIndex
+    from codexmem.kernel.store.postgres.text import PostgresTextIndex
 
     return PostgresTextIndex(db)
 
 
-def words_of(memory: Memory) -> Words:
+def words_of(memory: Memory) -> IndexedTokens:
     """Title as head, content as body."""
-    return Words(tuple(tokens.words(memory.state.title)), tuple(tokens.words(memory.state.content)))
+    return IndexedTokens(tuple(tokens.words(memory.state.title)), tuple(tokens.words(memory.state.content)))
 
 
 def sentence(chance: random.Random, length: int) -> str:
@@ -65,7 +65,7 @@ class Texts:
     def __init__(self, db: Database) -> None:
         self.db = db
         self.index = text_index(db)
-        self._table = Memories(db)
+        self._table = MemoryTable(db)
         self._now = 1_000
         self._names = 0
 
@@ -77,7 +77,7 @@ class Texts:
         self._names += 1
         state = State(content, ObservationAttrs(concepts=concepts), project=project, title=title, priority=priority,
                       status=status)  # fmt: skip
-        draft = Draft(kind, state, Origin.AGENT, session=session, created_ms=created_ms)
+        draft = MemoryDraft(kind, state, Origin.AGENT, session=session, created_ms=created_ms)
         with self.db.transaction():
             memory = self._table.insert(draft, id=f"m{self._names}", source=None, now_ms=self._now)
             self.index.put(memory, words_of(memory))

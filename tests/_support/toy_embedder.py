@@ -5,8 +5,8 @@ from __future__ import annotations
 import zlib
 from collections.abc import Sequence
 
-from codexmem.domain.errors import CodexmemError, InvalidArgument
-from codexmem.embed.model import unit
+from codexmem.kernel.embed.model import unit
+from codexmem.kernel.model.errors import CodexmemError, InvalidArgument
 
 
 def numbers_of(text: str, dimension: int = 32) -> list[float]:

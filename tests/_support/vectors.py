@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import itertools
 
-from codexmem.domain.breaker import Breaker
-from codexmem.store.chroma.client import ChromaClient
-from codexmem.store.chroma.vectors import ChromaVectors
-from codexmem.store.database import Database
-from codexmem.store.hybrid import HybridVectors
-from codexmem.store.keeping import KeptVectors
-from codexmem.store.postgres.vectors import PostgresVectors
-from codexmem.store.sqlite.vectors import SqliteVectors
-from codexmem.store.vector_table import TableVectors
+from codexmem.kernel.model.breaker import Breaker
+from codexmem.kernel.store.chroma.client import ChromaClient
+from codexmem.kernel.store.chroma.vectors import ChromaVectors
+from codexmem.kernel.store.database import Database
+from codexmem.kernel.store.hybrid import HybridVectors
+from codexmem.kernel.store.postgres.vectors import PostgresVectors
+from codexmem.kernel.store.sqlite.vectors import SqliteVectors
+from codexmem.kernel.store.vector_table import TableVectors
+from codexmem.kernel.store.writable_index import WritableVectorIndex
 
 _collections = itertools.count(1)
 _clients: dict[str, ChromaClient] = {}
@@ -36,7 +36,7 @@ def close(url: str) -> None:
         _clients.pop(url).close()
 
 
-def build(name: str, db: Database, chroma_url: str) -> KeptVectors:
+def build(name: str, db: Database, chroma_url: str) -> WritableVectorIndex:
     """By name: table, chroma or hybrid."""
     if name == "table":
         return table(db)

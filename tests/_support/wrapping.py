@@ -24,16 +24,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from codexmem.clients.codecli.agents.protocol import (
+from codexmem.codecli.agents.protocol import (
     Happening,
     Injection,
     Launch,
-    Prepared,
+    OutputWatcher,
+    PreparedAgent,
     ToolDecided,
-    Watcher,
     Wiring,
 )
-from codexmem.domain.tool_access import Decision, ToolRequest, Verdict
+from codexmem.kernel.model.tool_access import ToolDecision, ToolRequest, Verdict
 
 ROOT = Path(__file__).resolve().parents[2]
 STRAIGHT, BETWEEN = "straight", "between"
@@ -45,18 +45,18 @@ class PlainAdapter:
     """Puts what it is told before the prompt, which is the last argument, and reads nothing."""
 
     name: str = "plain"
-    watcher: Callable[[], Watcher] | None = None
+    watcher: Callable[[], OutputWatcher] | None = None
     by_input: bool = False  # the prompt comes by standard input
 
     def prompt_of(self, launch: Launch) -> str | None:
         """The last argument, if there is one."""
         return launch.argv[-1] if len(launch.argv) > 1 and not self.by_input else None
 
-    def prepare(self, launch: Launch, injection: Injection, wiring: Wiring) -> Prepared:
+    def prepare(self, launch: Launch, injection: Injection, wiring: Wiring) -> PreparedAgent:
         """As it is, with the injection in it."""
         told = "\n".join(part for part in (injection.system, injection.user) if part)
         argv = launch.argv if not told or self.by_input else (*launch.argv[:-1], f"{told}\n{launch.argv[-1]}")
-        return Prepared(Launch(argv, launch.environ, launch.cwd), launch.argv[-1], in_launch=not self.by_input,
+        return PreparedAgent(Launch(argv, launch.environ, launch.cwd), launch.argv[-1], in_launch=not self.by_input,
                         by_input=self.by_input, before_input=told if self.by_input else "",
                         stdout=self.watcher() if self.watcher else None)  # fmt: skip
 
@@ -99,7 +99,7 @@ class Place:
         if way == "bare":
             return [str(self.home / "bin" / "codecli"), *arguments]
         if way == STRAIGHT:
-            return [sys.executable, "-m", "codexmem.cli.codecli", "run", "--", *arguments]
+            return [sys.executable, "-m", "codexmem.codecli.cli", "run", "--", *arguments]
         return [sys.executable, "-m", "tests._support.wrapping", "codecli", *arguments]
 
     def start(self, way: str, *arguments: str, **more: Any) -> subprocess.Popen[bytes]:
@@ -212,15 +212,15 @@ class Asking:
     """A gate that asks the person at the terminal, and a watcher that comes to it with every line that says ASK."""
 
     def __init__(self) -> None:
-        self.decide_by: Callable[[ToolRequest], Decision] = self.decide
+        self.decide_by: Callable[[ToolRequest], ToolDecision] = self.decide
 
-    def decide(self, request: ToolRequest) -> Decision:
+    def decide(self, request: ToolRequest) -> ToolDecision:
         """Read a line from the terminal itself."""
         with Path("/dev/tty").open("r+b", buffering=0) as terminal:
             terminal.write(b"really? ")
             answer = terminal.read(100)
             terminal.write(b"(%s)\n" % answer.strip())
-        return Decision(Verdict.ALLOW, "asked")
+        return ToolDecision(Verdict.ALLOW, "asked")
 
     def started(self, request: ToolRequest) -> None:
         """Nothing."""
@@ -243,23 +243,23 @@ def _note(text: str) -> None:
 
 def main(argv: list[str]) -> int:
     """Run a command with us in between and nothing else."""
-    from codexmem.clients.codecli import surroundings
-    from codexmem.clients.codecli.child.ending import die_alike
-    from codexmem.clients.codecli.child.spawning import NotStarted
-    from codexmem.clients.codecli.configuration import Config
-    from codexmem.clients.codecli.parts import Parts
-    from codexmem.clients.codecli.redactor import Redactor
-    from codexmem.clients.codecli.run import Run
-    from codexmem.clients.codecli.trace import Trace
+    from codexmem.codecli import surroundings
+    from codexmem.codecli.child.ending import die_alike
+    from codexmem.codecli.child.spawning import NotStarted
+    from codexmem.codecli.configuration import Config
+    from codexmem.codecli.redactor import Redactor
+    from codexmem.codecli.run import AgentRun
+    from codexmem.codecli.run_context import Parts
+    from codexmem.codecli.trace import RunTracer
 
     environ = surroundings.environ()
     asking = Asking() if environ.get("TEST_ASK") else None
     parts = Parts(
         Config(), "run-1", "project", Launch(tuple(argv), environ, surroundings.cwd()), PlainAdapter(),
-        _note, Redactor(), Trace("run-1", None),
+        _note, Redactor(), RunTracer("run-1", None),
         strip=bool(environ.get("TEST_STRIP")), gate=asking,
     )  # fmt: skip
-    run = Run(parts)
+    run = AgentRun(parts)
     if asking is not None:
         asking.decide_by = run.wiring().decide
         run.parts.adapter.watcher = lambda: asking  # type: ignore[attr-defined]

@@ -29,7 +29,7 @@ class GeminiModel:
         return f"http://127.0.0.1:{self._server.server_address[1]}"
 
     def __enter__(self) -> Self:
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _door(self))
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _endpoint(self))
         self._server.daemon_threads = True
         threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True).start()
         return self
@@ -65,8 +65,8 @@ class GeminiModel:
         return {"candidates": [said], "usageMetadata": {"promptTokenCount": 1, "totalTokenCount": 2}}
 
 
-def _door(model: GeminiModel) -> type[BaseHTTPRequestHandler]:
-    class Door(BaseHTTPRequestHandler):
+def _endpoint(model: GeminiModel) -> type[BaseHTTPRequestHandler]:
+    class Endpoint(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.0"
 
         def do_POST(self) -> None:
@@ -85,4 +85,4 @@ def _door(model: GeminiModel) -> type[BaseHTTPRequestHandler]:
         def log_message(self, *_: object) -> None:
             pass
 
-    return Door
+    return Endpoint

@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 from pysqlite3 import dbapi2 as sqlite
 
-from codexmem.domain.privacy import CONTEXT_TAG
-from codexmem.domain.spooled import SUFFIX
+from codexmem.kernel.model.privacy import CONTEXT_TAG
+from codexmem.kernel.model.spooled import SUFFIX
 from tests._support.scripted_model import Asked, Call, Say
 from tests._support.server import Server
 from tests.agents import example, guide, story
 from tests.agents.codex import Codex
 from tests.agents.person import SERVER, Person, Run
 
-pytestmark = [pytest.mark.agents, pytest.mark.timeout(180)]
+pytestmark = pytest.mark.timeout(180)
 
 TEXTS = ("memories", "memory_versions", "captured_events", "events")
 

@@ -5,11 +5,7 @@ from __future__ import annotations
 import json
 import tomllib
 
-import pytest
-
 from tests.agents import guide
-
-pytestmark = pytest.mark.agents
 
 EVENTS = {
     "SessionStart": "context",

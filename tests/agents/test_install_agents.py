@@ -21,11 +21,11 @@ from typing import Any
 import httpx
 import pytest
 
-from codexmem.clients.install.agent import Person as Owner
-from codexmem.clients.install.agents.codex import Codex as CodexFiles
-from codexmem.clients.install.agents.table import BY_NAME
-from codexmem.clients.install.commands import Commands
-from codexmem.clients.install.installing import Installer
+from codexmem.agents import installable
+from codexmem.agents.codex import Codex as CodexFiles
+from codexmem.agents.install.commands import ProgramCommands
+from codexmem.agents.install.installing import Installer
+from codexmem.agents.install.targets import UserHome
 from tests._support.scripted_model import Call, Say
 from tests.agents import story
 from tests.agents.codex import Codex
@@ -36,7 +36,7 @@ from tests.agents.test_codex import items
 from tests.agents.test_codex import went_well as codex_went_well
 from tests.agents.test_qwen import went_well as qwen_went_well
 
-pytestmark = [pytest.mark.agents, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.timeout(300)
 
 SOURCES = Path(__file__).parents[2] / "src"
 GOAL_S = 60.0
@@ -165,14 +165,16 @@ def test_from_nothing_to_a_memory_that_another_agent_recalls(
     assert recalled_s <= GOAL_S
 
 
-def test_a_hook_that_codex_no_longer_trusts_is_seen_and_mended(
+def test_a_hook_that_codex_no_longer_trusts_is_seen_and_fixed(
     codex: Codex, person: Person, programs: Path, tmp_path: Path
 ) -> None:
     environ = person.environment(PATH=f"{programs}:{os.environ['PATH']}")
-    owner = Owner(person.home, environ)
-    agent = BY_NAME["codex"]
+    owner = UserHome(person.home, environ)
+    agent = installable()["codex"]
     assert isinstance(agent, CodexFiles)
-    installer = Installer(owner, Commands(("/opt/bin/codexmem-hook",), ("/opt/bin/codexmem",)), tmp_path / "data")
+    installer = Installer(
+        owner, ProgramCommands(("/opt/bin/codexmem-hook",), ("/opt/bin/codexmem",)), tmp_path / "data"
+    )
     before = sorted(person.home.rglob("*"))
     (planned,) = installer.plan(agent)
     # Codex has told the hashes, in a home that is gone; it has left nothing in the person's.

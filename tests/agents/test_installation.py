@@ -13,8 +13,6 @@ import pytest
 
 from tests.agents.installation import HERE, LOCK, MANIFEST, Installation
 
-pytestmark = pytest.mark.agents
-
 
 def read(name: str) -> Any:
     return json.loads((HERE / name).read_text())

@@ -6,14 +6,14 @@ import html
 
 import pytest
 
-from codexmem.domain.privacy import CONTEXT_TAG
+from codexmem.kernel.model.privacy import CONTEXT_TAG
 from tests._support.scripted_model import Call, Say
 from tests._support.server import Server
 from tests.agents import guide, story
 from tests.agents.person import Person, Run
 from tests.agents.qwen import Qwen, through_bridge
 
-pytestmark = [pytest.mark.agents, pytest.mark.timeout(180)]
+pytestmark = pytest.mark.timeout(180)
 
 PROMPT = "订单在高负载下超时，找出原因并修好。"
 SAVED = "支付网关在高负载下最多需要 20 秒，orders.py 里的 TIMEOUT_S 必须大于它。"

@@ -6,11 +6,8 @@ import json
 from typing import Any
 
 import httpx
-import pytest
 
 from tests._support.scripted_model import Call, Say, ScriptedModel
-
-pytestmark = pytest.mark.agents
 
 TOOLS = [
     {"type": "function", "name": "shell"},

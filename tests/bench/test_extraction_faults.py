@@ -9,8 +9,8 @@ from bench.extraction_faults import BATCH, Figures
 from bench.report import ENGINES
 from bench.stores import stores
 from bench.writes import wired
-from codexmem.domain.tenant import LOCAL
-from codexmem.store.database import acting_as
+from codexmem.kernel.model.tenant import LOCAL
+from codexmem.kernel.store.database import acting_as
 
 
 @pytest.mark.parametrize("engine", [pytest.param(each, marks=getattr(pytest.mark, each)) for each in ENGINES])

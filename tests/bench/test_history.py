@@ -9,7 +9,7 @@ import pytest
 
 from bench import history
 from bench.stores import stores
-from codexmem.domain import history as rules
+from codexmem.kernel.model import history as rules
 
 
 @pytest.fixture

@@ -10,15 +10,9 @@ from bench import kill
 from bench.ledger import Entry, Ledger
 
 
-@pytest.fixture(scope="session")
-def byte_code(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Compiled once for every server that these tests start."""
-    return tmp_path_factory.mktemp("byte-code")
-
-
 @pytest.mark.timeout(180)
-def test_acknowledged_writes_survive_kills(engine_name: str, byte_code: Path) -> None:
-    figures = kill.soak(engine_name, kills=3, restarts=1, min_acks=250, seed=11, byte_code=byte_code)
+def test_acknowledged_writes_survive_kills(engine_name: str) -> None:
+    figures = kill.soak(engine_name, kills=3, restarts=1, min_acks=250, seed=11)
     assert kill.kept(figures), figures
     assert figures["kills"] == 3
     assert figures["database_restarts"] == (1 if engine_name == "postgresql" else 0)

@@ -8,8 +8,8 @@ import pytest
 
 from bench import history
 from bench.stores import stores
-from codexmem.domain.query import Id
-from codexmem.services.knowledge import entries
+from codexmem.kernel.model.query import Id
+from codexmem.knowledge.service import entries
 from tests._support.knowledge_machine import machine_for
 
 

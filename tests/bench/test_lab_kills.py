@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,15 +10,9 @@ import pytest
 from bench import lab_kills
 
 
-@pytest.fixture(scope="session")
-def byte_code(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Compiled once for every server that these tests start."""
-    return tmp_path_factory.mktemp("byte-code")
-
-
 @pytest.mark.timeout(180)
-def test_runs_survive_kills(engine_name: str, byte_code: Path) -> None:
-    figures = lab_kills.soak(engine_name, kills=2, seed=5, lease_ms=1_000, byte_code=byte_code)
+def test_runs_survive_kills(engine_name: str) -> None:
+    figures = lab_kills.soak(engine_name, kills=2, seed=5, lease_ms=1_000)
     assert lab_kills.kept(figures), figures
     assert figures["kills"] == 2
     assert figures["runs"] >= 12

@@ -10,10 +10,10 @@ import pytest
 
 from bench import history
 from bench.stores import stores
-from codexmem.domain.memory import Memory, State
-from codexmem.services import history as service
-from codexmem.services.history import Step
-from codexmem.store.history import Touched
+from codexmem.kernel.model.memory import Memory, State
+from codexmem.kernel.services import history as service
+from codexmem.kernel.services.history import RollbackStep
+from codexmem.kernel.store.history import TouchedMemory
 from tests._support.lab_rollback_machine import machine_for
 
 
@@ -33,7 +33,7 @@ def test_a_clean_chunk_has_no_failure(url: str) -> None:
 def test_a_planted_fault_is_found(url: str, fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = service._step
 
-    def wrong(memory: Memory, before: State | None, touch: Touched) -> Iterator[Step]:
+    def wrong(memory: Memory, before: State | None, touch: TouchedMemory) -> Iterator[RollbackStep]:
         for step in whole(memory, before, touch):
             if fault == "confidence is kept":
                 yield replace(step, target=replace(step.target, confidence=memory.state.confidence))

@@ -12,7 +12,7 @@ import pytest
 from bench import plot_retrieval
 from codexmem.measure import report
 from codexmem.measure.corpus import Question, Split
-from codexmem.measure.metrics import Outcome
+from codexmem.measure.metrics import QuestionResult
 from codexmem.measure.suites.table import BY_NAME
 
 
@@ -20,7 +20,7 @@ def run(date: str, *, right: int, engine: str = "sqlite", limit: int | None = No
     """A run of four questions, so many of them answered."""
     (task,) = BY_NAME["memdaily"].tasks
     outcomes = [
-        Outcome(Question("?", ("a", "b")[at % 2], Split.HELD_OUT), frozenset("g"), ("g" if at < right else "x",),
+        QuestionResult(Question("?", ("a", "b")[at % 2], Split.HELD_OUT), frozenset("g"), ("g" if at < right else "x",),
                 (0.9,), 3, 2.0)
         for at in range(4)
     ]  # fmt: skip

@@ -8,8 +8,11 @@ import pytest
 
 from bench import ordinary_lines, secrets
 from bench.hostile_texts import FAMILIES
-from codexmem.domain.redaction import redact
+from codexmem.kernel.model.redaction import redact
 from tests.domain.secrets_made_up import CONTEXTS, SHAPES
+
+# Of the time for half of the text, where others use the caches too; what grows with the square takes four times.
+STEEPEST = 1.2 * secrets.RATIO
 
 
 def test_there_are_sixty_formats_and_twenty_contexts() -> None:
@@ -49,21 +52,22 @@ def test_no_hostile_text_takes_long(family: str) -> None:
     timed = secrets.hostile({family: units[:: max(1, len(units) // 30)][:32]}, rounds=1)
     assert len(timed) >= 30
     # Growth is what the gate judges; milliseconds are judged by `just bench-secrets`, because machines differ.
-    assert not [each for each in timed if each.ms > 3 * secrets.SLOWEST_MS or each.ratio > secrets.RATIO]
+    assert not [each for each in timed if each.ms > 3 * secrets.SLOWEST_MS or each.ratio > STEEPEST]
 
 
+@pytest.mark.retry("a stall of the machine looks like growth")
 def test_no_configured_pattern_takes_long() -> None:
     timed = secrets.hostile_patterns(rounds=1)
     assert len(timed) >= 30
     # Growth is what the gate judges; milliseconds are judged by `just bench-secrets`, because machines differ.
-    assert not [each for each in timed if each.ms > 3 * secrets.SLOWEST_MS or each.ratio > secrets.RATIO]
+    assert not [each for each in timed if each.ms > 3 * secrets.SLOWEST_MS or each.ratio > STEEPEST]
 
 
 def test_what_grows_with_the_square_is_noticed() -> None:
     def square(text: str) -> int:
         return sum(text.count("a", at) for at in range(0, len(text), 32))
 
-    assert secrets._timed("square", "a", square, rounds=1).ratio > secrets.RATIO
+    assert secrets._timed("square", "a", square, rounds=1).ratio > STEEPEST
 
 
 def test_the_oracle_finds_what_it_is_known_for(tmp_path: Path) -> None:

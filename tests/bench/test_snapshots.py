@@ -8,7 +8,7 @@ import pytest
 
 from bench import report, snapshots
 from bench.stores import stores
-from codexmem.services.knowledge import applying
+from codexmem.knowledge.service import applying
 
 
 @pytest.mark.timeout(120)
@@ -22,8 +22,8 @@ def test_backups_are_moments_and_killed_restores_are_whole(engine_name: str) -> 
 
 @pytest.mark.sqlite
 def test_a_backup_that_misses_an_entry_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    sound = applying.Applying.records
-    monkeypatch.setattr(applying.Applying, "records", lambda self: list(sound(self))[1:])
+    sound = applying.EntryRecords.records
+    monkeypatch.setattr(applying.EntryRecords, "records", lambda self: list(sound(self))[1:])
     with stores("sqlite", durable=False, parent=tmp_path) as made:
         figures = snapshots.backups(made, count=6, progress=report.Progress("test"))
     assert figures["not_a_prefix"] > 0

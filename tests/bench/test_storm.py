@@ -8,7 +8,7 @@ import pytest
 
 from bench import storm
 from bench.storm import CHROMA, EMBEDDER, Asked, Phase
-from codexmem.domain.search import Mode
+from codexmem.kernel.model.search import SearchMode
 from tests._support.chroma import ChromaServer
 
 
@@ -35,33 +35,33 @@ def test_every_search_is_answered_and_tells_the_truth(backend: str, mortal: Chro
     assert (back["hybrid"] > 0) == (backend == "hybrid")
 
 
-def asked(mode: Mode | None, *notes: str, **sources: int) -> Asked:
+def asked(mode: SearchMode | None, *notes: str, **sources: int) -> Asked:
     return Asked("needle", 0, 0.0, 0.0, mode, notes, sources)
 
 
 @pytest.mark.parametrize(
     "chroma, embedder, backend, mode, about",
     [
-        (True, True, "hybrid", Mode.HYBRID, ""), (True, True, "chroma", Mode.HYBRID, ""),
-        (False, True, "hybrid", Mode.HYBRID, CHROMA), (False, True, "chroma", Mode.LEXICAL, CHROMA),
-        (True, False, "hybrid", Mode.LEXICAL, EMBEDDER), (False, False, "chroma", Mode.LEXICAL, EMBEDDER),
+        (True, True, "hybrid", SearchMode.HYBRID, ""), (True, True, "chroma", SearchMode.HYBRID, ""),
+        (False, True, "hybrid", SearchMode.HYBRID, CHROMA), (False, True, "chroma", SearchMode.LEXICAL, CHROMA),
+        (True, False, "hybrid", SearchMode.LEXICAL, EMBEDDER), (False, False, "chroma", SearchMode.LEXICAL, EMBEDDER),
     ],
 )  # fmt: skip
-def test_what_is_true_in_each_phase(chroma: bool, embedder: bool, backend: str, mode: Mode, about: str) -> None:
+def test_what_is_true_in_each_phase(chroma: bool, embedder: bool, backend: str, mode: SearchMode, about: str) -> None:
     assert Phase("x", chroma, embedder).truth(backend) == (mode, about)
 
 
 def test_an_answer_that_hides_or_invents_a_loss_is_untrue() -> None:
-    assert storm.is_true(asked(Mode.HYBRID), Mode.HYBRID, "")
-    assert storm.is_true(asked(Mode.LEXICAL, f"no vectors: {CHROMA} x sleeps"), Mode.LEXICAL, CHROMA)
-    assert not storm.is_true(asked(Mode.HYBRID), Mode.HYBRID, CHROMA)
-    assert not storm.is_true(asked(Mode.HYBRID, "without chroma"), Mode.HYBRID, "")
-    assert not storm.is_true(asked(Mode.LEXICAL), Mode.HYBRID, "")
+    assert storm.is_true(asked(SearchMode.HYBRID), SearchMode.HYBRID, "")
+    assert storm.is_true(asked(SearchMode.LEXICAL, f"no vectors: {CHROMA} x sleeps"), SearchMode.LEXICAL, CHROMA)
+    assert not storm.is_true(asked(SearchMode.HYBRID), SearchMode.HYBRID, CHROMA)
+    assert not storm.is_true(asked(SearchMode.HYBRID, "without chroma"), SearchMode.HYBRID, "")
+    assert not storm.is_true(asked(SearchMode.LEXICAL), SearchMode.HYBRID, "")
 
 
 def test_mode_sources_and_notes_must_agree() -> None:
-    assert storm.is_consistent(asked(Mode.HYBRID, lexical=1, chroma=2))
-    assert storm.is_consistent(asked(Mode.LEXICAL, "no vectors", lexical=1, neighbours=0))
-    assert not storm.is_consistent(asked(Mode.HYBRID, lexical=1))
-    assert not storm.is_consistent(asked(Mode.LEXICAL, "no vectors", lexical=1, chroma=2))
-    assert not storm.is_consistent(asked(Mode.LEXICAL, lexical=1))
+    assert storm.is_consistent(asked(SearchMode.HYBRID, lexical=1, chroma=2))
+    assert storm.is_consistent(asked(SearchMode.LEXICAL, "no vectors", lexical=1, neighbours=0))
+    assert not storm.is_consistent(asked(SearchMode.HYBRID, lexical=1))
+    assert not storm.is_consistent(asked(SearchMode.LEXICAL, "no vectors", lexical=1, chroma=2))
+    assert not storm.is_consistent(asked(SearchMode.LEXICAL, lexical=1))

@@ -8,8 +8,8 @@ import pytest
 import sqlalchemy as sa
 
 from bench import drafts, rows, writes
-from codexmem.domain.history import By
-from codexmem.store.database import Database
+from codexmem.kernel.model.history import WriteContext
+from codexmem.kernel.store.database import Database
 from tests._support import services
 
 # Minted or counted anew at each write, so never equal.
@@ -32,7 +32,7 @@ def test_bare_rows_are_those_the_service_leaves(database: Database, tenant: str)
         drafts.note(chance, content=drafts.text(chance), uri="project://bench/rows"),
     ]
     for draft in given:
-        memory = services.build(database).memories.remember(draft, By("bench"))
+        memory = services.build(database).memories.remember(draft, WriteContext("bench"))
         bare = rows.remembered(draft, tenant=tenant, seq=memory.seq, event=1, now_ms=1)
         for table, expected in zip(rows.TABLES, bare, strict=True):
             columns = rows.columns(table)

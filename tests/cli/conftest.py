@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from codexmem.cli import messages
-from codexmem.cli.frame import run
 from codexmem.cli.root import cli
+from codexmem.console import messages
+from codexmem.console.command import run
 from tests._support.embedding_server import EmbeddingServer
 from tests._support.own_logs import logging_restored
 

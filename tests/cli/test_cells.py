@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from codexmem.cli.cells import cells, cut, one_line
-from codexmem.cli.output import table
+from codexmem.console.output import table
+from codexmem.console.terminal_width import cells, cut, one_line
 
 
 @pytest.mark.parametrize(

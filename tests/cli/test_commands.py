@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from codexmem import __version__
-from codexmem.store.opening import open_database, sqlite_url
+from codexmem.kernel.store.opening import open_database, sqlite_url
 from tests.cli.conftest import Call
 from tests.services.restoring import fill, texts_in
 
@@ -81,7 +81,7 @@ def test_unexpected_failures_are_told_without_a_traceback(call: Call, monkeypatc
     def broken(*_: object, **__: object) -> None:
         raise RuntimeError("boom")
 
-    monkeypatch.setattr("codexmem.cli.config.load", broken)
+    monkeypatch.setattr("codexmem.operations.cli.config.load", broken)
     said = call("config", "list")
     assert (said.code, said.out) == (1, "")
     assert said.err == "error: unexpected failure: RuntimeError: boom\nhint: run again with --debug for the traceback\n"
@@ -93,7 +93,7 @@ def test_an_interrupted_command_ends_with_130(call: Call, monkeypatch: pytest.Mo
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("codexmem.cli.config.load", interrupted)
+    monkeypatch.setattr("codexmem.operations.cli.config.load", interrupted)
     assert call("config", "list").code == 130
 
 
@@ -108,7 +108,7 @@ def test_backup_and_restore(call: Call, data_dir: Path) -> None:
     fill(data_dir, ["three"])
 
     asked = call("restore", str(made))
-    assert (asked.code, "there is nobody to ask" in asked.err) == (2, True)
+    assert (asked.code, "there is no terminal to ask on" in asked.err) == (2, True)
     tried = call("restore", str(made), "--dry-run", "--json").json
     assert (tried["restored"], tried["memories"]) == (False, 2)
     assert texts_in(data_dir) == ["one", "three", "two"]
@@ -205,7 +205,7 @@ def test_doctor_looks_at_the_profile_of_the_lab(call: Call, tmp_path: Path, monk
     assert "实验室配置不可用" in call("doctor", "--lang", "zh").out
 
 
-def test_doctor_names_what_is_broken_and_how_to_mend_it(call: Call, data_dir: Path) -> None:
+def test_doctor_names_what_is_broken_and_how_to_fix_it(call: Call, data_dir: Path) -> None:
     fill(data_dir, ["one"])
     assert call("backup").code == 0
     well = call("doctor", "--json")

@@ -13,7 +13,7 @@ import pytest
 from tests.cli.conftest import ROOT, Call
 from tests.cli.test_help import HEAVY
 
-MODULES = {"codexmem": "codexmem.cli", "mem-codecli": "codexmem.cli.codecli"}
+MODULES = {"codexmem": "codexmem.cli", "mem-codecli": "codexmem.codecli.cli"}
 
 
 @pytest.fixture
@@ -59,7 +59,8 @@ def test_every_command_is_offered_and_none_imported(environment: dict[str, str])
     asked = {**environment, "COMP_WORDS": "codexmem", "COMP_CWORD": "", "_CODEXMEM_COMPLETE": "fish_complete"}
     program = (
         "import sys, atexit; sys.argv = ['codexmem'];"
-        f"loaded = lambda: [each for each in {(*HEAVY, 'codexmem.cli.doctor.command')!r} if each in sys.modules];"
+        f"names = {(*HEAVY, 'codexmem.operations.cli.doctor.command')!r};"
+        "loaded = lambda: [each for each in names if each in sys.modules];"
         "atexit.register(lambda: print(loaded(), file=sys.stderr)); from codexmem.cli import main; main()"
     )
     done = subprocess.run([sys.executable, "-c", program], env={**asked, "CODEXMEM_LANG": "zh"}, capture_output=True,

@@ -39,7 +39,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, dic
     with Server(data_dir) as server:
         saved = {"text": "The release listens on port 4711", "title": "Port of the release", "project": "shop"}
         assert server.post("/api/memory/save", saved).status == 200
-        env = environment(data_dir, PYTHONPYCACHEPREFIX=str(root / "compiled"))
+        env = environment(data_dir)
         env.pop("PYTHONDONTWRITEBYTECODE", None)  # as installed: compiled once
         yield folder, env
 
@@ -56,7 +56,6 @@ def spent(args: tuple[str, ...], folder: Path, env: dict[str, str]) -> float:
     return (after.ru_utime - before.ru_utime) + (after.ru_stime - before.ru_stime)
 
 
-@pytest.mark.clock
 @pytest.mark.parametrize("args", ASKING, ids=" ".join)
 def test_beside_a_server_a_command_costs_little_more_than_help(
     args: tuple[str, ...], served: tuple[Path, dict[str, str]]
@@ -72,7 +71,7 @@ def test_beside_a_server_a_command_loads_nothing_of_a_server(
 ) -> None:
     folder, env = served
     program = (
-        "import sys; from codexmem.cli.frame import run; from codexmem.cli.root import cli;"
+        "import sys; from codexmem.console.command import run; from codexmem.cli.root import cli;"
         f"code = run(cli, {list(args)!r}); print([each for each in {HEAVY!r} if each in sys.modules]); sys.exit(code)"
     )
     command = [sys.executable, "-c", program]

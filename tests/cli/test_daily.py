@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from codexmem.clients import background
+from codexmem.client import background
 from tests._support.server import Server, environment
 from tests.cli.conftest import Call
+from tests.jobs.stores import wait_until
 
 pytestmark = pytest.mark.sqlite
 
@@ -70,7 +71,7 @@ def test_a_folder_without_memories_is_told_as_such(call: Call, shop: Path, monke
         said = call(*command)
         assert (said.code, said.out) == (0, "")
         assert said.err.splitlines() == [
-            "project attic has no memories yet", "to look in every project, add --all-projects"
+            "project attic has no memories yet", "to search every project, add --all-projects"
         ]  # fmt: skip
         assert "项目 attic 还没有记忆" in call(*command, "--lang", "zh").err
         assert "--all-projects" in call(*command, "--lang", "zh").err
@@ -114,7 +115,7 @@ def test_where_a_memory_came_from_is_told_in_its_own_project(call: Call, shop: P
     said = call("why", "#2")
     assert (said.code, said.out) == (3, "")
     assert said.err.splitlines() == [
-        "error: #2 belongs to project bank, and this is shop", "hint: run: codexmem why '#2' --all-projects"
+        "error: #2 belongs to project bank, not to shop", "hint: run: codexmem why '#2' --all-projects"
     ]  # fmt: skip
     assert call("why", "#2", "--all-projects").code == 0
     assert "属于项目 bank" in call("why", "2", "--lang", "zh").err
@@ -161,9 +162,9 @@ def test_asking_what_would_be_given_leaves_nothing_behind(call: Call, shop: Path
 @pytest.mark.parametrize(
     "args,said",
     [
-        (["undo", "nosuch", "--yes"], "there is nothing of nosuch to take back"),
-        (["forget", "--id", "99999", "--yes"], "there is nothing to erase (#99999)"),
-        (["forget", "--project", "nowhere", "--yes"], "there is nothing to erase (project nowhere)"),
+        (["undo", "nosuch", "--yes"], "there is nothing to undo for nosuch"),
+        (["forget", "--id", "99999", "--yes"], "nothing to erase (#99999)"),
+        (["forget", "--project", "nowhere", "--yes"], "nothing to erase (project nowhere)"),
     ],
 )
 def test_to_take_back_or_erase_nothing_is_not_found(call: Call, shop: Path, args: list[str], said: str) -> None:
@@ -187,7 +188,7 @@ def test_a_port_that_is_given_wins_over_what_a_server_says(
         event = '{"session_id": "of-the-second", "hook_event_name": "UserPromptSubmit", "prompt": "hello", "cwd": "/w"}'
         env = environment(running.data_dir, CODEXMEM_PORT=str(second.port), CODEXMEM_AUTOSTART="0")
         subprocess.run(
-            [sys.executable, "-m", "codexmem.clients.hook", "claude-code", "session-init"], input=event, env=env,
+            [sys.executable, "-m", "codexmem.hook", "claude-code", "session-init"], input=event, env=env,
             text=True, check=True, capture_output=True,
         )  # fmt: skip
         assert "of-the-second" in second.request("GET", "/api/sessions").body.decode()
@@ -195,7 +196,7 @@ def test_a_port_that_is_given_wins_over_what_a_server_says(
         # It is not ours to stop, and ours cannot start there.
         stopped, started = call("stop"), call("start")
         assert (stopped.code, started.code) == (5, 5)
-        assert f"already runs at http://127.0.0.1:{running.port}" in started.err
+        assert f"already running at http://127.0.0.1:{running.port}" in started.err
         assert second.request("GET", "/api/readiness").status == 200
         flagged = call("status", "--data-dir", str(running.data_dir), "--json").json
         assert flagged["url"].endswith(f":{running.port}")
@@ -208,7 +209,7 @@ def test_a_port_that_is_taken_is_told_at_once(
     for command in (["start"], ["init", "--service", "none"]):
         said = call(*command)
         assert (said.code, said.out) == (5, "")
-        assert f"port {running.port} is taken by the codexmem server of another data directory" in said.err
+        assert f"port {running.port} is in use by the codexmem server of another data directory" in said.err
         assert f"codexmem config set port {running.port + 1}" in said.err
     program = "import socket, time; s = socket.create_server(('127.0.0.1', 0)); print(s.getsockname()[1], flush=True)"
     with subprocess.Popen(
@@ -251,7 +252,7 @@ def test_settings_of_the_user_are_changed_by_command(call: Call, home: Path, mon
     assert "openai_api_key -" in call("config", "set", "openai_api_key", "sk-1").err
     monkeypatch.setenv("CODEXMEM_LOG_LEVEL", "error")
     outvoted = call("config", "set", "log_level", "info")
-    assert "environment CODEXMEM_LOG_LEVEL wins over it" in outvoted.err
+    assert "environment CODEXMEM_LOG_LEVEL overrides it" in outvoted.err
     assert "优先" in call("config", "set", "log_level", "info", "--lang", "zh").err
 
 
@@ -261,3 +262,21 @@ def test_a_key_is_read_from_standard_input(home: Path, tmp_path: Path) -> None:
     done = subprocess.run(command, env=env, input="sk-secret\n", text=True, capture_output=True, check=True)
     assert "sk-secret" not in done.stdout + done.stderr
     assert 'openai_api_key = "sk-secret"' in (tmp_path / "config" / "codexmem" / "config.toml").read_text()
+
+
+def test_a_project_searched_by_meaning_is_not_said_to_have_no_vectors(
+    call: Call, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, served = tmp_path / "kiosk", tmp_path / "served"
+    folder.mkdir()
+    served.mkdir()
+    monkeypatch.chdir(folder)
+    with Server(served, settings={"CODEXMEM_EMBEDDER": "local"}) as server:
+        monkeypatch.setenv("CODEXMEM_DATA_DIR", str(server.data_dir))
+        assert call("remember", "The kiosk prints receipts in 58 mm").code == 0
+
+        def told() -> list[str]:
+            return call("search", "receipts").err.splitlines()
+
+        # Memories of no project are searched too, and there are none of those.
+        wait_until(lambda: told() == ["searched by words and by meaning in project kiosk"], 20)

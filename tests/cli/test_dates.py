@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import click
 import pytest
 
-from codexmem.cli.dates import day_of, stretch
+from codexmem.console.dates import day_of, stretch
 
 DAY_MS = 86_400_000
 

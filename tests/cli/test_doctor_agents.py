@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from codexmem.cli.install.installed import installer_of
-from codexmem.cli.store import chosen
-from codexmem.clients.install.agents.table import AGENTS, BY_NAME
+from codexmem.agents import installable
+from codexmem.console.store import chosen
+from codexmem.operations.cli.install.installed import installer_of
 from tests.cli.conftest import Call
 
 pytestmark = pytest.mark.sqlite
@@ -25,7 +25,7 @@ def alone(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def install(name: str) -> None:
-    installer_of(chosen()).install(BY_NAME[name])
+    installer_of(chosen()).install(installable()[name])
 
 
 def found(call: Call, name: str, *args: str) -> list[dict[str, Any]]:
@@ -33,15 +33,15 @@ def found(call: Call, name: str, *args: str) -> list[dict[str, Any]]:
 
 
 def test_nobody_and_somebody_who_is_not_connected(call: Call, home: Path) -> None:
-    assert "no coding agent was found here" in call("doctor").out
+    assert "no coding agent found" in call("doctor").out
     (home / ".qwen").mkdir()
     (new,) = found(call, "qwen-code")
     assert (new["state"], new["how"]) == ("skipped", "codexmem install qwen-code, if you want that")
-    assert call("doctor", "--fix", "--json").json["mends"] == []
+    assert call("doctor", "--fix", "--json").json["fixes"] == []
     assert list((home / ".qwen").iterdir()) == []
 
 
-@pytest.mark.parametrize("name", [agent.name for agent in AGENTS if agent.name != "codex"])
+@pytest.mark.parametrize("name", [agent.name for agent in installable().values() if agent.name != "codex"])
 def test_every_agent_as_it_is_installed_is_set_up(name: str, call: Call) -> None:
     install(name)
     assert [each["state"] for each in found(call, name)] == ["ok"]
@@ -51,7 +51,7 @@ def test_codex_without_trust_does_not_record(call: Call, home: Path) -> None:
     """Without its program nothing could be trusted; with the marks that Codex itself would have given, it is."""
     install("codex")
     (untrusted,) = found(call, "codex")
-    assert untrusted["what"] == "Codex does not record: 5 of our hooks have not been trusted"
+    assert untrusted["what"] == "Codex does not record: it does not trust 5 of the codexmem hooks"
     config = home / ".codex" / "config.toml"
     labels = ("session_start", "user_prompt_submit", "post_tool_use", "stop", "session_end")
     marks = "".join(f'\n[hooks.state."{config}:{label}:0:0"]\ntrusted_hash = "sha256:1"\n' for label in labels)
@@ -69,12 +69,12 @@ def test_lost_entries_are_told_and_put_back(call: Call, home: Path) -> None:
     file.write_text('{"a": 1, "b": 2}')
     (lost,) = found(call, "qwen-code")
     assert (lost["state"], lost["what"]) == (
-        "failure", "Qwen Code does not record: our entries are gone from its configuration"
+        "failure", "Qwen Code does not record: the codexmem entries are gone from its configuration"
     )  # fmt: skip
     assert call("doctor").code == 1
     assert file.read_text() == '{"a": 1, "b": 2}'
     said = call("doctor", "--fix", "--json")
-    assert [each["outcome"] for each in said.json["mends"]] == ["mended"]
+    assert [each["outcome"] for each in said.json["fixes"]] == ["fixed"]
     now = json.loads(file.read_text())
     assert (now["a"], now["b"]) == (1, 2)
     assert now["hooks"] == json.loads(whole.replace("// mine", ""))["hooks"]
@@ -92,18 +92,18 @@ def test_each_problem_is_named(call: Call, home: Path) -> None:
     del settings["hooks"]["PostToolUse"], settings["mcpServers"]
     file.write_text(json.dumps(settings | {"disableAllHooks": True}))
     part, off, tools = found(call, "qwen-code")
-    assert part["what"].endswith("it has no hook of ours for observation")
+    assert part["what"].endswith("it has no codexmem hook for observation")
     assert off["what"] == f"Qwen Code does not record: disableAllHooks = true ({file})"
-    assert tools["what"] == "Qwen Code has no tools of ours that work"
+    assert tools["what"] == "Qwen Code has no working codexmem tools"
     assert [each["state"] for each in (part, off, tools)] == ["failure", "warning", "warning"]
-    (would,) = call("doctor", "--dry-run", "--json").json["mends"]
-    assert would["what"].startswith("put our entries into the configuration of Qwen Code again")
+    (would,) = call("doctor", "--dry-run", "--json").json["fixes"]
+    assert would["what"].startswith("restore the codexmem entries in the configuration of Qwen Code")
     hook = json.loads(whole)["hooks"]["Stop"][0]["hooks"][0]["command"]
     gone = next(word for word in hook.split() if word.endswith("codexmem-hook"))
     file.write_text(whole.replace(gone, "/nowhere/codexmem-hook"))
     (moved,) = found(call, "qwen-code")
-    assert moved["what"] == "Qwen Code does not record: there is no program /nowhere/codexmem-hook"
-    assert call("doctor", "--fix", "--json").json["mends"][0]["outcome"] == "mended"
+    assert moved["what"] == "Qwen Code does not record: the program /nowhere/codexmem-hook does not exist"
+    assert call("doctor", "--fix", "--json").json["fixes"][0]["outcome"] == "fixed"
     assert file.read_text() == whole
 
 
@@ -111,9 +111,9 @@ def test_a_file_that_cannot_be_read_is_left_to_the_person(call: Call, home: Path
     install("qwen-code")
     file = home / ".qwen" / "settings.json"
     file.write_text('{"a": ')
-    (mend,) = call("doctor", "--fix", "--json").json["mends"]
-    assert mend["outcome"] == "failed"
-    assert mend["what"].startswith(f"{file} was not changed: line 1, column 7: it ends too early")
+    (fix,) = call("doctor", "--fix", "--json").json["fixes"]
+    assert fix["outcome"] == "failed"
+    assert fix["what"].startswith(f"{file} was not changed: line 1, column 7: it ends too early")
     assert file.read_text() == '{"a": '
 
 

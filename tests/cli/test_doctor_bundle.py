@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from codexmem.cli.doctor.scrub import LEFT_OUT, Scrub
-from codexmem.cli.install.installed import installer_of
-from codexmem.cli.store import chosen
-from codexmem.clients.install.agents.table import BY_NAME
-from codexmem.store import inspection, opening
+from codexmem.agents import installable
+from codexmem.console.store import chosen
+from codexmem.kernel.store import inspection, opening
+from codexmem.operations.cli.doctor.scrub import LEFT_OUT, Scrub
+from codexmem.operations.cli.install.installed import installer_of
 from tests._support.postgres import PostgresServer
 from tests.cli.conftest import Call
 from tests.services.restoring import fill
@@ -50,13 +50,13 @@ def planted(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> Path
     qwen = place / ".qwen" / "settings.json"
     qwen.parent.mkdir()
     qwen.write_text(json.dumps({"env": {"KEY": KEY}, "note": MEMORY}))
-    installer_of(chosen()).install(BY_NAME["qwen-code"])
+    installer_of(chosen()).install(installable()["qwen-code"])
     (data_dir / "server.log").write_text("\n".join((
         "2026-01-01 10:00:00,000 INFO    codexmem.requests: GET /api/search 200 1.5 ms",
         f"2026-01-01 10:00:01,000 WARNING codexmem.llm: Authorization: Bearer {IN_LOG} of li@corp.example.io",
         f"2026-01-01 10:00:02,000 ERROR   codexmem.services: cannot read '{MEMORY}' in {place}/acme",
         "    | Traceback (most recent call last):",
-        f'    |   File "{place}/venv/codexmem/services/recall.py", line 7, in search',
+        f'    |   File "{place}/venv/codexmem/kernel/services/recall.py", line 7, in search',
         f"    |     raise ValueError({MEMORY!r})",
         f"    | ValueError: {MEMORY}",
         f"{MEMORY} and {TOKEN}",
@@ -91,7 +91,7 @@ def test_what_helps_is_in_it(call: Call, planted: Path, tmp_path: Path) -> None:
     target = tmp_path / "report.zip"
     said = call("doctor", "--bundle", str(target))
     assert said.out.endswith(f"written: {target}\n" + "".join(f"    {name}\n" for name in NAMES))
-    assert "look into it before you pass it on" in said.err
+    assert "look at it before you share it" in said.err
     found = parts(target)
     about = json.loads(found["about.json"])
     assert (about["packages"]["click"], about["sqlite"]) == (version("click"), inspection.library()[0])
@@ -112,7 +112,7 @@ def test_what_helps_is_in_it(call: Call, planted: Path, tmp_path: Path) -> None:
     log = found["server.log"].splitlines()
     assert log[0] == "2026-01-01 10:00:00,000 INFO    codexmem.requests: GET /api/search 200 1.5 ms"
     assert log[2] == "2026-01-01 10:00:02,000 ERROR   codexmem.services: cannot read '…' in ~/acme"
-    assert log[3:7] == [LEFT_OUT, '    | File "~/venv/codexmem/services/recall.py", line 7, in search', LEFT_OUT,
+    assert log[3:7] == [LEFT_OUT, '    | File "~/venv/codexmem/kernel/services/recall.py", line 7, in search', LEFT_OUT,
                         "    | ValueError"]  # fmt: skip
     assert json.loads(log[8])["traceback"] == ['    | File "/a.py", line 1, in f', "    | KeyError"]
 
@@ -123,7 +123,7 @@ def test_a_file_that_exists_is_replaced_only_if_that_is_said(call: Call, tmp_pat
     target.write_text("mine")
     refused = call("doctor", "--bundle", str(target))
     assert (refused.code, refused.out, target.read_text()) == (5, "", "mine")
-    assert refused.err == f"error: {target} exists\nhint: choose another name, or add --overwrite\n"
+    assert refused.err == f"error: {target} already exists\nhint: choose another name, or add --overwrite\n"
     assert call("doctor", "--bundle", str(target), "--overwrite").code == 0
     assert (list(parts(target)), stat.S_IMODE(target.stat().st_mode)) == (NAMES, 0o600)
     nowhere = call("doctor", "--bundle", str(tmp_path / "no" / "r.zip"), "--lang", "zh")
@@ -145,7 +145,7 @@ def test_a_store_on_postgresql_is_told_of_without_its_password(
     url = postgres_server.create_database("bundled")
     opening.upgrade_store(url)
     said = call("doctor", "--canary", "--bundle", str(tmp_path / "r.zip"), "--database-url", url, "--json").json
-    assert {each["check"]: each["state"] for each in said["checks"]}["door:store"] == "skipped"
+    assert {each["check"]: each["state"] for each in said["checks"]}["canary:store"] == "skipped"
     found = parts(tmp_path / "r.zip")
     store = json.loads(found["store.json"])
     assert (store["engine"], store["schema"], "memories" in store["rows"]) == (

@@ -1,4 +1,4 @@
-"""Everything that `codexmem doctor` can find: what, why and how to mend it, in both languages."""
+"""Everything that `codexmem doctor` can find: what, why and how to fix it, in both languages."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from codexmem.cli import messages
-from codexmem.cli.doctor import finding
-from codexmem.cli.doctor.mends import MENDS
+from codexmem.console import messages
+from codexmem.operations.cli.doctor import finding
+from codexmem.operations.cli.doctor.fixes import FIXES
 
 CLI = Path(finding.__file__).parent
 TEXTS = {language: messages.texts(language) for language in ("en", "zh")}
@@ -82,18 +82,20 @@ def carried_values() -> dict[str, set[str]]:
     return carried
 
 
-def test_every_mend_is_of_a_finding_and_has_its_texts() -> None:
-    assert MENDS.keys() <= {key for _, key, _ in ALL}
-    for mend in MENDS.values():
+def test_every_fix_is_of_a_finding_and_has_its_texts() -> None:
+    assert FIXES.keys() <= {key for _, key, _ in ALL}
+    for fix in FIXES.values():
         for texts in TEXTS.values():
-            assert {mend.key, f"{mend.key}.would"} <= texts.keys()
+            assert {fix.key, f"{fix.key}.would"} <= texts.keys()
 
 
 def test_what_was_skipped_for_one_reason_says_it_once(capsys: pytest.CaptureFixture[str]) -> None:
-    from codexmem.cli.frame import Command, run
     from codexmem.cli.root import cli
+    from codexmem.console.command import Command, run
 
-    skipped = [finding.Finding(f"door:{name}", "skipped", "doctor.door_skipped", {"door": name}) for name in "ab"]
+    skipped = [
+        finding.Finding(f"canary:{name}", "skipped", "doctor.interface_skipped", {"interface": name}) for name in "ab"
+    ]
     warned = finding.Finding("backup", "warning", "doctor.backup_none")
     command = Command("told", key="version", callback=lambda: finding.tell([*skipped, warned, *skipped], strict=False))
     cli.commands["told"] = command
@@ -102,6 +104,6 @@ def test_what_was_skipped_for_one_reason_says_it_once(capsys: pytest.CaptureFixt
     finally:
         del cli.commands["told"]
     out = capsys.readouterr().out
-    assert out.count("why: no server of this store runs") == 2
+    assert out.count("why: no server is running for this store") == 2
     assert out.count("[skip]") == 4
     assert messages.say("doctor.backup_none.how") in out

@@ -11,8 +11,8 @@ import click
 import pytest
 
 from codexmem import __version__
-from codexmem.cli.frame import IRREVERSIBLE
 from codexmem.cli.root import cli
+from codexmem.console.command import IRREVERSIBLE
 from tests._support import cpu
 from tests.cli.conftest import ROOT, Call
 from tests.cli.test_messages import commands
@@ -80,7 +80,7 @@ def test_there_are_as_many_commands_as_tests() -> None:
 
 def test_cold_help_imports_nothing_heavy() -> None:
     program = (
-        "import sys; from codexmem.cli.frame import run; from codexmem.cli.root import cli; run(cli, ['--help']);"
+        "import sys; from codexmem.console.command import run; from codexmem.cli.root import cli; run(cli, ['--help']);"
         f"print([name for name in {HEAVY!r} if name in sys.modules], file=sys.stderr)"
     )
     done = subprocess.run(
@@ -162,7 +162,7 @@ def test_help_and_version_have_their_short_ways(call: Call) -> None:
 
 def test_commands_stand_in_groups_in_both_languages(call: Call) -> None:
     english, chinese = call("--help").out.splitlines(), call("--help", "--lang", "zh").out.splitlines()
-    heads = ["Every day:", "Notes and knowledge:", "Agents:", "Server and store:", "Lab:",
+    heads = ["Everyday:", "Notes and knowledge:", "Agents:", "Server and store:", "Lab:",
              "Plumbing, called by programs and operators:", "Options:"]  # fmt: skip
     places = [english.index(head) for head in heads]
     assert places == sorted(places)

@@ -31,6 +31,6 @@ def test_the_command_line_is_not_loaded_for_it(tmp_path: Path) -> None:
     given = b'{"session_id": "s", "tool_name": "Bash"}'
     done = subprocess.run(command, env=env, input=given, capture_output=True, check=True, text=False)
     loaded = {line.rpartition(b"|")[2].strip().decode() for line in done.stderr.splitlines()}
-    assert "codexmem.clients.hook.program" in loaded
-    assert {"click", "codexmem.cli.frame", "codexmem.settings", "json", "re"} & loaded == set()
+    assert "codexmem.hook.program" in loaded
+    assert {"click", "codexmem.console.command", "codexmem.settings", "json", "re"} & loaded == set()
     assert len(list((tmp_path / "spool").glob("*.event"))) == 1

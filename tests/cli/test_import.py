@@ -12,14 +12,14 @@ from typing import Any
 import pytest
 
 from codexmem.app import open_core
-from codexmem.cli.remote import Remote
-from codexmem.domain.errors import Unavailable
-from codexmem.domain.history import By
-from codexmem.domain.memory import Kind
-from codexmem.domain.query import Seq
+from codexmem.console.backend import Remote
+from codexmem.kernel.model.errors import Unavailable
+from codexmem.kernel.model.history import WriteContext
+from codexmem.kernel.model.memory import Kind
+from codexmem.kernel.model.query import Seq
+from codexmem.kernel.store.opening import open_database, sqlite_url
+from codexmem.recall.claude_mem_store import ClaudeMem
 from codexmem.settings import load
-from codexmem.store.claude_mem import ClaudeMem
-from codexmem.store.opening import open_database, sqlite_url
 from tests._support.claude_mem import BEGAN_MS, claude_mem, large, small
 from tests._support.postgres import PostgresServer
 from tests.cli.conftest import Call
@@ -49,10 +49,10 @@ def test_an_import_tells_what_it_did_and_how_to_take_it_back(call: Call, theirs:
         ["prompts", "2"],
     ]
     lines = said.err.splitlines()
-    assert "1 row was left out: they say nothing" in lines
-    assert "1 row was left out: their time cannot be read" in lines
+    assert "1 row was skipped: no text" in lines
+    assert "1 row was skipped: unreadable time" in lines
     assert "6 memories imported" in lines
-    assert lines[-1].startswith("to take the import back: codexmem undo import:claude-mem:")
+    assert lines[-1].startswith("to undo the import: codexmem undo import:claude-mem:")
     found = call("search", "port", "--all-projects", "--kind", "observation", "--json").json["results"]
     assert [(each["title"], each["project"], each["created_ms"], each["origin"]) for each in found] == [
         ("Login test waits for the wrong port", "shop", BEGAN_MS + 2_000, "import")
@@ -61,7 +61,7 @@ def test_an_import_tells_what_it_did_and_how_to_take_it_back(call: Call, theirs:
 
     undone = call(*lines[-1].partition("codexmem ")[2].split(), "--yes")
     assert undone.code == 0
-    assert "6 memories taken back" in undone.err
+    assert "6 memories undone" in undone.err
     assert titles(call, "port") == []
     again = call(*undone.err.splitlines()[-1].partition("codexmem ")[2].split(), "--yes")
     assert (again.code, titles(call, "port", "--kind", "observation")) == (0, ["Login test waits for the wrong port"])
@@ -79,7 +79,7 @@ def test_a_second_run_imports_what_is_new_only(call: Call, theirs: Path) -> None
     moved = theirs.rename(theirs.with_name("moved.db"))
     third = call("import", "claude-mem", str(moved), "--json").json
     assert (third["imported"]["observation"], third["known"], third["source"]) == (1, 6, first["source"])
-    assert "7 were here already" in call("import", "claude-mem", str(moved)).err
+    assert "7 were already here" in call("import", "claude-mem", str(moved)).err
 
 
 def test_an_import_that_was_taken_back_says_how_to_bring_it_again(call: Call, theirs: Path) -> None:
@@ -132,7 +132,7 @@ def test_an_interrupted_import_goes_on_where_it_was(
         patched.setattr(ClaudeMem, "rows", interrupted)
         broken = call("import", "claude-mem", str(path))
     assert broken.code == 130
-    assert "400 memories are imported. Run the command again to go on" in broken.err
+    assert "400 memories were imported. Run the command again to continue" in broken.err
     assert "codexmem undo import:claude-mem:" in broken.err
     rest = call("import", "claude-mem", str(path), "--json").json
     assert (sum(rest["imported"].values()), rest["known"]) == (500, 400)
@@ -162,12 +162,12 @@ def test_undo_shows_first_and_asks(call: Call, theirs: Path) -> None:
     document = call("undo", source, "--dry-run", "--json").json
     assert (document["memories"], len(document["first"]), document["delta"]) == (6, 6, None)
     unasked = call("undo", source)
-    assert (unasked.code, "hint: add --yes if you mean it" in unasked.err) == (2, True)
+    assert (unasked.code, "hint: add --yes to confirm" in unasked.err) == (2, True)
     assert "当前无人可以确认" in call("undo", source, "--lang", "zh").err
     assert titles(call, "port")
     assert call("undo", source, "--yes").code == 0
     nothing = call("undo", source, "--yes")
-    assert (nothing.code, nothing.err.splitlines()[0]) == (3, f"error: there is nothing of {source} to take back")
+    assert (nothing.code, nothing.err.splitlines()[0]) == (3, f"error: there is nothing to undo for {source}")
     assert call("undo", "delta_none", "--yes").code == 3
 
 
@@ -175,10 +175,10 @@ def test_undo_leaves_what_was_written_since(call: Call, theirs: Path, data_dir: 
     source = call("import", "claude-mem", str(theirs), "--json").json["source"]
     found = call("search", "port", "--all-projects", "--kind", "observation", "--json").json["results"]
     retitle(data_dir, found[0]["seq"])
-    assert "1 of them were written by others since" in call("undo", source, "--dry-run").out
+    assert "1 of them were changed by others since" in call("undo", source, "--dry-run").out
     said = call("undo", source, "--yes")
-    assert "5 memories taken back" in said.err
-    assert "1 were left, because others wrote into them since; --strict takes them back too" in said.err
+    assert "5 memories undone" in said.err
+    assert "1 were left alone because others changed them since; --strict undoes them too" in said.err
     assert call("undo", source, "--yes", "--strict", "--json").json["restored"] == 1
 
 
@@ -186,7 +186,9 @@ def retitle(data_dir: Path, number: int) -> None:
     """As a person would who corrects a memory."""
     core = open_core(load({"data_dir": str(data_dir)}, {"CODEXMEM_EMBEDDER": "none"}))
     try:
-        core.memories.change(Seq(number), frozenset(Kind), lambda state: replace(state, title="mine"), By("person"))
+        core.memories.change(
+            Seq(number), frozenset(Kind), lambda state: replace(state, title="mine"), WriteContext("person")
+        )
     finally:
         core.close()
 
@@ -213,7 +215,7 @@ def test_a_store_that_is_not_there_is_not_made_to_take_something_back(call: Call
 
 
 def test_the_same_commands_beside_a_running_server(call: Call, theirs: Path, data_dir: Path) -> None:
-    with serving(data_dir) as (_, url):
+    with serving(data_dir, fork=True) as (_, url):
         first = call("import", "claude-mem", str(theirs), "--json")
         assert (first.code, first.json["imported"]) == (0, {"observation": 3, "summary": 1, "prompt": 2})
         assert Remote(url).get("/api/search", query="令牌", format="json")["totalResults"] > 0
@@ -235,7 +237,7 @@ def test_a_server_with_a_token_is_reached_by_its_own_user(call: Call, theirs: Pa
     config = Path("~/.config/codexmem/config.toml").expanduser()
     config.parent.mkdir(parents=True)
     config.write_text('auth = "token"\n')
-    with serving(data_dir):
+    with serving(data_dir, fork=True):
         assert call("import", "claude-mem", str(theirs)).code == 0
         (data_dir / "token").rename(data_dir / "token.away")
         refused = call("import", "claude-mem", str(theirs))
@@ -247,7 +249,7 @@ def test_a_large_import_through_a_server_comes_in_batches(call: Call, tmp_path: 
     path = large(tmp_path / "large.db", 700)
     with claude_mem(path) as made:
         made.observation("s1", "project-1", "huge", narrative="长" * 200_000, facts=["事" * 90_000])
-    with serving(data_dir):
+    with serving(data_dir, fork=True):
         said = call("import", "claude-mem", str(path), "--json").json
         assert sum(said["imported"].values()) == 701
         assert call("undo", said["source"], "--yes", "--json").json["restored"] == 701

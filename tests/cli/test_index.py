@@ -10,13 +10,13 @@ import psycopg
 import pytest
 
 from codexmem.app import open_core
-from codexmem.domain.job import JobStatus
-from codexmem.embed import local
+from codexmem.kernel.embed import local
+from codexmem.kernel.model.job import JobStatus
+from codexmem.kernel.store import inspection, opening
+from codexmem.kernel.store.database import acting_as
+from codexmem.kernel.store.opening import open_database, sqlite_url
+from codexmem.kernel.store.postgres import pgvector
 from codexmem.settings import load
-from codexmem.store import inspection, opening
-from codexmem.store.database import acting_as
-from codexmem.store.opening import open_database, sqlite_url
-from codexmem.store.postgres import pgvector
 from tests._support.embedding_server import EmbeddingServer
 from tests._support.postgres import PostgresServer
 from tests.cli.conftest import Call
@@ -31,8 +31,8 @@ def finding(call: Call, check: str, *args: str) -> dict[str, Any]:
 def test_status_without_an_embedder(call: Call, data_dir: Path) -> None:
     fill(data_dir, ["one"])
     said = call("index", "status")
-    assert (said.code, said.out) == (0, "kept in  sqlite\nmodel    none\n")
-    assert said.err.startswith("no embedder: search goes by words")
+    assert (said.code, said.out) == (0, "stored in  sqlite\nmodel      none\n")
+    assert said.err.startswith("no embedder: search uses words only")
     document = call("index", "status", "--json").json
     assert document.keys() == {
         "backend", "model", "dimension", "indexed", "waiting", "complete", "former", "notes",
@@ -46,10 +46,10 @@ def test_a_rebuild_runs_to_its_end_on_sqlite(call: Call, data_dir: Path, embeddi
     before = call("index", "status")
     assert before.out.splitlines()[2:] == [
         "memories with vectors (sqlite)  0",
-        "memories that wait              60",
-        "all looked at                   no",
+        "memories waiting                60",
+        "scan complete                   no",
     ]
-    assert before.err == "those that wait are found by words meanwhile\n"
+    assert before.err == "memories that are waiting can already be found by words\n"
     said = call("index", "rebuild")
     assert (said.code, said.out) == (0, "openai:toy@127.0.0.1\n")
     assert said.err == "60 memories have new vectors\n"
@@ -92,7 +92,7 @@ def test_a_rebuild_without_an_embedder_says_so(call: Call, data_dir: Path) -> No
     fill(data_dir, ["one"])
     said = call("index", "rebuild")
     assert (said.code, said.out) == (0, "none\n")
-    assert said.err.startswith("no embedder: search goes by words")
+    assert said.err.startswith("no embedder: search uses words only")
 
 
 @pytest.mark.sqlite
@@ -132,7 +132,7 @@ def test_an_operator_on_postgresql(
             assert call("index", "approximate", *acme).code == 3
             queued = call("index", "rebuild", "--json", *acme)
             assert queued.json == {"queued": True, "model": "openai:toy@127.0.0.1"}
-            assert call("index", "rebuild", *acme).err.startswith("queued; a server or worker makes them")
+            assert call("index", "rebuild", *acme).err.startswith("queued for a server or worker")
             assert core.queue.counts()[JobStatus.QUEUED] == 1
             core.indexer.catch_up(lambda: None)
         assert call("index", "status", "--json", *acme).json["indexed"] == {"postgresql": 1}
@@ -143,7 +143,7 @@ def test_an_operator_on_postgresql(
     finally:
         core.close()
     assert finding(call, "vectors", *there)["what"].startswith("pgvector ")
-    assert finding(call, "index", *there)["what"].startswith("indexes belong to tenants")
+    assert finding(call, "index", *there)["what"].startswith("indexes are per tenant")
     monkeypatch.setenv("CODEXMEM_EMBEDDER", "none")
     said = call("index", "approximate", *acme)
     assert (said.code, "no embedder is configured" in said.err) == (6, True)
@@ -179,14 +179,17 @@ def test_a_login_that_owns_nothing_may_not_build(
 
 @pytest.mark.sqlite
 def test_doctor_about_search_where_all_is_well(call: Call, data_dir: Path, embedding: EmbeddingServer) -> None:
-    assert finding(call, "index")["what"] == "no sound store whose indexes could be looked at"
+    assert finding(call, "index")["what"] == "no intact store whose indexes could be checked"
     fill(data_dir, ["one"])
-    assert finding(call, "words")["what"] == "SQLite has its text index"
+    assert finding(call, "words")["what"] == "SQLite has full-text search (FTS5)"
     assert finding(call, "vectors")["what"].startswith("sqlite-vec v")
-    assert finding(call, "embedder")["what"] == "openai:toy@127.0.0.1 answers"
+    assert finding(call, "embedder")["what"] == "openai:toy@127.0.0.1 is working"
     behind = finding(call, "index")
     assert behind["state"] == "warning"
-    assert behind["what"] == "1 memory waits for vectors (openai:toy@127.0.0.1), and no server makes them"
+    assert (
+        behind["what"]
+        == "1 memory is waiting for vectors (openai:toy@127.0.0.1), and no server is running to make them"
+    )
     assert behind["how"] == "codexmem start, or codexmem doctor --fix"
     assert call("index", "rebuild").code == 0
     assert finding(call, "index")["what"] == "every memory has its vectors (openai:toy@127.0.0.1)"
@@ -224,14 +227,14 @@ def test_doctor_names_what_search_lacks(
 @pytest.mark.sqlite
 def test_doctor_fetches_no_model(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CODEXMEM_EMBEDDER", "fastembed:some/model")
-    assert finding(call, "embedder")["what"] == "fastembed:some/model is installed; it is loaded at its first use"
+    assert finding(call, "embedder")["what"] == "fastembed:some/model is installed; it is loaded on first use"
 
 
 @pytest.mark.sqlite
 def test_doctor_tries_a_local_model(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CODEXMEM_EMBEDDER", "local")
     monkeypatch.setattr(local.LocalEmbedder, "query", lambda *_: b"")
-    assert finding(call, "embedder")["what"] == "use-multilingual-v3 answers"
+    assert finding(call, "embedder")["what"] == "use-multilingual-v3 is working"
 
 
 @pytest.mark.sqlite

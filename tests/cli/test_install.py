@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from codexmem.cli.messages import chinese_errors
-from codexmem.clients import install
+from codexmem.agents import install
+from codexmem.console.messages import chinese_errors
 from tests._support.server import Server
 from tests.cli.conftest import Call
 from tests.cli.test_help import snapshot
@@ -47,20 +47,24 @@ def test_nothing_is_changed_without_a_word(call: Call, settings: Path, tmp_path:
     said = call("install", "--detect")
     assert (said.code, settings.read_text()) == (2, QWEN)
     assert "+++ " in said.err
-    assert said.err.endswith("hint: add --yes if you mean it\n")
+    assert said.err.endswith("hint: add --yes to confirm\n")
     assert snapshot(tmp_path) == before
 
 
 @pytest.mark.parametrize(
     "words,problem,hint",
     [
-        ([], "name the agents, or use --detect", "found here: qwen-code; for all of them: codexmem install --detect"),
-        (["qwen", "--all"], "name agents, or use --detect, or --all: one of them", "see: codexmem install --help"),
-        (["qwne-code"], "there is no agent qwne-code", "did you mean: qwen-code"),
+        (
+            [],
+            "name the agents, or use --detect",
+            "found here: qwen-code; to connect all of them: codexmem install --detect",
+        ),
+        (["qwen", "--all"], "use either agent names, --detect or --all", "see: codexmem install --help"),
+        (["qwne-code"], "unknown agent qwne-code", "did you mean: qwen-code"),
         (
             ["emacs"],
-            "there is no agent emacs",
-            "known agents: codex, claude-code, cursor, gemini-cli, qwen-code, opencode",
+            "unknown agent emacs",
+            "supported agents: codex, claude-code, cursor, gemini-cli, qwen-code, opencode",
         ),
     ],
 )
@@ -95,7 +99,7 @@ def test_a_malformed_file_stops_its_own_agent_only(call: Call, settings: Path, h
     said = call("install", "--detect", "--yes", "--port", "9", "--json")
     assert said.code == 1
     gemini, qwen = said.json["agents"]
-    assert qwen["refused"].startswith(f"{settings} was not changed: line 1, column 7: it ends too early. Mend the file")
+    assert qwen["refused"].startswith(f"{settings} was not changed: line 1, column 7: it ends too early. Fix the file")
     assert (qwen["files"], settings.read_text()) == ([], '{"a": ')
     assert "codexmem-hook" in (home / ".gemini" / "settings.json").read_text()
     assert gemini["refused"] is None
@@ -124,26 +128,28 @@ def test_all_agents_are_proven_and_taken_out_again(
         assert (wrong["check"], wrong["how"][:30]) == ("trust", "put codex on your PATH and run")
         assert [
             check["count"] for agent in agents.values() for check in agent["checks"] if check["check"] == "tools"
-        ] == ([21] * 6)
+        ] == ([5] * 6)
+        every = call("install", "qwen", "--tools", "all", "--yes", "--json").json["agents"][0]["checks"]
+        assert [check["count"] for check in every if check["check"] == "tools"] == [21]
         # A switch of the person's is named, and stays.
         text = settings.read_text()
         settings.write_text(text.replace('"a": 1', '"disableAllHooks": true'))
         said = call("install", "qwen", "--yes")
         assert said.out.startswith("Qwen Code: not recording\n")
-        assert f"hooks are switched off: disableAllHooks = true ({settings})" in said.out
+        assert f"hooks are turned off: disableAllHooks = true ({settings})" in said.out
         settings.write_text(text)
         removed = call("uninstall", "--yes", "--json").json
         assert len(removed["agents"]) == 6
     assert {path: path.read_bytes() for path in home.rglob("*") if path.is_file()} == before
     assert sorted(path.name for path in home.iterdir()) == [".qwen"]
-    assert call("uninstall", "--yes").out == "nothing of codexmem is installed here\n"
+    assert call("uninstall", "--yes").out == "codexmem is not installed in any agent\n"
 
 
 def test_a_change_since_is_told(call: Call, settings: Path) -> None:
     call("install", "qwen", "--yes", "--port", "9")
     settings.write_text(settings.read_text().replace('"a": 1', '"a": 2'))
     said = call("uninstall", "--dry-run")
-    assert f"{settings} was changed since; only our entries are taken out" in said.out
+    assert f"{settings} was changed since; only the codexmem entries are removed" in said.out
     said = call("uninstall", "--yes")
     assert f"{settings} was changed since" in said.out
     assert settings.read_text() == QWEN.replace('"a": 1', '"a": 2')
@@ -171,7 +177,9 @@ def test_what_is_wrong_with_a_file_is_said_in_chinese(
 
 
 def test_every_reason_to_leave_a_file_alone_has_chinese_words() -> None:
-    said = re.compile(r"""(?:Refused|Malformed)\((?:[\w.]+, )?(?:[\w.]+\([\w()]+, )?f?"([^"]+)""")
+    said = re.compile(
+        r"""(?:InstallRefused|MalformedToml|MalformedJsonc)\((?:[\w.]+, )?(?:[\w.]+\([\w()]+, )?f?"([^"]+)"""
+    )
     sources = Path(install.__file__).parent.rglob("*.py")
     found = {reason for path in sources for reason in said.findall(path.read_text())}
     bare = {reason.removeprefix("line 1, column 1: ") for reason in found}

@@ -25,7 +25,7 @@ class Shell:
     def __init__(self, home: Path) -> None:
         self.home = home
         self.data_dir = home / ".local" / "share" / "codexmem"
-        kept = {name: value for name, value in environ().items() if not name.startswith(("XDG_", "PYTHONPYCACHE"))}
+        kept = {name: value for name, value in environ().items() if not name.startswith("XDG_")}
         self._environ = {**kept, "HOME": str(home), "PATH": "/usr/bin:/bin", "CODEXMEM_EMBEDDER": "none",
                          "BROWSER": "/bin/false"}  # fmt: skip
 
@@ -117,16 +117,17 @@ def test_a_server_elsewhere_is_not_ours_to_start(call: Call, home: Path, monkeyp
         said = call(command)
         assert (said.code, said.err.splitlines()[0]) == (
             6,
-            "error: the server is https://memory.example, by your settings, and not for this command",
+            "error: your settings use the server at https://memory.example, which this command does not control",
         )
     assert call("init").code == 2
     assert call("open", "--print").out == "https://memory.example/viewer\n"
     assert snapshot(home.parent) == before
 
 
+@pytest.mark.process
 def test_people_are_told_in_their_language(call: Call, home: Path) -> None:
     said = call("status", "--lang", "zh")
     assert (said.code, said.out.splitlines()[0], said.err) == (6, "未运行", "启动请用：codexmem start\n")
     assert call("logs", "--follow", "--json").code == 2
-    assert "no server was started" in call("logs").err
-    assert call("stop").err == "no server runs\n"
+    assert "no server has been started" in call("logs").err
+    assert call("stop").err == "no server is running\n"

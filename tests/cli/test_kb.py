@@ -40,13 +40,13 @@ def test_entries_are_added_found_listed_and_deleted(call: Call, way: str, monkey
     )
     assert made.code == 0
     entry = made.out.strip()
-    assert (entry.startswith("kb-"), made.err) == (True, f"{entry} is added\n")
+    assert (entry.startswith("kb-"), made.err) == (True, f"{entry} added\n")
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(f"key {SECRET}".encode()), encoding="utf-8"))
     other = call("kb", "add", "--summary", "piped in").out.strip()
     found = call("kb", "query", "端口", "rights")
     assert found.out == f"{entry}  low ports 低端口\n  1024 以下的端口 need rights\n  second\n"
     assert told(call, "kb", "query", "端口", "--top", "1")["results"][0]["id"] == entry
-    assert call("kb", "query", "zebra").err == "no entry fits\n"
+    assert call("kb", "query", "zebra").err == "no matching entries\n"
     assert [line.split("  ") for line in call("kb", "ls").out.splitlines()] == [
         [entry, "low ports 低端口", "net, 运维"], [other, "piped in"],
     ]  # fmt: skip
@@ -117,7 +117,7 @@ def test_errors_are_the_same_with_a_server(call: Call, data_dir: Path, home: Pat
              ["kb", "query", " "])  # fmt: skip
     call("kb", "add", "x", "--summary", "y")
     here = [call(*args, "--json") for args in wrong]
-    with serving(data_dir):
+    with serving(data_dir, fork=True):
         assert [call(*args, "--json") for args in wrong] == here
     assert [said.code for said in here] == [3, 3, 2, 2]
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from codexmem.store.opening import upgrade_store
+from codexmem.kernel.store.opening import upgrade_store
 from tests._support.model_server import ModelServer, refused
 from tests._support.postgres import PostgresServer
 from tests._support.server import Server
@@ -63,7 +63,7 @@ def test_from_a_request_to_a_lesson_and_back(call: Call, server: Server) -> None
     made = call("batch", "new", "Cu–TiO2 用于 C2H4", "--runs", "2", "--recipes", "1")
     batch_id = made.out.strip()
     assert re.fullmatch(r"batch_[0-9a-f]{32}", batch_id)
-    assert made.err == f"2 runs are queued; codexmem batch show {batch_id} tells how they stand\n"
+    assert made.err == f"2 runs are queued; to follow: codexmem batch show {batch_id}\n"
     first, second = (each["run_id"] for each in told(call, "run", "ls", "--batch", batch_id)["items"])
     lines = call("run", "events", first, "--follow", "--json").out.splitlines()
     types = [json.loads(line)["event_type"] for line in lines]
@@ -81,14 +81,14 @@ def test_from_a_request_to_a_lesson_and_back(call: Call, server: Server) -> None
     assert len(json.loads(call("run", "output", first).out)["recipes"]) == 1
 
     ethylene = call("product", "add", "C2H4")
-    assert ethylene.err == "C2H4 is added (active)\n"
+    assert ethylene.err == "C2H4 added (active)\n"
     call("product", "add", "一氧化碳")
     assert call("product", "add", "c2h4").code == 5
     said = call("run", "feedback", first, "--score", "7.5", "--pros", "选择性好", "--product", "c2h4=12.3",
                 "--product", "一氧化碳=4.5")  # fmt: skip
     assert said.code == 0, said
     assert "C2H4      12.3  73.2%" in said.out
-    assert said.err == f"the feedback on {first} is kept\n"
+    assert said.err == f"feedback on {first} saved\n"
     again = told(call, "run", "feedback", first, "--cons", "too slow")["feedback"]
     assert (again["score"], again["pros"], again["cons"], len(again["products"])) == (7.5, "选择性好", "too slow", 2)
     assert told(call, "run", "feedback", first)["feedback"] == again
@@ -103,11 +103,11 @@ def test_from_a_request_to_a_lesson_and_back(call: Call, server: Server) -> None
     lessons = told(call, "rb", "ls")["items"]
     assert {op["mem_id"] for op in delta["ops"]} <= {each["mem_id"] for each in lessons}
     name = f"mem:{delta['ops'][0]['mem_id']}"
-    assert call("rb", "edit", name, "edited by hand 手改").err == f"{name} is changed\n"
+    assert call("rb", "edit", name, "edited by hand 手改").err == f"{name} changed\n"
     assert "edited by hand 手改" in call("rb", "show", f"[{name}]").out
     preview = call("rb", "rollback", first, "--preview")
     assert f"remove  {name}  edited by hand 手改" in preview.out
-    assert preview.err == f"edited by hand since, and lost: {name}\n"
+    assert preview.err == f"overwrites hand edits: {name}\n"
     assert call("rb", "rollback", first).code == 2  # nobody can be asked
     taken = call("rb", "rollback", first, "--yes", "--reason", "错了")
     assert (taken.code, taken.out) == (0, f"{delta['delta_id']}\n")
@@ -123,7 +123,7 @@ def test_without_a_server_the_command_does_the_work(call: Call) -> None:
     assert len(told(call, "run", "output", run_id)["recipes_json"]["recipes"]) == 2
     call("product", "add", "C2H4")
     said = call("run", "feedback", run_id, "--score", "3", "--cons", "失活快", "--product", "C2H4=1")
-    assert said.err == (f"the feedback on {run_id} is kept\nit will be learned from: codexmem rb jobs {run_id}\n")
+    assert said.err == (f"feedback on {run_id} saved\nlearning from it is queued: codexmem rb jobs {run_id}\n")
     # Nobody tried what a dry run answers.
     for language, why in (("en", "nothing was learned: this was a dry run"), ("zh", "没有学到内容：这是演练")):
         nothing = call("rb", "learn", run_id, "--wait", "--lang", language)
@@ -181,7 +181,7 @@ def test_lessons_by_hand_and_the_catalog(call: Call, server: Server, monkeypatch
         [ids[1], "active", "甲烷"], [ids[0], "active", "CO"],
     ]  # fmt: skip
     preset = call("preset", "add", "gas 气体", "co", ids[1])
-    assert preset.err == "gas 气体 is added, with 2 products\n"
+    assert preset.err == "gas 气体 added, with 2 products\n"
     assert told(call, "preset", "ls")["items"][0]["product_ids"] == ids
     assert call("preset", "edit", preset.out.strip(), "甲烷", "--name", "one").err == "one has 1 product\n"
     assert call("product", "edit", ids[0], "--status", "archived").err == "CO is archived\n"
@@ -251,13 +251,13 @@ def test_nothing_is_made_by_looking(call: Call, data_dir: Path) -> None:
 def test_canceling(call: Call, data_dir: Path) -> None:
     batch_id = call("batch", "new", "x", "--runs", "3", "--dry-run").out.strip()
     (run, *_) = told(call, "run", "ls", "--batch", batch_id)["items"]
-    assert call("run", "cancel", run["run_id"], "--reason", "不要了").err == f"{run['run_id']} is asked to stop\n"
+    assert call("run", "cancel", run["run_id"], "--reason", "不要了").err == f"{run['run_id']} was asked to stop\n"
     assert "不要了" in call("run", "show", run["run_id"]).out
     assert told(call, "batch", "cancel", batch_id)["status"] == "requested"
     assert told(call, "batch", "show", batch_id)["batch"]["status"] == "canceled"
     assert call("batch", "cancel", batch_id, "--lang", "zh").err == f"已请求停止 {batch_id}\n"
     assert call("batch", "ls", "--status", "completed").err == "no batches\n"
-    assert call("run", "ls", "--batch", batch_id, "--limit", "1").err == "there are more; --limit shows them\n"
+    assert call("run", "ls", "--batch", batch_id, "--limit", "1").err == "there are more; use --limit\n"
 
 
 def test_what_a_model_wrote_cannot_move_the_cursor(call: Call) -> None:

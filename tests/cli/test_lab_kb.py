@@ -30,7 +30,7 @@ def test_the_sample_is_added_found_and_removed(call: Call, way: str) -> None:
         "kb_modulation: 6 added, 0 changed, 0 removed, 0 unchanged; 11 pieces written",
     ]
     undo = made.err.splitlines()[-1]
-    assert undo.startswith("to take it back: codexmem undo delta_")
+    assert undo.startswith("to undo: codexmem undo delta_")
     again = told(call, "add", "--sample")["folders"]
     assert [(each["unchanged"], each["delta"]) for each in again] == [(6, None), (6, None)]
     listed = call("lab", "kb", "ls").out.split()
@@ -43,7 +43,7 @@ def test_the_sample_is_added_found_and_removed(call: Call, way: str) -> None:
     shown = call("lab", "kb", "search", "kb_principles", "anatase", "rutile", "--mode", "words", "--top", "1").out
     assert shown.startswith(f"kb:kb_principles__{'chunk-'}")
     assert "TiO2 as a photocatalyst" in shown
-    assert call("lab", "kb", "search", "kb_principles", "zebra").err == "no piece fits\n"
+    assert call("lab", "kb", "search", "kb_principles", "zebra").err == "nothing found\n"
     # The modulation documents go by an undo, the principles by name and by folder.
     taken = call("undo", undo.split()[-1], "--yes")
     assert taken.code == 0, taken
@@ -51,8 +51,8 @@ def test_the_sample_is_added_found_and_removed(call: Call, way: str) -> None:
     assert told(call, "rm", "kb_principles", "heterojunctions.md", "--yes")["removed"] == 1
     gone = call("lab", "kb", "delete", "kb_principles", "--folder", "sample:principles", "--yes")
     assert (gone.code, gone.err.splitlines()[0]) == (0, "5 documents removed")
-    assert call("lab", "kb", "ls").err.startswith("there are no documents")
-    assert call("lab", "kb", "rm", "kb_principles", "--yes").err == "there is no such document\n"
+    assert call("lab", "kb", "ls").err.startswith("no documents yet")
+    assert call("lab", "kb", "rm", "kb_principles", "--yes").err == "no such document\n"
 
 
 @pytest.mark.sqlite
@@ -61,7 +61,7 @@ def test_folders_and_what_is_left_out(call: Call, tmp_path: Path, monkeypatch: p
     (folder / "data.csv").write_text("1")
     made = call("lab", "kb", "add", "kb_own", str(folder))
     assert (made.code, made.out) == (0, "kb_own: 1 added, 0 changed, 0 removed, 0 unchanged; 1 piece written\n")
-    assert made.err.splitlines()[0] == "left out: data.csv: it is not Markdown, text or PDF"
+    assert made.err.splitlines()[0] == "skipped: data.csv: it is not Markdown, text or PDF"
     (report,) = told(call, "add", "kb_own", str(folder))["folders"]
     assert (report["unchanged"], report["left_documents"][0]["document"]) == (1, "data.csv")
     monkeypatch.setenv("CODEXMEM_KB_MODULATION_DIR", str(folder))
@@ -70,7 +70,7 @@ def test_folders_and_what_is_left_out(call: Call, tmp_path: Path, monkeypatch: p
     found = told(call, "search", "kb_own", "铜")["results"]
     assert [each["source"] for each in found] == ["铜.md"]
     (folder / "empty").mkdir()
-    assert call("lab", "kb", "add", "kb_empty", str(folder / "empty")).err.startswith("there is no document in ")
+    assert call("lab", "kb", "add", "kb_empty", str(folder / "empty")).err.startswith("no readable documents in ")
     chinese = call("lab", "kb", "add", "kb_own", str(folder), "--lang", "zh")
     assert chinese.out == "kb_own：新增 0，更改 0，移除 0，未变 1；写入 0 个片段\n"
 
@@ -79,7 +79,7 @@ def test_folders_and_what_is_left_out(call: Call, tmp_path: Path, monkeypatch: p
 @pytest.mark.parametrize(
     "args,code,problem",
     [
-        (["add"], 2, "no folder is named, and none is configured"),
+        (["add"], 2, "no folder given, and none is configured"),
         (["add", "kb_x"], 2, "FOLDER is missing"),
         (["add", "kb_x", "--sample"], 2, "the sample has documents for kb_principles"),
         (["add", "bad name", "/tmp"], 2, "names no namespace"),
@@ -102,7 +102,7 @@ def test_without_a_store_nothing_is_made(call: Call, data_dir: Path) -> None:
 
 @pytest.mark.postgresql
 def test_on_postgresql_a_tenant_is_named(call: Call, postgres_server: PostgresServer) -> None:
-    from codexmem.store.opening import upgrade_store
+    from codexmem.kernel.store.opening import upgrade_store
 
     url = postgres_server.create_database("codexmem_lab_kb")
     upgrade_store(url)

@@ -12,8 +12,8 @@ from typing import Any
 import httpx
 import pytest
 
-from codexmem.cli.remote import Remote
-from codexmem.domain.errors import Unavailable
+from codexmem.console.backend import Remote
+from codexmem.kernel.model.errors import Unavailable
 from tests._support.postgres import PostgresServer
 from tests._support.server import Server
 from tests.cli.conftest import Call
@@ -55,10 +55,10 @@ def test_a_note_is_kept_read_changed_and_brought_back(call: Call, way: str) -> N
         "--disclosure",
         "when deploying",
     )
-    assert (made.code, made.out, made.err) == (0, "project://config\n", "project://config is kept\n")
+    assert (made.code, made.out, made.err) == (0, "project://config\n", "project://config created\n")
     patched = call("memory", "update", "project://config", "--old", "8080", "--new", "37877")
     assert (patched.code, patched.out) == (0, "project://config\n")
-    assert patched.err.splitlines()[-1] == "to take it back: codexmem memory rollback project://config 1"
+    assert patched.err.splitlines()[-1] == "to undo: codexmem memory rollback project://config 1"
     assert call("memory", "update", "project://config", "see project://deploy", "--append").code == 0
     assert call("memory", "update", "project://config", "--priority", "1").code == 0
     read = told(call, "read", "project://config")
@@ -66,7 +66,7 @@ def test_a_note_is_kept_read_changed_and_brought_back(call: Call, way: str) -> N
     page = call("memory", "read", "project://config").out
     assert page.startswith("project://config\nstate")
     assert "when deploying" in page
-    assert "(nothing there yet)" in page
+    assert "(does not exist yet)" in page
     assert call("memory", "read", "project://config", "--bare").out == read["content"] + "\n"
 
     versions = call("memory", "versions", "project://config").out.splitlines()
@@ -79,7 +79,7 @@ def test_a_note_is_kept_read_changed_and_brought_back(call: Call, way: str) -> N
     assert call("memory", "rollback", "project://config", "1").code == 2  # nobody can be asked
     back = call("memory", "rollback", "project://config", "1", "--yes")
     assert (back.code, back.out) == (0, "project://config\n")
-    assert "says again what it said in version 1, as version 5" in back.err
+    assert "restored to version 1, as version 5" in back.err
     assert told(call, "read", "project://config")["content"] == "端口 8080\n第二行"
 
 
@@ -95,7 +95,7 @@ def test_differences_are_in_colour_only_where_a_person_looks(
     assert call("memory", "diff", "project://a", "1").out.splitlines()[1] == "+++ version 3"
     last = call("memory", "diff", "project://a")
     assert (last.out, last.err) == ("", "priority: 5 → 9\n")
-    assert "say the same" in call("memory", "diff", "project://a", "2", "2").err
+    assert "are identical" in call("memory", "diff", "project://a", "2", "2").err
     painted = call("memory", "diff", "project://a", "1", "2", "--color", "always").out
     assert "\x1b[31m-two\x1b[0m" in painted
     assert "\x1b[32m+二\x1b[0m" in painted
@@ -131,10 +131,10 @@ def test_lists_trees_and_figures(call: Call, way: str) -> None:
     ]  # fmt: skip
     assert call("memory", "list", "--domain", "core").out.split()[0] == "core://我"
     few = call("memory", "ls", "--limit", "1")
-    assert (len(few.out.splitlines()), few.err) == (1, "only 1 are shown; narrow them by --domain\n")
+    assert (len(few.out.splitlines()), few.err) == (1, "only 1 are shown; use --domain to narrow the list\n")
     found = call("memory", "search", "端口", "port", "--domain", "project")
     assert found.out.split()[0] == "project://shop/config"
-    assert call("memory", "search", "zebra").err.splitlines()[-1] == "no note fits"
+    assert call("memory", "search", "zebra").err.splitlines()[-1] == "no matching notes"
     assert call("memory", "read", "system://recent/1").out.split()[0] == "core://我"
     assert told(call, "stats")["by_domain"]["project"] == 3
     assert call("memory", "stats").out.splitlines()[0].split() == ["notes", "4"]
@@ -145,14 +145,14 @@ def test_lists_trees_and_figures(call: Call, way: str) -> None:
 def test_deleting_hides_and_force_erases(call: Call, way: str) -> None:
     call("memory", "create", "project://a", "甲")
     gone = call("memory", "delete", "project://a")
-    assert (gone.code, gone.err.splitlines()[-1]) == (0, "to take it back: codexmem memory rollback project://a 1")
+    assert (gone.code, gone.err.splitlines()[-1]) == (0, "to undo: codexmem memory rollback project://a 1")
     missing = call("memory", "read", "project://a")
     assert (missing.code, missing.out) == (3, "")
     assert "hint: codexmem memory rollback project://a 1 brings it back" in missing.err
     assert "codexmem memory rollback" in call("memory", "versions", "project://a").err
     assert call("memory", "ls", "--status", "deleted").out.split()[0] == "project://a"
     again = call("memory", "create", "project://a", "乙")
-    assert "its earlier versions are still there" in again.err
+    assert "its earlier versions are kept" in again.err
     refused = call("memory", "delete", "project://a", "--force")
     assert (refused.code, "add --yes" in refused.err or "--yes" in refused.err) == (2, True)
     assert call("memory", "rm", "project://a", "--force", "--yes").code == 0
@@ -208,7 +208,7 @@ def test_a_document_goes_out_and_comes_in_as_one_delta(call: Call, way: str, tmp
         (["create", "project://new", "x", "--file", "y"], 2, "either on the command line or as a file"),
         (["create", "project://new", "--file", "/nowhere/x"], 3, "there is no file /nowhere/x"),
         (["create", "project://new", "<private>x</private>"], 2, "must be non-empty"),
-        (["update", "project://here", "--old", "x"], 2, "--old and --new belong together"),
+        (["update", "project://here", "--old", "x"], 2, "--old and --new must be used together"),
         (["update", "project://here", "--old", "absent", "--new", "y"], 3, "does not occur"),
         (["update", "project://here", "x", "--old", "a", "--new", "b"], 2, "not both"),
         (["diff", "project://here", "1", "9"], 3, "has no version 9"),
@@ -242,7 +242,7 @@ def test_errors_are_the_same_with_a_server(call: Call, data_dir: Path, home: Pat
     )
     call("memory", "create", "project://here", "text")
     here = [call("memory", *args, "--json") for args in wrong]
-    with serving(data_dir):
+    with serving(data_dir, fork=True):
         assert [call("memory", *args, "--json") for args in wrong] == here
         missing = call("memory", "read", "project://none", "--lang", "zh").err
         assert missing.startswith("错误：project://none 处没有记忆\n提示：codexmem memory search"), missing
@@ -290,7 +290,7 @@ def test_a_server_that_vanishes_is_said(call: Call, home: Path, monkeypatch: pyt
     def silent(*_: object, **__: object) -> Any:
         raise Unavailable("the server does not answer")
 
-    monkeypatch.setattr("codexmem.cli.backend.server_of", lambda _: Remote("http://127.0.0.1:9"))
+    monkeypatch.setattr("codexmem.console.backend.server_of", lambda _: Remote("http://127.0.0.1:9"))
     said = call("memory", "ls")
     assert (said.code, "does not answer" in said.err) == (6, True)
     monkeypatch.setattr(Remote, "post", silent)
@@ -299,7 +299,7 @@ def test_a_server_that_vanishes_is_said(call: Call, home: Path, monkeypatch: pyt
 
 @pytest.mark.sqlite
 def test_what_an_agent_wrote_a_person_reads_and_the_other_way_round(call: Call, data_dir: Path, home: Path) -> None:
-    with serving(data_dir) as (_, url):
+    with serving(data_dir, fork=True) as (_, url):
         call("memory", "create", "project://a", "by a person 人", "--project", "shop")
         params = {"name": "update_memory", "arguments": {"uri": "project://a", "content": "by an agent"}}
         message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}

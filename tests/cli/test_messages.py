@@ -10,11 +10,11 @@ from pathlib import Path
 import click
 import pytest
 
-from codexmem.cli import messages
-from codexmem.cli.output import EXIT_CODES
 from codexmem.cli.root import cli
-from codexmem.domain import errors
-from codexmem.domain.errors import CodexmemError, Unavailable
+from codexmem.console import messages
+from codexmem.console.output import EXIT_CODES
+from codexmem.kernel.model import errors
+from codexmem.kernel.model.errors import CodexmemError, Unavailable
 
 EN, ZH = messages.texts("en"), messages.texts("zh")
 CODES, ERRORS, HINTS, NOTES = (messages.chinese_errors()[part] for part in ("codes", "errors", "hints", "notes"))
@@ -22,8 +22,9 @@ SOURCE = Path(messages.__file__).parents[2]
 # Of this command: the other one has its own texts.
 CLI = [
     path.read_text()
-    for path in (SOURCE / "cli").rglob("*.py")
-    if path.relative_to(SOURCE / "cli").parts[0] not in {"messages", "codecli"}
+    for path in SOURCE.rglob("*.py")
+    if {"cli", "console"} & set(path.relative_to(SOURCE).with_suffix("").parts)
+    and path.relative_to(SOURCE).parts[0] != "codecli"
 ]
 
 
@@ -78,7 +79,7 @@ def test_every_reason_has_its_chinese_text() -> None:
 
 def test_notes_that_are_translated_are_those_of_the_search() -> None:
     """The Chinese of a note goes by its beginning, so that each must be one the search still says."""
-    said = (SOURCE / "search" / "finder.py").read_text()
+    said = "".join((SOURCE / "kernel" / name).read_text() for name in ("search/finder.py", "model/search.py"))
     assert {note for note in NOTES if f'"{note}' not in said} == set()
     messages.use("zh")
     try:
@@ -118,4 +119,4 @@ def test_errors_are_told_in_chinese_by_reason_then_by_code(error: CodexmemError,
     "count,said", [(0, "0 memories"), (1, "1 memory"), ("1", "1 memory"), ("1,001", "1,001 memories")]
 )
 def test_words_fit_their_counts(count: object, said: str) -> None:
-    assert messages.say("undo.done", count=count) == f"{said} taken back"
+    assert messages.say("undo.done", count=count) == f"{said} undone"

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import atexit
 import json
 import os
 import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,42 +18,40 @@ import httpx
 import pytest
 
 from codexmem.app import open_core
-from codexmem.domain.job import JobStatus
+from codexmem.kernel.model.job import JobStatus
+from codexmem.kernel.store.database import acting_as
 from codexmem.settings import load
-from codexmem.store.database import acting_as
+from tests._support import warm
 from tests._support.postgres import Installation, PostgresServer
 from tests.cli.conftest import ROOT, Call
 from tests.jobs.stores import wait_until
 
-# Compiled once for all processes of a run, as an installed program is.
-_COMPILED = tempfile.TemporaryDirectory(prefix="codexmem-pyc-")
-atexit.register(_COMPILED.cleanup)
-
 
 def environ() -> dict[str, str]:
-    dropped = ("CODEXMEM_", "PYTHONDONTWRITEBYTECODE")
+    dropped = ("CODEXMEM_", "PYTHONDONTWRITEBYTECODE")  # compiled once, as an installed program is
     kept = {name: value for name, value in os.environ.items() if not name.startswith(dropped)}
-    return {**kept, "PYTHONPATH": f"{ROOT}/src", "PYTHONPYCACHEPREFIX": _COMPILED.name, "LANG": "C.UTF-8"}
+    return {**kept, "PYTHONPATH": f"{ROOT}/src", "LANG": "C.UTF-8"}
 
 
 @contextmanager
-def process(*args: str, cwd: Path) -> Iterator[subprocess.Popen[str]]:
+def process(*args: str, cwd: Path, fork: bool = False) -> Iterator[subprocess.Popen[str]]:
+    command = [str(warm.programs() / "codexmem")] if fork else [sys.executable, "-m", "codexmem.cli"]
     program = subprocess.Popen(
-        [sys.executable, "-m", "codexmem.cli", *args], cwd=cwd, env=environ(), stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
+        [*command, *args], cwd=cwd, env=environ(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
     try:
         yield program
     finally:
         if program.poll() is None:
-            program.kill()
+            program.send_signal(signal.SIGTERM if fork else signal.SIGKILL)  # a fork is told by its caller
         program.communicate()
 
 
 @contextmanager
-def serving(data_dir: Path, *more: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """A server process, ready; its address as it announces it."""
-    with process("serve", "--port", "0", "--data-dir", str(data_dir), *more, cwd=data_dir.parent) as program:
+def serving(data_dir: Path, *more: str, fork: bool = False) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """A server process, ready; its address as it announces it. A test about commands beside one takes a fork."""
+    there = ("--port", "0", "--data-dir", str(data_dir))
+    with process("serve", *there, *more, cwd=data_dir.parent, fork=fork) as program:
         wait_until(lambda: (data_dir / "server.json").exists() or program.poll() is not None)
         assert program.poll() is None, program.communicate()
         yield program, json.loads((data_dir / "server.json").read_text())["url"]
@@ -91,13 +87,13 @@ def test_a_killed_server_is_followed_by_another(tmp_path: Path, call: Call) -> N
         program.kill()
         program.wait()
     assert (data_dir / "server.json").exists()
-    assert "[warn] server.json tells of a server" in call("doctor").out
+    assert "[warn] server.json names a server" in call("doctor").out
     with serving(data_dir):
         wait_until(lambda: json.loads((data_dir / "server.json").read_text())["pid"] != program.pid)
         again = json.loads((data_dir / "server.json").read_text())["url"]
         found = httpx.post(f"{again}/api/observations/batch", json={"ids": [number]}).json()
         assert [each["narrative"] for each in found] == ["one"]
-        assert "the server answers at" in call("doctor").out
+        assert "[ok]   the server at" in call("doctor").out
 
 
 @pytest.mark.sqlite

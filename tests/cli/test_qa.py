@@ -9,11 +9,12 @@ from typing import Any
 import httpx
 import pytest
 
-from codexmem.cli.backend import opened
-from codexmem.cli.store import chosen
-from codexmem.clients.starting import announced
-from codexmem.domain.history import By
-from codexmem.domain.qa.items import NewQa
+from codexmem.console.backend import opened
+from codexmem.console.store import chosen
+from codexmem.hook.surroundings import announcement
+from codexmem.kernel.model.history import WriteContext
+from codexmem.qa.model.items import NewQa
+from codexmem.qa.service import QaService
 from tests._support.postgres import PostgresServer
 from tests._support.server import Server
 from tests.cli.conftest import Call
@@ -28,7 +29,8 @@ BACKUP = "如何备份数据库？"
 
 def hand_in(tenant: str, new: NewQa, **where: str) -> str:
     with opened(chosen(**where), tenant, create=True) as core:
-        return core.qa.candidates.store(core.qa.candidates.prepare(new), By("agent")).item.memory.id
+        candidates = core.room(QaService).candidates
+        return candidates.store(candidates.prepare(new), WriteContext("agent")).item.memory.id
 
 
 @pytest.fixture
@@ -38,7 +40,7 @@ def add(way: str, data_dir: Path) -> Add:
     def added(question: str, answer: str, project: str = "work") -> str:
         if way == "here":
             return hand_in("local", NewQa(project, question, answer))
-        url = announced(data_dir)
+        url, _ = announcement(data_dir)
         assert url
         body = {"project_id": project, "question": question, "answer": answer}
         return str(httpx.post(f"{url}/v1/qa/candidates", json=body).raise_for_status().json()["qa_id"])
@@ -89,7 +91,7 @@ def test_candidates_are_listed_shown_approved_and_rejected(call: Call, add: Add)
     approved = call("qa", "approve", port, f"see [QA_REF {backup}]")
     assert (approved.code, approved.out) == (0, f"{port}\n{backup}\n")
     assert approved.err == f"{port} is validated\n{backup} is validated\n"
-    assert call("qa", "candidates").err == "no item fits\n"
+    assert call("qa", "candidates").err == "no matching items\n"
     assert len(told(call, "candidates", "--status", "validated")["items"]) == 2
     assert "现为 deprecated" in call("qa", "reject", backup, "--lang", "zh").err
     assert told(call, "search", BACKUP, "--project", "shop")["items"] == []
@@ -107,7 +109,7 @@ def test_candidates_are_listed_shown_approved_and_rejected(call: Call, add: Add)
 def test_reports_are_counted_learned_and_logged(call: Call, add: Add) -> None:
     port, backup = add(PORT, "It is port 8080."), add(BACKUP, "运行 `codexmem backup`。", "shop")
     hit = call("qa", "hit", port, backup, "--used", "--message-id", "run-1")
-    assert (hit.code, hit.out, hit.err) == (0, "2\n", "2 counted, 0 were known already\n")
+    assert (hit.code, hit.out, hit.err) == (0, "2\n", "2 counted, 0 already known\n")
     assert told(call, "hit", port, "--used", "--message-id", "run-1") == {"accepted": 0, "deduped": 1, "unknown": []}
     assert told(call, "hit", port)["accepted"] == 1
     assert told(call, "show", port)["hits"] == {"shown": 2, "used": 1}
@@ -130,14 +132,14 @@ WRONG: list[tuple[list[str], int, str]] = [
     (["search", "x", "--min-score", "1.5"], 2, "--min-score: "),
     (["search", "x" * 20_001], 2, "query: "),
     (["candidates", "--status", "deleted"], 2, "--status: "),
-    (["candidates", "--after", "x"], 2, "--after: this is no place"),
+    (["candidates", "--after", "x"], 2, "--after: this is not a position"),
     (["show", "qa-none"], 3, "codexmem qa search and codexmem qa candidates show ids"),
-    (["show", "../qa"], 2, "../qa is no id"),
-    (["approve", "qa-none"], 3, "'qa-none' is no question"),
-    (["hit", "qa-none"], 3, "'qa-none' is no question"),
-    (["hit", "qa-none", "--message-id", ""], 2, "--message-id: it has 1 to 200"),
+    (["show", "../qa"], 2, "../qa is not an id"),
+    (["approve", "qa-none"], 3, "'qa-none' is not an item"),
+    (["hit", "qa-none"], 3, "'qa-none' is not an item"),
+    (["hit", "qa-none", "--message-id", ""], 2, "--message-id: it must have 1 to 200"),
     (["validate", "qa-none"], 2, "--success / --failure is missing"),
-    (["validate", "qa-none", "--failure"], 3, "'qa-none' is no question"),
+    (["validate", "qa-none", "--failure"], 3, "'qa-none' is not an item"),
     (["expire", "--batch-size", "0"], 2, "--batch-size: "),
 ]
 

@@ -14,32 +14,33 @@ from typing import Any
 import pytest
 
 from codexmem.app import open_core, open_reading
-from codexmem.cli.cells import cells
-from codexmem.domain.attrs import KnowledgeAttrs, LessonAttrs, NoteAttrs, ObservationAttrs, PromptAttrs
-from codexmem.domain.history import By
-from codexmem.domain.memory import Draft, Kind, Origin, State, Status
-from codexmem.domain.query import Filter, Seq
-from codexmem.domain.search import Search
+from codexmem.console.memory_lines import FAIR, STRONG, strength
+from codexmem.console.terminal_width import cells
+from codexmem.kernel.model.attrs import KnowledgeAttrs, LessonAttrs, NoteAttrs, ObservationAttrs, PromptAttrs
+from codexmem.kernel.model.history import WriteContext
+from codexmem.kernel.model.memory import Kind, MemoryDraft, Origin, State, Status
+from codexmem.kernel.model.query import Filter, Seq
+from codexmem.kernel.model.search import SearchQuery
+from codexmem.kernel.store.database import acting_as
+from codexmem.kernel.store.opening import open_database, sqlite_url
 from codexmem.settings import load
-from codexmem.store.database import acting_as
-from codexmem.store.opening import open_database, sqlite_url
 from tests._support.embedding_server import EmbeddingServer
 from tests._support.postgres import PostgresServer
 from tests.cli.conftest import Call, Said
 from tests.services.restoring import fill, fill_and_die
 
-BY = By("test")
+BY = WriteContext("test")
 
 
 def ms(year: int, month: int, day: int) -> int:
     return int(datetime(year, month, day, 12, tzinfo=UTC).timestamp() * 1000)
 
 
-def drafts() -> list[Draft]:
+def drafts() -> list[MemoryDraft]:
     seen = ObservationAttrs(concepts=("auth",), files_read=("src/login.py",))
     states: list[tuple[Kind, State, int, str | None]] = [
         (Kind.OBSERVATION, State("The login test failed: its clock was mocked twice", seen, "shop", type="bugfix",
-                                 title="Mend the login test"), ms(2026, 11, 1), "s1"),
+                                 title="Fix the login test"), ms(2026, 11, 1), "s1"),
         (Kind.NOTE, State("服务器监听端口 37877，见 config.toml\n第二行", NoteAttrs(), "商店"), ms(2026, 11, 2), None),
         (Kind.PROMPT, State("change the \x1b[31m port \x1b[0m of the server", PromptAttrs(), "shop"), ms(2026, 11, 3),
          "s1"),
@@ -49,7 +50,8 @@ def drafts() -> list[Draft]:
          ms(2026, 11, 5), "s2"),
     ]  # fmt: skip
     return [
-        Draft(kind, state, Origin.AGENT, session=session, created_ms=at_ms) for kind, state, at_ms, session in states
+        MemoryDraft(kind, state, Origin.AGENT, session=session, created_ms=at_ms)
+        for kind, state, at_ms, session in states
     ]
 
 
@@ -93,10 +95,9 @@ def test_a_result_says_what_it_is_and_why_and_how_it_was_found_is_beside_it(call
     said = call("search", "login", "test")
     assert said.code == 0
     head, facts, snippet = said.out.splitlines()
-    rank, score, percent, number, *title = head.split()
-    assert (rank, percent, number) == ("1", "%", "#1")
-    assert 0 < int(score.lstrip("<")) < 100
-    assert " ".join(title) == "Mend the login test"
+    rank, strength, number, *title = head.split()
+    assert (rank, strength, number) == ("1", "strong", "#1")
+    assert " ".join(title) == "Fix the login test"
     assert facts == "    observation/bugfix · 2026-11-01 · shop"
     assert snippet == "    The login test failed: its clock was mocked twice"
     assert said.err.splitlines()[:2] == ["searched by words", "no embedder is configured: words only"]
@@ -122,10 +123,10 @@ def test_titles_stay_readable_however_narrow_the_terminal_is(
     uri = "project://howto-run-the-nightly-tests-against-postgresql"
     with core_of() as core:
         state = State("Set DB_URL before the nightly tests. " * 9, NoteAttrs(), "shop", title=title, uris=(uri,))
-        core.memories.remember(Draft(Kind.NOTE, state, Origin.AGENT), BY)
+        core.memories.remember(MemoryDraft(Kind.NOTE, state, Origin.AGENT), BY)
     assert f"{uri}  {title}" in call("search", "nightly").out
-    monkeypatch.setattr("codexmem.cli.memory_lines.sys.stdout.isatty", lambda: True, raising=False)
-    monkeypatch.setattr(shutil, "get_terminal_size", lambda: os.terminal_size((columns, 24)))
+    monkeypatch.setattr("codexmem.console.memory_lines.sys.stdout.isatty", lambda: True, raising=False)
+    monkeypatch.setattr(shutil, "get_terminal_size", lambda **_: os.terminal_size((columns, 24)))
     lines = call("search", "nightly", "--color", "never").out.splitlines()
     assert max(map(cells, lines)) <= columns
     shown = " ".join(line.strip() for line in lines)
@@ -141,7 +142,7 @@ def test_the_place_that_was_found_is_shown_and_its_words_are_painted(call: Call,
         english = filling + "The tests need DB_URL to be set. " + filling
         for text, title in ((english, "Orders of 100 items"), (chinese, "部署")):
             state = State(text, ObservationAttrs(), "shop", title=title)
-            core.memories.remember(Draft(Kind.OBSERVATION, state, Origin.AGENT), BY)
+            core.memories.remember(MemoryDraft(Kind.OBSERVATION, state, Origin.AGENT), BY)
     plain = call("search", "DB_URL", "testing")
     assert "The tests need DB_URL to be set." in plain.out
     assert "…" in plain.out
@@ -191,11 +192,11 @@ def test_filters_of_observations(call: Call, store: Path) -> None:
 def test_pages_follow_each_other(call: Call, store: Path) -> None:
     first = call("search", "port", "端口", "--limit", "2")
     assert [line[:3] for line in first.out.splitlines() if line[0] != " "] == ["1  ", "2  "]
-    assert first.err.splitlines()[-1] == "there are more: --offset 2"
+    assert first.err.splitlines()[-1] == "more results: --offset 2"
     second = call("search", "port", "端口", "--limit", "2", "--offset", "2")
     assert second.out.startswith("3  ")
     assert "more" not in second.err
-    assert call("search", "port", "--offset", "50").err.splitlines()[-1] == "nothing beyond the first 50"
+    assert call("search", "port", "--offset", "50").err.splitlines()[-1] == "no results after the first 50"
 
 
 @pytest.mark.sqlite
@@ -255,10 +256,10 @@ def test_nothing_found_is_an_answer_with_advice(call: Call, store: Path) -> None
     said = call("search", "zebra", "--project", "shop", "--kind", "note", "--since", "2026-11-01", "--min-score", "0.4")
     assert (said.code, said.out) == (0, "")
     assert said.err.splitlines()[2:] == [
-        "nothing was found",
-        "leave out a filter: --project shop --kind note --since 2026-11-01",
-        "allow less likely results: --min-score is 0.4",
-        "try other words; codexmem doctor says what search by meaning needs",
+        "nothing found",
+        "remove a filter: --project shop --kind note --since 2026-11-01",
+        "lower the threshold: --min-score is 0.4",
+        "try other words; codexmem doctor shows what search by meaning needs",
     ]
     chinese = call("search", "zebra", "--lang", "zh").err
     assert "没有找到相关记忆" in chinese
@@ -276,10 +277,15 @@ def test_an_empty_store_says_so(call: Call, data_dir: Path) -> None:
 
 
 @pytest.mark.sqlite
-def test_an_unlikely_best_is_called_so(call: Call, store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "unlikely" not in call("search", "login test").err
-    monkeypatch.setattr("codexmem.cli.search._UNLIKELY", 1.0)
-    assert "the best of these is unlikely to be relevant (" in call("search", "login test").err
+def test_a_weak_best_is_called_so(call: Call, store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "weak" not in call("search", "login test").err
+    monkeypatch.setattr("codexmem.recall.cli.search.FAIR", 1.0)
+    assert "the best of these is a weak match" in call("search", "login test").err
+
+
+def test_a_score_is_read_as_a_word() -> None:
+    words = [strength(score) for score in (0.9, STRONG, STRONG - 0.01, FAIR, FAIR - 0.01, 0.0)]
+    assert words == ["strong", "strong", "fair", "fair", "weak", "weak"]
 
 
 @pytest.mark.sqlite
@@ -287,14 +293,14 @@ def test_an_unlikely_best_is_called_so(call: Call, store: Path, monkeypatch: pyt
     "args,code,said",
     [
         ([], 2, "QUERY... is missing"),
-        (["x", "--since", "soon"], 2, "--since: 'soon' is no date"),
+        (["x", "--since", "soon"], 2, "--since: 'soon' is not a date"),
         (["x", "--kind", "thing"], 2, "--kind: "),
         (["x", "--limit", "0"], 2, "limit 0 is not between 1 and 200"),
         (["x", "--limit", "ten"], 2, "--limit: "),
         (["x", "--offset", "5000"], 2, "reaches beyond the first 1,000 results"),
         (["x", "--min-score", "7"], 2, "min_score 7.0 is not between 0 and 1"),
         (["x", "--recipe", "stew"], 2, "there is no recipe 'stew'"),
-        (["x", "--tenant", "acme"], 2, "a SQLite store has the one tenant local"),
+        (["x", "--tenant", "acme"], 2, "a SQLite store has only the tenant local"),
     ],
 )
 def test_what_is_wrong_is_said(call: Call, store: Path, args: list[str], code: int, said: str) -> None:
@@ -340,7 +346,7 @@ def test_looking_keeps_nobody_from_becoming_the_owner(home: Path, store: Path) -
     try:
         with core_of() as core:
             core.memories.remember(replace(drafts()[2], id="later"), BY)
-            found = reading.recall.search(Search("port", Filter(frozenset({Kind.PROMPT}))))
+            found = reading.recall.search(SearchQuery("port", Filter(frozenset({Kind.PROMPT}))))
         assert sorted(each.memory.seq for each in found.results) == [3, 6]
     finally:
         reading.close()
@@ -359,7 +365,7 @@ def test_meaning_takes_part_where_there_are_vectors(call: Call, store: Path, emb
     assert "nothing here has vectors of this model" in call("search", "server").err
     assert call("index", "rebuild").code == 0
     said = call("search", "server")
-    assert said.err.splitlines()[0] == "searched by words and meaning"
+    assert said.err.splitlines()[0] == "searched by words and by meaning"
     assert call("search", "server", "--json").json["mode"] == "hybrid"
     embedding.stop()
     away = call("search", "server", "--lang", "zh")

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 import psycopg
 import pytest
 
-from codexmem.store.opening import upgrade_store
+from codexmem.kernel.store.opening import upgrade_store
 from tests._support.pgbouncer import PgBouncer
 from tests._support.postgres import PostgresServer
 from tests._support.server import Server, create_key, environment

@@ -10,12 +10,12 @@ from pathlib import Path
 import httpx
 import pytest
 
-from codexmem.domain.attrs import KnowledgeAttrs, NoteAttrs
-from codexmem.domain.capture import HookReport
-from codexmem.domain.history import By
-from codexmem.domain.memory import Draft, Kind, Origin, State
-from codexmem.domain.query import Seq
-from codexmem.store.database import acting_as
+from codexmem.kernel.model.attrs import KnowledgeAttrs, NoteAttrs
+from codexmem.kernel.model.capture import HookReport
+from codexmem.kernel.model.history import WriteContext
+from codexmem.kernel.model.memory import Kind, MemoryDraft, Origin, State
+from codexmem.kernel.model.query import Seq
+from codexmem.kernel.store.database import acting_as
 from tests._support.postgres import PostgresServer
 from tests.cli.conftest import Call
 from tests.cli.test_processes import ended, serving
@@ -36,12 +36,14 @@ def store(home: Path, data_dir: Path) -> Path:
     with core_of() as core:
         core.intake.init(HookReport("s1", prompt="修复 the \x1b[31m login", project="商店", platform="codex", cwd="/w"))
         state = State("端口 8080", NoteAttrs(), "商店", uris=("project://config", "project://port"))
-        note = core.memories.remember(Draft(Kind.NOTE, state, Origin.AGENT), By("agent", "session:1", note="first"))
-        core.memories.patch(Seq(note.seq), ALL, "8080", "8081", By("person", note="because\nof the proxy"))
-        entry = Draft(Kind.KNOWLEDGE, State("see the note", KnowledgeAttrs()), Origin.HUMAN, id="kb-001")
-        made = core.memories.remember(entry, By("cli"))
-        core.memories.link(Seq(made.seq), ALL, "explains", note.seq, By("cli"))
-        core.memories.change(Seq(note.seq), ALL, lambda state: replace(state, priority=1), By("person"))
+        note = core.memories.remember(
+            MemoryDraft(Kind.NOTE, state, Origin.AGENT), WriteContext("agent", "session:1", note="first")
+        )
+        core.memories.patch(Seq(note.seq), ALL, "8080", "8081", WriteContext("person", note="because\nof the proxy"))
+        entry = MemoryDraft(Kind.KNOWLEDGE, State("see the note", KnowledgeAttrs()), Origin.HUMAN, id="kb-001")
+        made = core.memories.remember(entry, WriteContext("cli"))
+        core.memories.link(Seq(made.seq), ALL, "explains", note.seq, WriteContext("cli"))
+        core.memories.change(Seq(note.seq), ALL, lambda state: replace(state, priority=1), WriteContext("person"))
     return data_dir
 
 
@@ -98,7 +100,7 @@ def test_programs_get_all_of_it(call: Call, store: Path) -> None:
         (["1", "--versions", "0"], 2, "--versions: "),
         (["1", "--events", "201"], 2, "--events: "),
         ([], 2, "REF"),
-        (["1", "--tenant", "acme"], 2, "a SQLite store has the one tenant local"),
+        (["1", "--tenant", "acme"], 2, "a SQLite store has only the tenant local"),
     ],
 )
 def test_what_is_wrong_is_said(call: Call, store: Path, args: list[str], code: int, told: str) -> None:
@@ -118,9 +120,9 @@ def test_without_a_store_nothing_is_made(call: Call, data_dir: Path) -> None:
 
 
 @pytest.mark.sqlite
-def test_beside_a_server_it_says_what_the_door_says(call: Call, tmp_path: Path) -> None:
+def test_beside_a_server_it_says_what_the_endpoint_says(call: Call, tmp_path: Path) -> None:
     data_dir = tmp_path / "data"
-    with serving(data_dir) as (program, url):
+    with serving(data_dir, fork=True) as (program, url):
         told = {"contentSessionId": "s1", "project": "demo"}
         httpx.post(f"{url}/api/sessions/init", json={**told, "prompt": "run the tests 测试"}).raise_for_status()
         event = {"tool_name": "Bash", "tool_input": {"command": "pytest"}, "tool_response": "1 failed"}
@@ -151,7 +153,7 @@ def test_on_postgresql_for_the_tenant_that_is_named(call: Call, postgres_server:
     assert call("db", "upgrade", *there).code == 0
     with core_of(database_url=url) as core, acting_as("acme"):
         state = State("端口 8080", NoteAttrs(), uris=("project://config",))
-        core.memories.remember(Draft(Kind.NOTE, state, Origin.AGENT), By("agent"))
+        core.memories.remember(MemoryDraft(Kind.NOTE, state, Origin.AGENT), WriteContext("agent"))
     assert call("why", "project://config", *there, "--tenant", "acme").code == 0
     assert call("why", "project://config", *there, "--tenant", "other").code == 3
     assert call("why", "project://config", *there).code == 2

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from codexmem.domain.writer import writer_of
+from codexmem.kernel.model.writer import writer_of
 from tests.cli.conftest import Call
 from tests.cli.test_processes import environ
 
@@ -38,6 +38,7 @@ def test_the_line(base_url: str, key: str, language: str, said: str) -> None:
     assert writer_of("openai", model="m", base_url=base_url, api_key=key).described(language) == said
 
 
+@pytest.mark.process
 def test_commands_say_who_writes(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     assert call("config", "get", "provider").out == "rules\n"
@@ -81,8 +82,8 @@ def test_init_asks_on_a_terminal_and_keeps_the_answer(fresh: Path) -> None:
     os.close(ours)
     assert done.returncode == 0, said
     assert SENT in said
-    assert "May what agents do here be sent to api.openai.com?" in said
-    assert said.index("May what agents") < said.index(RULES)
+    assert "Send what agents do here to api.openai.com?" in said
+    assert said.index("Send what agents") < said.index(RULES)
     assert tomllib.loads((fresh / ".config/codexmem/config.toml").read_text())["provider"] == "rules"
     status = [sys.executable, "-m", "codexmem.cli", "status", "--json"]
     told = json.loads(subprocess.run(status, env=env, check=True, capture_output=True, timeout=60).stdout)

@@ -10,7 +10,7 @@ import pytest
 
 from codexmem.client import AsyncClient, Client, Conflict, InvalidArgument, NotFound
 from codexmem.client.awaiting import AsyncNotes, AsyncQA
-from codexmem.client.blocking import QA, Notes
+from codexmem.client.blocking import QA, NotesClient
 
 
 def test_what_is_saved_is_found_and_told(client: Client, name: str) -> None:
@@ -122,7 +122,7 @@ def test_the_awaited_client_does_the_same(url: str, key: str, name: str) -> None
     asyncio.run(story())
 
 
-@pytest.mark.parametrize("one, other", [(Client, AsyncClient), (Notes, AsyncNotes), (QA, AsyncQA)])
+@pytest.mark.parametrize("one, other", [(Client, AsyncClient), (NotesClient, AsyncNotes), (QA, AsyncQA)])
 def test_both_clients_have_the_same_methods(one: type[Any], other: type[Any]) -> None:
     def public(kind: type[Any]) -> dict[str, inspect.Signature]:
         methods = inspect.getmembers(kind, inspect.isfunction)
@@ -135,7 +135,7 @@ def test_both_clients_have_the_same_methods(one: type[Any], other: type[Any]) ->
 
 def test_help_shows_what_a_method_takes_and_answers(client: Client) -> None:
     assert str(inspect.signature(client.notes.patch)) == (
-        "(uri: 'str', old: 'str', new: 'str', *, if_version: 'int | None' = None) -> 'answers.Written'"
+        "(uri: 'str', old: 'str', new: 'str', *, if_version: 'int | None' = None) -> 'wire.NoteWritten'"
     )
 
 

@@ -13,7 +13,7 @@ import pytest
 from pydantic import BaseModel
 
 from codexmem.client import calls, calls_notes, calls_qa
-from codexmem.client.call import KEY_HEADER, Call
+from codexmem.client.call import KEY_HEADER, ApiCall
 
 DESCRIPTION = json.loads((Path(__file__).parents[2] / "docs" / "openapi" / "codexmem.json").read_text(encoding="utf-8"))
 BUILDERS = {
@@ -26,7 +26,7 @@ _SAMPLES: dict[str, object] = {"bool": True, "int": 1, "float": 0.5, "str": "x",
                                "Sequence[str]": ["x"], "Mapping[str, object]": {"x": 1}}  # fmt: skip
 
 
-def filled(build: Callable[..., Call[Any]]) -> Call[Any]:
+def filled(build: Callable[..., ApiCall[Any]]) -> ApiCall[Any]:
     """The call with every argument given."""
     given = {
         name: _SAMPLES[parameter.annotation.partition(" | ")[0]]
@@ -35,7 +35,7 @@ def filled(build: Callable[..., Call[Any]]) -> Call[Any]:
     return build(**given)
 
 
-def operation(call: Call[Any]) -> dict[str, Any]:
+def operation(call: ApiCall[Any]) -> dict[str, Any]:
     found: dict[str, Any] = DESCRIPTION["paths"][call.path][call.method.lower()]
     return found
 

@@ -24,6 +24,14 @@ SCRIPTS: dict[str, tuple[Step, ...]] = {
 
 
 @pytest.fixture
+def server(tmp_path: Path) -> Iterator[Server]:
+    """A server for each: where several memories speak of deploying, the question alone does not tell which is meant."""
+    settings = {"CODEXMEM_AUTH": "token", "CODEXMEM_EMBEDDER": "none"}
+    with Server(tmp_path, settings=settings) as running:
+        yield running
+
+
+@pytest.fixture
 def model() -> Iterator[ScriptedModel]:
     with ScriptedModel(aside="Noted.") as model:
         yield model

@@ -108,6 +108,7 @@ def test_the_awaited_client_tries_again_too() -> None:
         assert len(server.asked) == 3
 
 
+@pytest.mark.process
 def test_nobody_at_home_is_said_with_what_to_do() -> None:
     with socket.socket() as held:
         held.bind(("127.0.0.1", 0))

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codexmem.client.adapters import keeping
-from codexmem.domain import address, note
-from codexmem.domain.attrs import NoteAttrs
-from codexmem.domain.memory import State
+from codexmem.kernel.model import address, note
+from codexmem.kernel.model.attrs import NoteAttrs
+from codexmem.kernel.model.memory import State
 
 NAMES = st.lists(st.text(max_size=12), min_size=1, max_size=4)
 TEXTS = st.one_of(st.text(max_size=30), st.sampled_from([

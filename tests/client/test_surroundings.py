@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from codexmem.client import InvalidArgument
-from codexmem.client.surroundings import Place, found, given
-from codexmem.clients.hook import surroundings as hook
+from codexmem.client.starting import ServerAddress, found, given
+from codexmem.hook import surroundings as hook
 
 FILE = 'url = "http://localhost:5"\n'
 CASES: dict[str, tuple[dict[str, str], dict[str, str]]] = {
@@ -45,7 +45,7 @@ def test_as_the_hook_does(case: str, tmp_path: Path) -> None:
         (tmp_path / name).write_text(text)
     environ = {"CODEXMEM_DATA_DIR": str(tmp_path / "data"), "XDG_CONFIG_HOME": str(tmp_path / "config"), **variables}
     there = hook.look(environ)
-    assert found(environ=environ) == Place(there.base, there.token)
+    assert found(environ=environ) == ServerAddress(there.base, there.token)
 
 
 def test_the_folders_are_those_of_the_hook(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -71,7 +71,7 @@ def test_what_is_no_address_is_refused(url: str) -> None:
 
 @pytest.mark.parametrize("key", ["钥匙", "two\nlines"])
 def test_what_is_no_key_is_refused(key: str) -> None:
-    with pytest.raises(InvalidArgument, match="no key"):
+    with pytest.raises(InvalidArgument, match="not a valid server key"):
         given("http://localhost", key)
 
 

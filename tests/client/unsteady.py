@@ -27,7 +27,7 @@ class Unsteady:
         return f"http://127.0.0.1:{self.port}"
 
     def __enter__(self) -> Self:
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _door(self))
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _endpoint(self))
         self._server.daemon_threads = True
         self.port = self._server.server_address[1]
         threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True).start()
@@ -41,8 +41,8 @@ class Unsteady:
         return self.script[min(len(self.asked), len(self.script)) - 1]
 
 
-def _door(unsteady: Unsteady) -> type[BaseHTTPRequestHandler]:
-    class Door(BaseHTTPRequestHandler):
+def _endpoint(unsteady: Unsteady) -> type[BaseHTTPRequestHandler]:
+    class Endpoint(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
             unsteady.asked.append((self.command, self.path, dict(self.headers), body))
@@ -63,4 +63,4 @@ def _door(unsteady: Unsteady) -> type[BaseHTTPRequestHandler]:
         def log_message(self, *_: object) -> None:
             pass
 
-    return Door
+    return Endpoint

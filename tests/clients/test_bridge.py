@@ -18,8 +18,8 @@ from typing import Any
 
 import pytest
 
-from codexmem.clients.bridge import Bridge
-from codexmem.clients.starting import Place
+from codexmem.client.bridge import Bridge
+from codexmem.client.starting import ServerLocation
 from tests._support.mcp_calls import Agent, text_of
 from tests._support.server import Server, environment
 
@@ -185,7 +185,7 @@ def fake(kind: str | None, body: bytes = b"") -> Iterator[tuple[str, list[dict[s
         server.server_close()
 
 
-def passed(place: Place, *messages: object, **more: Any) -> list[Any]:
+def passed(place: ServerLocation, *messages: object, **more: Any) -> list[Any]:
     """What the bridge writes when it reads these."""
     source = io.BytesIO(b"".join(json.dumps(message).encode() + b"\n" for message in messages))
     target = io.BytesIO()
@@ -197,16 +197,21 @@ def test_a_token_goes_to_no_other_server(tmp_path: Path) -> None:
     (tmp_path / "token").write_text("a" * 64)
     body = b'{"jsonrpc": "2.0", "id": 1, "result": {}}'
     with fake("application/json", body) as (url, got):
-        passed(Place(tmp_path, 1, url=url), call(1, "search"))
-        passed(Place(tmp_path, 1, url=url, key="given"), call(1, "search"), project="my app/端口", toolset="recall")
+        passed(ServerLocation(tmp_path, 1, url=url), call(1, "search"))
+        passed(
+            ServerLocation(tmp_path, 1, url=url, key="given"),
+            call(1, "search"),
+            project="my app/端口",
+            toolset="recall",
+        )
         (tmp_path / "server.json").write_text(json.dumps({"url": url}))
-        passed(Place(tmp_path, 1), call(1, "search"))
+        passed(ServerLocation(tmp_path, 1), call(1, "search"))
     assert [headers.get("Authorization") for headers in got] == [None, "Bearer given", f"Bearer {'a' * 64}"]
 
 
 def test_what_may_have_arrived_is_never_sent_twice(tmp_path: Path) -> None:
     with fake(None) as (url, got):
-        (answer,) = passed(Place(tmp_path, 1, url=url), call(5, "save_memory", text="x"))
+        (answer,) = passed(ServerLocation(tmp_path, 1, url=url), call(5, "save_memory", text="x"))
     assert len(got) == 1
     assert told(answer)[0]
     assert "went away while it answered" in told(answer)[1]
@@ -216,7 +221,7 @@ def test_a_streamed_answer_is_passed_on(tmp_path: Path) -> None:
     events = b'event: message\r\ndata: {"jsonrpc": "2.0", "method": "notifications/progress"}\r\n\r\n'
     events += b': ping\n\nevent: message\ndata: {"jsonrpc": "2.0",\ndata: "id": 1, "result": {"\xe7\xab\xaf": 1}}\n\n'
     with fake("text/event-stream", events) as (url, _):
-        answers = passed(Place(tmp_path, 1, url=url), call(1, "search"))
+        answers = passed(ServerLocation(tmp_path, 1, url=url), call(1, "search"))
     assert answers == [
         {"jsonrpc": "2.0", "method": "notifications/progress"}, {"jsonrpc": "2.0", "id": 1, "result": {"端": 1}},
     ]  # fmt: skip
@@ -225,15 +230,18 @@ def test_a_streamed_answer_is_passed_on(tmp_path: Path) -> None:
 @pytest.mark.parametrize("body", [b"", b"<html>", b'"text"', b'{"error": "plain"}'])
 def test_an_answer_that_is_none_is_told_as_one(tmp_path: Path, body: bytes) -> None:
     with fake("text/plain", body) as (url, _):
-        (answer,) = passed(Place(tmp_path, 1, url=url), call(1, "search"))
+        (answer,) = passed(ServerLocation(tmp_path, 1, url=url), call(1, "search"))
         assert told(answer) == (True, "the codexmem server answered 200 without a message")
-        assert passed(Place(tmp_path, 1, url=url), {"jsonrpc": "2.0", "method": "notifications/initialized"}) == []
+        assert (
+            passed(ServerLocation(tmp_path, 1, url=url), {"jsonrpc": "2.0", "method": "notifications/initialized"})
+            == []
+        )
 
 
 def test_a_refusal_is_told_to_whom_it_concerns(tmp_path: Path) -> None:
     body = b'{"jsonrpc": "2.0", "id": null, "error": {"code": -32603, "message": "a valid API key is required"}}'
     with fake("application/json", body) as (url, _):
-        place = Place(tmp_path, 1, url=url)
+        place = ServerLocation(tmp_path, 1, url=url)
         (answer,) = passed(place, call(4, "search"))
         assert (answer["id"], *told(answer)) == (4, True, "the codexmem server refused: a valid API key is required")
         (answer,) = passed(place, {"jsonrpc": "2.0", "id": 5, "method": "tools/list"})
@@ -243,7 +251,7 @@ def test_a_refusal_is_told_to_whom_it_concerns(tmp_path: Path) -> None:
 def test_several_messages_in_one_line_and_lines_that_are_none(tmp_path: Path) -> None:
     body = b'{"jsonrpc": "2.0", "id": null, "error": {"code": 1, "message": "x"}}'
     with fake("application/json", body) as (url, _):
-        answers = passed(Place(tmp_path, 1, url=url), [call(1, "search"), call(2, "search")], 5, "text", [])
+        answers = passed(ServerLocation(tmp_path, 1, url=url), [call(1, "search"), call(2, "search")], 5, "text", [])
     assert sorted(str(answer["id"]) for answer in answers) == ["1", "2", "None", "None"]
 
 
@@ -272,5 +280,5 @@ def test_a_line_nested_beyond_reason_is_a_parse_error_and_the_bridge_lives_on(tm
 
 def test_an_answer_nested_beyond_reason_is_no_answer(tmp_path: Path) -> None:
     with fake("application/json", b"[" * 50_000) as (url, _):
-        (answer,) = passed(Place(tmp_path, 1, url=url), call(1, "search"))
+        (answer,) = passed(ServerLocation(tmp_path, 1, url=url), call(1, "search"))
     assert told(answer) == (True, "the codexmem server answered 200 without a message")

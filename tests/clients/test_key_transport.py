@@ -14,11 +14,11 @@ from pathlib import Path
 
 import pytest
 
-from codexmem.clients.codecli.audit_log import AuditLog
-from codexmem.clients.codecli.gate import Gate
-from codexmem.domain.key_transport import is_loopback, may_carry_key
-from codexmem.domain.policy.deciding import Policy
-from codexmem.domain.tool_access import ToolRequest
+from codexmem.codecli.audit_log import AuditLog
+from codexmem.codecli.gate import Gate
+from codexmem.codecli.policy.deciding import Policy
+from codexmem.kernel.model.key_transport import is_loopback, may_carry_key
+from codexmem.kernel.model.tool_access import ToolRequest
 
 KEY = "cmk_" + "5eC7e7" * 8
 INITIALIZE = {
@@ -28,23 +28,23 @@ INITIALIZE = {
 PROMPT = {"session_id": "s", "hook_event_name": "UserPromptSubmit", "prompt": "rename the port", "cwd": "/"}
 CLIENT = """
 from codexmem.client import Client
-from codexmem.domain.errors import CodexmemError
+from codexmem.kernel.model.errors import CodexmemError
 try:
     with Client() as client:
         print(client.search("port"))
 except CodexmemError as error:
     print(error.message, error.hint)
 """
-QUERY = ("codexmem.cli.codecli", "memory", "search", "--project-id", "p", "--query", "port")
+QUERY = ("codexmem.codecli.cli", "memory", "search", "--project-id", "p", "--query", "port")
 PROGRAMS: dict[str, tuple[tuple[str, ...], object]] = {
-    "codexmem-hook": (("-m", "codexmem.clients.hook", "claude-code", "session-init"), PROMPT),
+    "codexmem-hook": (("-m", "codexmem.hook", "claude-code", "session-init"), PROMPT),
     "codexmem mcp": (("-m", "codexmem.cli", "mcp"), INITIALIZE),
     "codexmem rpc": (("-m", "codexmem.cli", "rpc"), {"jsonrpc": "2.0", "id": 1, "method": "memory_get_status"}),
     "codexmem doctor --canary": (("-m", "codexmem.cli", "doctor", "--canary"), None),
     "Python client": (("-c", CLIENT), None),
     "mem-codecli memory": (("-m", *QUERY), None),
-    "mem-codecli audit push": (("-m", "codexmem.cli.codecli", "audit", "push"), None),
-    "mem-codecli doctor": (("-m", "codexmem.cli.codecli", "doctor"), None),
+    "mem-codecli audit push": (("-m", "codexmem.codecli.cli", "audit", "push"), None),
+    "mem-codecli doctor": (("-m", "codexmem.codecli.cli", "doctor"), None),
 }
 
 
@@ -137,8 +137,17 @@ def test_a_key_is_not_sent_in_clear_to_another_machine(program: str, listener: L
     if program in {"mem-codecli memory", "mem-codecli audit push"}:
         assert listener.heads, said  # they go on without the key, which `mem-codecli doctor` explains
     else:
-        assert "unencrypted" in said or "without TLS" in said, said
+        assert any(words in said for words in ("unencrypted", "without TLS", "has no TLS")), said
         assert "https://" in said, said
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_the_token_of_our_own_server_goes_to_no_other(program: str, listener: Listener, tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "token").write_text(KEY)
+    run(program, f"http://127.0.0.1:{listener.port}", tmp_path, CODEXMEM_API_KEY="", MEMORY_API_KEY="")
+    assert listener.heads
+    assert listener.keys == []
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "LOCALHOST", "[::1]"])

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from codexmem.clients.rpc import RpcBridge
-from codexmem.clients.starting import Place
+from codexmem.client.rpc import RpcBridge
+from codexmem.client.starting import ServerLocation
 from tests._support.server import environment
 from tests.clients.test_bridge import ended, fake
 
@@ -39,7 +39,7 @@ def test_lines_and_answers_nested_beyond_reason(tmp_path: Path) -> None:
         source = io.BytesIO(
             b"[" * 50_000 + b'\n{"jsonrpc": "2.0", "method": "memory_query", "params": ["x"], "id": 7}\n'
         )
-        RpcBridge(Place(tmp_path, 1, url=url)).run(source, target)
+        RpcBridge(ServerLocation(tmp_path, 1, url=url)).run(source, target)
     refused, failed = (json.loads(line) for line in target.getvalue().splitlines())
     assert (refused["id"], refused["error"]["code"]) == (None, -32700)
     assert (failed["id"], failed["error"]["code"]) == (7, -32603)

@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from codexmem.clients import supervisors
-from codexmem.clients.supervisors import LABEL, UNIT, Launchd, Systemd
+from codexmem.client import supervisors
+from codexmem.client.supervisors import LABEL, UNIT, Launchd, Systemd
+
+pytestmark = pytest.mark.process
 
 COMMAND = ("/opt/my bin/codexmem", "serve", "--data-dir", "/data/100% $HOME", "--port", "37877")
 

@@ -7,11 +7,11 @@ import random
 import pytest
 from sqlalchemy.dialects import sqlite
 
-from codexmem.domain.attrs import NoteAttrs
-from codexmem.domain.history import By
-from codexmem.domain.memory import Draft, Kind, Origin, State
-from codexmem.store.address_tree import AddressTree, Child
-from codexmem.store.database import Database
+from codexmem.kernel.model.attrs import NoteAttrs
+from codexmem.kernel.model.history import WriteContext
+from codexmem.kernel.model.memory import Kind, MemoryDraft, Origin, State
+from codexmem.kernel.store.database import Database
+from codexmem.notes.tree_store import AddressTree, TreeChild
 from tests._support import services
 
 
@@ -19,19 +19,21 @@ def write(database: Database, *uris: str) -> None:
     memories = services.build(database).memories
     with database.transaction():
         for uri in uris:
-            memories.remember(Draft(Kind.NOTE, State("said", NoteAttrs(), uris=(uri,)), Origin.AGENT), By("test"))
+            memories.remember(
+                MemoryDraft(Kind.NOTE, State("said", NoteAttrs(), uris=(uri,)), Origin.AGENT), WriteContext("test")
+            )
 
 
-def read(tree: AddressTree, beginning: str, size: int = 100) -> list[Child]:
+def read(tree: AddressTree, beginning: str, size: int = 100) -> list[TreeChild]:
     """All children, page by page."""
-    found: list[Child] = []
+    found: list[TreeChild] = []
     separator = "/" if beginning else "://"
     while page := tree.children(beginning, separator, after=found[-1].place if found else "", limit=size):
         found += page
     return found
 
 
-def told(children: list[Child]) -> list[tuple[str, bool, bool]]:
+def told(children: list[TreeChild]) -> list[tuple[str, bool, bool]]:
     return [(child.name, child.named, child.below) for child in children]
 
 

@@ -6,7 +6,7 @@ import hypothesis
 import pytest
 from hypothesis.stateful import run_state_machine_as_test
 
-from codexmem.store.database import Database
+from codexmem.kernel.store.database import Database
 from tests._support.history_machine import machine_for
 
 SEQUENCES = 150

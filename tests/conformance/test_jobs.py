@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from codexmem.domain.errors import InvalidArgument, NotFound
-from codexmem.domain.job import MAX_LEASE_MS, Job, JobStatus, NewJob
-from codexmem.jobs.queue import Deduped, Enqueued
-from codexmem.store.database import acting_as
-from codexmem.store.schema import jobs as table
+from codexmem.kernel.jobs.queue import DedupedJob, Enqueued
+from codexmem.kernel.model.errors import InvalidArgument, NotFound
+from codexmem.kernel.model.job import MAX_LEASE_MS, Job, JobStatus, NewJob
+from codexmem.kernel.store.database import acting_as
+from codexmem.kernel.store.schema import jobs as table
 from tests.jobs.stores import TENANT, Parts, empty_store, stale
 
 QUEUED, RUNNING = JobStatus.QUEUED, JobStatus.RUNNING
@@ -56,10 +56,10 @@ class TestEnqueue:
     def test_the_same_work_waits_once_whether_queued_or_running(self, parts: Parts) -> None:
         first = parts.queue.enqueue(NewJob("note", {}, dedupe_key="same"))
         assert isinstance(first, Enqueued)
-        assert parts.queue.enqueue(NewJob("note", {}, dedupe_key="same")) == Deduped()
+        assert parts.queue.enqueue(NewJob("note", {}, dedupe_key="same")) == DedupedJob()
         now_ms = parts.job(first.id).run_at_ms
         job = one(parts.claim(now_ms=now_ms))
-        assert parts.queue.enqueue(NewJob("note", {}, dedupe_key="same")) == Deduped()
+        assert parts.queue.enqueue(NewJob("note", {}, dedupe_key="same")) == DedupedJob()
         assert parts.end(job)
         assert isinstance(parts.queue.enqueue(NewJob("note", {}, dedupe_key="same")), Enqueued)
 

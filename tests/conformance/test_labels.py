@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 from sqlalchemy.dialects import sqlite
 
-from codexmem.domain.attrs import ObservationAttrs
-from codexmem.domain.history import By
-from codexmem.domain.memory import Draft, Kind, Memory, Origin, State
-from codexmem.store import labels as module
-from codexmem.store.database import Database
-from codexmem.store.labels import Labels
+from codexmem.kernel.model.attrs import ObservationAttrs
+from codexmem.kernel.model.history import WriteContext
+from codexmem.kernel.model.memory import Kind, Memory, MemoryDraft, Origin, State
+from codexmem.kernel.store import labels as module
+from codexmem.kernel.store.database import Database
+from codexmem.kernel.store.labels import Labels
 from tests._support import services
 from tests._support.services import Services
 
@@ -22,7 +22,9 @@ def real(database: Database) -> Services:
 
 def write(real: Services, *files: str, project: str = "p", created_ms: int = 1) -> Memory:
     state = State("x", ObservationAttrs(files_read=files), project=project)
-    return real.memories.remember(Draft(Kind.OBSERVATION, state, Origin.MODEL, created_ms=created_ms), By("test"))
+    return real.memories.remember(
+        MemoryDraft(Kind.OBSERVATION, state, Origin.MODEL, created_ms=created_ms), WriteContext("test")
+    )
 
 
 def begun(db: Database, *beginnings: str, project: str | None = None, limit: int = 100) -> list[str]:

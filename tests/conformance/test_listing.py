@@ -6,18 +6,18 @@ import itertools
 
 import pytest
 
-from codexmem.domain.attrs import NoteAttrs, ObservationAttrs
-from codexmem.domain.errors import InvalidArgument
-from codexmem.domain.history import By
-from codexmem.domain.memory import Draft, Kind, Memory, Origin, State, Status
-from codexmem.domain.query import Filter, Order, Page, Seq
-from codexmem.store.database import Database
+from codexmem.kernel.model.attrs import NoteAttrs, ObservationAttrs
+from codexmem.kernel.model.errors import InvalidArgument
+from codexmem.kernel.model.history import WriteContext
+from codexmem.kernel.model.memory import Kind, Memory, MemoryDraft, Origin, State, Status
+from codexmem.kernel.model.query import Filter, PageRequest, RowOrder, Seq
+from codexmem.kernel.store.database import Database
 from tests._support import services
 from tests._support.services import Services
 
 BOTH = frozenset({Kind.OBSERVATION, Kind.NOTE})
 OBSERVATIONS = frozenset({Kind.OBSERVATION})
-ME = By("test")
+ME = WriteContext("test")
 
 
 @pytest.fixture
@@ -42,11 +42,13 @@ def filled(real: Services) -> list[Memory]:
         )  # fmt: skip
         created = 1_000_000 + (number * 37 % 50) * 1000
         session = f"s{number % 4}"
-        made.append(real.memories.remember(Draft(kind, state, Origin.AGENT, session=session, created_ms=created), ME))
+        made.append(
+            real.memories.remember(MemoryDraft(kind, state, Origin.AGENT, session=session, created_ms=created), ME)
+        )
     return made
 
 
-def expected(filled: list[Memory], wanted: Filter, order: Order) -> list[int]:
+def expected(filled: list[Memory], wanted: Filter, order: RowOrder) -> list[int]:
     def fits(memory: Memory) -> bool:
         state, facets = memory.state, memory.state.facets()
         return (
@@ -61,7 +63,7 @@ def expected(filled: list[Memory], wanted: Filter, order: Order) -> list[int]:
             and all(any((facet, value) in facets for value in values) for facet, values in wanted.facets)
         )
 
-    chosen = sorted(filter(fits, filled), key=lambda m: (m.created_ms, m.seq), reverse=order is Order.NEWEST)
+    chosen = sorted(filter(fits, filled), key=lambda m: (m.created_ms, m.seq), reverse=order is RowOrder.NEWEST)
     return [memory.seq for memory in chosen]
 
 
@@ -84,42 +86,42 @@ FILTERS = [
 
 
 def test_every_filter_pages_through_exactly_what_fits(real: Services, filled: list[Memory]) -> None:
-    for wanted, order, limit in itertools.product(FILTERS, Order, (1, 7, 100)):
+    for wanted, order, limit in itertools.product(FILTERS, RowOrder, (1, 7, 100)):
         seen: list[int] = []
-        page: Page | None = Page(limit, order=order)
+        page: PageRequest | None = PageRequest(limit, order=order)
         while page is not None:
             listing = real.memories.page(wanted, page)
             assert len(listing.items) <= limit
             seen.extend(memory.seq for memory in listing.items)
-            page = Page(limit, listing.after, order) if listing.after is not None else None
+            page = PageRequest(limit, listing.after, order) if listing.after is not None else None
         assert seen == expected(filled, wanted, order), (wanted, order, limit)
 
 
 def test_a_page_is_stable_while_memories_are_added(real: Services, filled: list[Memory]) -> None:
-    first = real.memories.page(Filter(BOTH), Page(10))
-    real.memories.remember(Draft(Kind.NOTE, State(content="new", attrs=NoteAttrs()), Origin.AGENT), ME)
-    second = real.memories.page(Filter(BOTH), Page(10, first.after))
+    first = real.memories.page(Filter(BOTH), PageRequest(10))
+    real.memories.remember(MemoryDraft(Kind.NOTE, State(content="new", attrs=NoteAttrs()), Origin.AGENT), ME)
+    second = real.memories.page(Filter(BOTH), PageRequest(10, first.after))
     both = [m.seq for m in (*first.items, *second.items)]
-    assert both == expected(filled, Filter(BOTH), Order.NEWEST)[:20]
+    assert both == expected(filled, Filter(BOTH), RowOrder.NEWEST)[:20]
 
 
 def test_moving_to_another_project_moves_the_labels(real: Services) -> None:
     attrs = ObservationAttrs(concepts=("gotcha",))
     made = real.memories.remember(
-        Draft(Kind.OBSERVATION, State(content="x", attrs=attrs, project="old"), Origin.AGENT), ME
+        MemoryDraft(Kind.OBSERVATION, State(content="x", attrs=attrs, project="old"), Origin.AGENT), ME
     )
     moved = State(content="x", attrs=attrs, project="new")
     real.memories.change(Seq(made.seq), OBSERVATIONS, lambda _: moved, ME)
     label = (("concept", frozenset({"gotcha"})),)
-    assert real.memories.page(Filter(OBSERVATIONS, project="old", facets=label), Page()).items == ()
-    assert len(real.memories.page(Filter(OBSERVATIONS, project="new", facets=label), Page()).items) == 1
+    assert real.memories.page(Filter(OBSERVATIONS, project="old", facets=label), PageRequest()).items == ()
+    assert len(real.memories.page(Filter(OBSERVATIONS, project="new", facets=label), PageRequest()).items) == 1
 
 
 def test_a_filter_without_kinds_and_an_unbounded_page_are_mistakes() -> None:
     with pytest.raises(InvalidArgument):
         Filter(frozenset())
     with pytest.raises(InvalidArgument):
-        Page(limit=501)
+        PageRequest(limit=501)
 
 
 def test_a_page_may_be_counted_off_within_bounds(real: Services, filled: list[Memory]) -> None:
@@ -128,11 +130,11 @@ def test_a_page_may_be_counted_off_within_bounds(real: Services, filled: list[Me
         Filter(BOTH, project="p1"),
         Filter(OBSERVATIONS, facets=(("type", frozenset({"bugfix"})),)),
     ):
-        whole = expected(filled, wanted, Order.NEWEST)
+        whole = expected(filled, wanted, RowOrder.NEWEST)
         for offset in (0, 1, 7, len(whole) - 1, len(whole), 5_000):
-            page = real.memories.page(wanted, Page(5, offset=offset))
+            page = real.memories.page(wanted, PageRequest(5, offset=offset))
             assert [memory.seq for memory in page.items] == whole[offset : offset + 5]
             assert (page.after is not None) == (offset + 5 < len(whole))
     for offset in (-1, 10_001):
         with pytest.raises(InvalidArgument, match="offset"):
-            Page(5, offset=offset)
+            PageRequest(5, offset=offset)

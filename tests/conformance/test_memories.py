@@ -9,18 +9,18 @@ from typing import Any
 
 import pytest
 
-from codexmem.domain.attrs import KnowledgeAttrs, NoteAttrs, ObservationAttrs, PromptAttrs
-from codexmem.domain.errors import Conflict, InvalidArgument, NotFound
-from codexmem.domain.event import EventType
-from codexmem.domain.history import By, DeltaStatus, Mode, Op
-from codexmem.domain.memory import Draft, Kind, Memory, Origin, State, Status
-from codexmem.domain.query import Filter, Id, Page, Seq, Uri
-from codexmem.store.database import Database, acting_as
+from codexmem.kernel.model.attrs import KnowledgeAttrs, NoteAttrs, ObservationAttrs, PromptAttrs
+from codexmem.kernel.model.errors import Conflict, InvalidArgument, NotFound
+from codexmem.kernel.model.event import EventType
+from codexmem.kernel.model.history import DeltaStatus, Mode, Op, WriteContext
+from codexmem.kernel.model.memory import Kind, Memory, MemoryDraft, Origin, State, Status
+from codexmem.kernel.model.query import Filter, Id, PageRequest, Seq, Uri
+from codexmem.kernel.store.database import Database, acting_as
 from tests._support import services
 from tests._support.services import Services
 
 NOTES = frozenset({Kind.NOTE})
-ME = By("test")
+ME = WriteContext("test")
 
 
 @pytest.fixture
@@ -28,11 +28,11 @@ def real(database: Database) -> Services:
     return services.build(database)
 
 
-def note(content: str, *uris: str, **state: Any) -> Draft:
-    return Draft(Kind.NOTE, State(content=content, attrs=NoteAttrs(), uris=uris, **state), Origin.AGENT)
+def note(content: str, *uris: str, **state: Any) -> MemoryDraft:
+    return MemoryDraft(Kind.NOTE, State(content=content, attrs=NoteAttrs(), uris=uris, **state), Origin.AGENT)
 
 
-def remember(real: Services, content: str, *uris: str, by: By = ME, **state: Any) -> Memory:
+def remember(real: Services, content: str, *uris: str, by: WriteContext = ME, **state: Any) -> Memory:
     return real.memories.remember(note(content, *uris, **state), by)
 
 
@@ -42,7 +42,7 @@ def test_a_memory_answers_to_each_of_its_handles(real: Services) -> None:
         assert real.memories.get(handle, NOTES) == made
 
 
-def test_a_door_sees_only_the_kinds_it_names(real: Services) -> None:
+def test_an_endpoint_sees_only_the_kinds_it_names(real: Services) -> None:
     made = remember(real, "x", "project://x")
     others = frozenset(Kind) - NOTES
     for handle in (Seq(made.seq), Id(made.id), Uri("project://x")):
@@ -142,7 +142,7 @@ def test_an_alias_taken_since_is_left_to_its_new_owner(real: Services) -> None:
 
 def test_a_prompt_keeps_no_version_row_until_it_changes(real: Services) -> None:
     prompts = frozenset({Kind.PROMPT})
-    draft = Draft(Kind.PROMPT, State(content="修复登录", attrs=PromptAttrs(prompt_number=3)), Origin.HUMAN)
+    draft = MemoryDraft(Kind.PROMPT, State(content="修复登录", attrs=PromptAttrs(prompt_number=3)), Origin.HUMAN)
     made = real.memories.remember(draft, ME)
     assert [v.state for v in real.history.versions(Seq(made.seq), prompts)] == [made.state]
     real.memories.delete(Seq(made.seq), prompts, ME)
@@ -153,7 +153,7 @@ def test_a_prompt_keeps_no_version_row_until_it_changes(real: Services) -> None:
 def test_strict_rollback_of_a_delta_restores_even_what_was_edited_since(real: Services) -> None:
     old = remember(real, "before")
     delta = real.history.open_delta("run:1", "learn", ME)
-    by = By("model", delta=delta.id)
+    by = WriteContext("model", delta=delta.id)
     real.memories.append(Seq(old.seq), NOTES, "learned", by)
     new = remember(real, "lesson", by=by)
     real.memories.append(Seq(old.seq), NOTES, "hand edit", ME)
@@ -170,7 +170,7 @@ def test_safe_rollback_reports_and_leaves_what_was_edited_since(real: Services) 
     edited, untouched = remember(real, "a"), remember(real, "b")
     delta = real.history.open_delta("run:1", "learn", ME)
     for memory in (edited, untouched):
-        real.memories.append(Seq(memory.seq), NOTES, "learned", By("model", delta=delta.id))
+        real.memories.append(Seq(memory.seq), NOTES, "learned", WriteContext("model", delta=delta.id))
     hand = real.memories.append(Seq(edited.seq), NOTES, "hand edit", ME)
     assert [step.written_since for step in real.history.preview_delta(delta.id)] == [True, False]
     done = real.history.rollback_delta(delta.id, Mode.SAFE, ME)
@@ -185,7 +185,7 @@ def test_safe_rollback_reports_and_leaves_what_was_edited_since(real: Services) 
 
 def test_taking_a_delta_back_twice_is_taking_it_back_once_and_an_undo_can_be_undone(real: Services) -> None:
     delta = real.history.open_delta("run:1", "learn", ME)
-    made = remember(real, "lesson", by=By("model", delta=delta.id))
+    made = remember(real, "lesson", by=WriteContext("model", delta=delta.id))
     undo = real.history.rollback_delta(delta.id, Mode.STRICT, ME)
     assert real.history.rollback_delta(delta.id, Mode.STRICT, ME).restored == ()
     real.history.rollback_delta(undo.delta.id, Mode.STRICT, ME)
@@ -197,7 +197,7 @@ def test_taking_a_delta_back_twice_is_taking_it_back_once_and_an_undo_can_be_und
 def test_memories_that_swapped_names_get_them_back(real: Services) -> None:
     a, b = remember(real, "a", "project://a"), remember(real, "b", "project://b")
     delta = real.history.open_delta("import:1", "import", ME)
-    by = By("import", delta=delta.id)
+    by = WriteContext("import", delta=delta.id)
     for memory, name in ((a, "project://free"), (b, "project://a"), (a, "project://b")):
         before = real.memories.get(Seq(memory.seq), NOTES)
         real.memories.write(before, replace(before.state, uris=(name,)), Op.UPDATE, by)
@@ -208,7 +208,7 @@ def test_memories_that_swapped_names_get_them_back(real: Services) -> None:
 
 
 def test_everything_a_session_wrote_is_undone_in_one_delta(real: Services) -> None:
-    session = By("agent", source="session:s1")
+    session = WriteContext("agent", source="session:s1")
     mine = remember(real, "mine")
     real.memories.append(Seq(mine.seq), NOTES, "theirs", session)
     theirs = remember(real, "theirs", by=session)
@@ -239,7 +239,7 @@ def test_forgetting_a_project_takes_all_kinds_and_nothing_else(real: Services) -
     for number in range(3):
         remember(real, f"n{number}", project="doomed")
     knowledge = State(content="k", attrs=KnowledgeAttrs(tags=("t",)), project="doomed")
-    real.memories.remember(Draft(Kind.KNOWLEDGE, knowledge, Origin.HUMAN), ME)
+    real.memories.remember(MemoryDraft(Kind.KNOWLEDGE, knowledge, Origin.HUMAN), ME)
     kept = remember(real, "kept", project="kept")
     assert real.history.forget_all(ME, project="doomed") == 4
     assert real.memories.get(Seq(kept.seq), NOTES) == kept
@@ -269,7 +269,7 @@ def test_counters_are_not_versions(real: Services) -> None:
 )
 def test_what_no_engine_should_store_is_refused(real: Services, state: State, reason: str) -> None:
     with pytest.raises(InvalidArgument, match=reason):
-        real.memories.remember(Draft(Kind.NOTE, state, Origin.AGENT), ME)
+        real.memories.remember(MemoryDraft(Kind.NOTE, state, Origin.AGENT), ME)
 
 
 def test_the_longest_keys_of_the_widest_characters_fit_every_index(real: Services) -> None:
@@ -279,15 +279,15 @@ def test_the_longest_keys_of_the_widest_characters_fit_every_index(real: Service
         content="x", attrs=ObservationAttrs(concepts=(wide[:400],), files_read=(wide[1:401],)), type=wide[:400],
         project=wide[:200], uris=("project://" + wide[: 512 - 10],),
     )  # fmt: skip
-    draft = Draft(Kind.OBSERVATION, state, Origin.AGENT, session=wide[:400], id=wide[:400])
-    made = real.memories.remember(draft, By("test", source=wide[:400]))
+    draft = MemoryDraft(Kind.OBSERVATION, state, Origin.AGENT, session=wide[:400], id=wide[:400])
+    made = real.memories.remember(draft, WriteContext("test", source=wide[:400]))
     wanted = Filter(frozenset({Kind.OBSERVATION}), project=wide[:200], facets=(("concept", frozenset({wide[:400]})),))
-    assert real.memories.page(wanted, Page()).items == (made,)
+    assert real.memories.page(wanted, PageRequest()).items == (made,)
     for draft_of_too_long in (replace(draft, id="i" * 401), replace(draft, session="s" * 401)):
         with pytest.raises(InvalidArgument, match="longer than 400"):
             real.memories.remember(draft_of_too_long, ME)
     with pytest.raises(InvalidArgument, match="source is longer"):
-        remember(real, "x", by=By("test", source="s" * 401))
+        remember(real, "x", by=WriteContext("test", source="s" * 401))
 
 
 def test_an_error_that_was_swallowed_inside_a_transaction_does_not_commit_the_rest(

@@ -6,13 +6,13 @@ import threading
 
 import pytest
 
-from codexmem.domain.attrs import NoteAttrs
-from codexmem.domain.errors import Conflict
-from codexmem.domain.history import By
-from codexmem.domain.memory import Draft, Kind, Origin, State
-from codexmem.domain.query import Filter, Page
-from codexmem.services.receipts import KEPT_MS, Answer
-from codexmem.store.database import Database, acting_as
+from codexmem.kernel.model.attrs import NoteAttrs
+from codexmem.kernel.model.errors import Conflict
+from codexmem.kernel.model.history import WriteContext
+from codexmem.kernel.model.memory import Kind, MemoryDraft, Origin, State
+from codexmem.kernel.model.query import Filter, PageRequest
+from codexmem.kernel.services.receipts import KEPT_MS, ReceiptAnswer
+from codexmem.kernel.store.database import Database, acting_as
 from tests._support import services
 from tests._support.services import Services
 
@@ -24,14 +24,14 @@ def real(database: Database) -> Services:
     return services.build(database)
 
 
-def save(real: Services, text: str) -> Answer:
-    draft = Draft(Kind.NOTE, State(content=text, attrs=NoteAttrs()), Origin.AGENT)
-    memory = real.memories.remember(draft, By("test"))
-    return Answer({"id": memory.seq}, subject=f"memory:{memory.seq}")
+def save(real: Services, text: str) -> ReceiptAnswer:
+    draft = MemoryDraft(Kind.NOTE, State(content=text, attrs=NoteAttrs()), Origin.AGENT)
+    memory = real.memories.remember(draft, WriteContext("test"))
+    return ReceiptAnswer({"id": memory.seq}, subject=f"memory:{memory.seq}")
 
 
 def stored(real: Services) -> int:
-    return len(real.memories.page(Filter(NOTES), Page(100)).items)
+    return len(real.memories.page(Filter(NOTES), PageRequest(100)).items)
 
 
 def test_same_key_same_body_same_answer(real: Services) -> None:
@@ -49,7 +49,7 @@ def test_same_key_other_body_is_a_conflict_and_other_route_is_not(real: Services
 
 
 def test_a_failed_effect_leaves_the_key_free(real: Services) -> None:
-    def fail() -> Answer:
+    def fail() -> ReceiptAnswer:
         save(real, "half")
         raise ValueError("no")
 

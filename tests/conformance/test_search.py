@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from codexmem.domain.errors import InvalidArgument, Unavailable
-from codexmem.domain.history import By
-from codexmem.domain.memory import Kind, Origin, Status
-from codexmem.domain.query import Seq
-from codexmem.domain.search import MAX_QUERY, Mode, Unit
-from codexmem.search import recipes
-from codexmem.search.recipes import Recipe
-from codexmem.store.database import Database, acting_as
+from codexmem.kernel.model.errors import InvalidArgument, Unavailable
+from codexmem.kernel.model.history import WriteContext
+from codexmem.kernel.model.memory import Kind, Origin, Status
+from codexmem.kernel.model.query import Seq
+from codexmem.kernel.model.search import MAX_QUERY, SearchMode, Unit
+from codexmem.kernel.search import recipes
+from codexmem.kernel.search.recipes import Recipe
+from codexmem.kernel.store.database import Database, acting_as
 from tests._support.searching import ALL, ME, Searched, searched, seqs
 from tests._support.toy_embedder import ToyEmbedder
 
@@ -65,7 +65,7 @@ def test_what_has_no_vectors_yet_is_found_by_its_words(hybrid: Searched) -> None
     hybrid.real.catch_up()
     late = hybrid.write("Something about needles")
     answer = hybrid.search("needles")
-    assert (seqs(answer)[0], answer.mode) == (late.seq, Mode.HYBRID)
+    assert (seqs(answer)[0], answer.mode) == (late.seq, SearchMode.HYBRID)
 
 
 def test_what_has_no_vectors_yet_stands_where_its_words_put_it(hybrid: Searched) -> None:
@@ -95,7 +95,7 @@ def test_meaning_finds_what_words_do_not(hybrid: Searched, monkeypatch: pytest.M
     near, far = hybrid.write("which which which"), hybrid.write("elsewhere entirely")
     hybrid.real.catch_up()
     answer = hybrid.search("which")
-    assert answer.mode is Mode.HYBRID
+    assert answer.mode is SearchMode.HYBRID
     assert answer.sources["lexical"] == 0
     assert seqs(answer)[0] == near.seq
     assert far.seq in seqs(answer)
@@ -340,7 +340,7 @@ def test_the_explanation_adds_up_to_the_score(hybrid: Searched) -> None:
         if embedded:
             hybrid.real.catch_up()
         answer = hybrid.search("how many needle lies", explain=True)
-        assert answer.mode is (Mode.HYBRID if embedded else Mode.LEXICAL)
+        assert answer.mode is (SearchMode.HYBRID if embedded else SearchMode.LEXICAL)
         # A logistic curve: its inverse is the sum, but for what all results of one search share.
         sums = [sum(found.signals.values()) for found in answer.results]
         logits = [math.log(found.score / (1.0 - found.score)) for found in answer.results]
@@ -370,7 +370,7 @@ def test_a_search_for_every_word_finds_what_contains_them_and_nothing_else(hybri
     assert hybrid.found("retry zebra", every_word=True) == []
     assert hybrid.found("支付 zebra", every_word=True) == []
     answer = hybrid.search("retry policy", every_word=True)
-    assert (answer.mode, answer.notes) == (Mode.LEXICAL, ())
+    assert (answer.mode, answer.notes) == (SearchMode.LEXICAL, ())
     assert hybrid.found("retry policy", every_word=True, as_of_ms=hybrid.now()) == [both.seq]
 
 
@@ -385,6 +385,32 @@ def test_a_character_in_common_is_no_word_in_common(store: Searched) -> None:
 # What it says of itself
 
 
+@pytest.mark.parametrize(
+    "query, content",
+    [("staging", "Deploys go through staging first"), ("run", "It ran for hours"), ("caching", "It is cached here")],
+)
+def test_one_word_finds_what_has_it_in_another_form(store: Searched, query: str, content: str) -> None:
+    known = store.write(content)
+    store.write("something else entirely")
+    assert store.found(query) == [known.seq]
+
+
+def test_who_asks_for_a_score_of_0_is_shown_what_does_not_fit_too(store: Searched) -> None:
+    known = store.write("会议定在周三下午")
+    assert store.found("三文鱼怎么做") == []
+    assert store.found("三文鱼怎么做", min_score=0.0) == [known.seq]
+    assert store.found("三文鱼怎么做", min_score=0.0, as_of_ms=store.now()) == [known.seq]
+
+
+def test_with_an_encoder_too_a_score_of_0_shows_what_does_not_fit(
+    hybrid: Searched,
+) -> None:
+    hybrid.write("needle of the haystack")
+    hybrid.real.catch_up()
+    assert hybrid.found("zebra crossing") == []
+    assert len(hybrid.found("zebra crossing", min_score=0.0)) == 1
+
+
 def test_with_nothing_configured_words_alone_answer_and_it_says_so(store: Searched) -> None:
     store.write("a needle")
     answer = store.search("needle")
@@ -397,7 +423,7 @@ def test_with_nothing_configured_words_alone_answer_and_it_says_so(store: Search
 def test_with_an_embedder_both_answer(hybrid: Searched, database: Database) -> None:
     hybrid.write("a needle")
     before = hybrid.search("needle")
-    assert (before.mode, before.notes) == (Mode.LEXICAL, ("nothing here has vectors of this model: words only",))
+    assert (before.mode, before.notes) == (SearchMode.LEXICAL, ("nothing here has vectors of this model: words only",))
     hybrid.real.catch_up()
     answer = hybrid.search("needle")
     assert (answer.mode, answer.notes) == ("hybrid", ())
@@ -410,10 +436,10 @@ def test_an_embedder_that_fails_leaves_words_and_a_reason(hybrid: Searched, embe
     for error in (Unavailable("the server sleeps"), InvalidArgument("the text is too long")):
         embedder.fails = error
         answer = hybrid.search("needle")
-        assert (seqs(answer), answer.mode) == ([made.seq], Mode.LEXICAL)
+        assert (seqs(answer), answer.mode) == ([made.seq], SearchMode.LEXICAL)
         assert answer.notes == (f"no vectors: {error.message}",)
     embedder.fails = None
-    assert hybrid.search("needle").mode is Mode.HYBRID
+    assert hybrid.search("needle").mode is SearchMode.HYBRID
 
 
 def test_a_model_that_answers_with_another_length_leaves_words_and_a_reason(
@@ -423,7 +449,7 @@ def test_a_model_that_answers_with_another_length_leaves_words_and_a_reason(
     hybrid.real.catch_up()
     with searched(database, embedder=ToyEmbedder(dimension=16)) as store:
         answer = store.search("needle")
-    assert (seqs(answer), answer.mode) == ([made.seq], Mode.LEXICAL)
+    assert (seqs(answer), answer.mode) == ([made.seq], SearchMode.LEXICAL)
     assert answer.notes == ("no vectors: toy now answers with vectors of another length than before",)
 
 
@@ -463,7 +489,7 @@ def test_a_list_without_bounds_is_a_mistake(store: Searched, fields: dict[str, A
 
 
 def test_what_a_source_wrote_is_not_found_after_it_is_undone(store: Searched) -> None:
-    by = By("agent", source="session:bad")
+    by = WriteContext("agent", source="session:bad")
     mine = store.write("the true needle")
     store.change(mine, by=by, content="the false needle")
     theirs = store.write("another false needle", by=by)

@@ -7,12 +7,11 @@ from typing import Any
 
 import pytest
 
-from codexmem.domain.history import By, Mode
-from codexmem.domain.memory import Kind, Status
-from codexmem.domain.query import Seq
-from codexmem.domain.search import Mode as FoundBy
-from codexmem.domain.search import Unit
-from codexmem.store.database import Database
+from codexmem.kernel.model.history import Mode, WriteContext
+from codexmem.kernel.model.memory import Kind, Status
+from codexmem.kernel.model.query import Seq
+from codexmem.kernel.model.search import SearchMode, Unit
+from codexmem.kernel.store.database import Database
 from tests._support.searching import ALL, ME, Searched, searched, seqs
 from tests._support.toy_embedder import ToyEmbedder
 
@@ -121,7 +120,7 @@ def test_a_prompt_is_found_though_its_first_version_is_only_its_row(store: Searc
 def test_a_rollback_is_part_of_the_past_too(store: Searched) -> None:
     delta = store.real.history.open_delta("run:1", "learn", ME)
     made = store.write("the true needle")
-    store.change(made, by=By("test", delta=delta.id), content="the false needle")
+    store.change(made, by=WriteContext("test", delta=delta.id), content="the false needle")
     wrong = store.now()
     store.real.history.rollback_delta(delta.id, Mode.STRICT, ME)
     assert store.found("false", as_of_ms=wrong) == [made.seq]
@@ -145,7 +144,7 @@ def test_the_past_is_searched_by_words_and_says_so(store: Searched) -> None:
     store.write("a needle")
     store.real.catch_up()
     answer = store.search("needle", as_of_ms=store.now())
-    assert (answer.mode, answer.notes) == (FoundBy.LEXICAL, ("the past is searched by words only",))
+    assert (answer.mode, answer.notes) == (SearchMode.LEXICAL, ("the past is searched by words only",))
     assert answer.sources == {"past": 1}
 
 
@@ -177,7 +176,7 @@ def test_forgetting_leaves_nothing_to_be_found_now_or_as_of_any_time(store: Sear
 
 
 def test_forgetting_a_source_takes_back_what_it_wrote_into_others(store: Searched) -> None:
-    bad = By("agent", source="session:bad")
+    bad = WriteContext("agent", source="session:bad")
     made = store.write("the true needle")
     store.change(made, by=bad, content="the secret needle")
     spoilt = store.now()

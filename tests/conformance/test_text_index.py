@@ -12,15 +12,15 @@ import sqlalchemy as sa
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from codexmem.domain.memory import MAX_CONTENT, Kind, Memory, Status
-from codexmem.domain.query import Filter
-from codexmem.search import tokens
-from codexmem.store import bm25, texts
-from codexmem.store.database import Database, acting_as
-from codexmem.store.index import Words
-from codexmem.store.postgres import routines
-from codexmem.store.postgres.engine import migration_engine
-from codexmem.store.schema import memory_terms, memory_texts, text_changes, text_counts
+from codexmem.kernel.model.memory import MAX_CONTENT, Kind, Memory, Status
+from codexmem.kernel.model.query import Filter
+from codexmem.kernel.search import tokens
+from codexmem.kernel.store import bm25, texts
+from codexmem.kernel.store.database import Database, acting_as
+from codexmem.kernel.store.index import IndexedTokens
+from codexmem.kernel.store.postgres import routines
+from codexmem.kernel.store.postgres.engine import migration_engine
+from codexmem.kernel.store.schema import memory_terms, memory_texts, text_changes, text_counts
 from tests._support.texts import ALL, Texts, sentence, seqs, words_of
 
 KINDS = frozenset(Kind)
@@ -120,10 +120,10 @@ def test_indexing_a_version_again_changes_nothing_but_its_words(real: Texts) -> 
     memory = real.add("old spelling")
     other = real.add("something else")
     real.fold()
-    real.index.put(memory, Words((), tuple(tokens.words("new spelling"))))
+    real.index.put(memory, IndexedTokens((), tuple(tokens.words("new spelling"))))
     assert (real.found("old"), real.found("new")) == ([], [memory.seq])
     assert real.found_past("spelling", 10_000) == [(memory.seq, 1)]
-    _assert_statistics(real, {memory.seq: Words((), ("new", "spell")), other.seq: words_of(other)})
+    _assert_statistics(real, {memory.seq: IndexedTokens((), ("new", "spell")), other.seq: words_of(other)})
 
 
 def test_the_past_is_searched_as_it_was(real: Texts) -> None:
@@ -194,7 +194,7 @@ def test_erasing_leaves_nothing_behind(real: Texts) -> None:
     _assert_statistics(real, {kept.seq: words_of(kept)})
 
 
-def _assert_statistics(real: Texts, present: dict[int, Words]) -> None:
+def _assert_statistics(real: Texts, present: dict[int, IndexedTokens]) -> None:
     """How common each word is, exactly, after folding."""
     real.fold(2)
     bags = [bm25.counted(words, []) for words in present.values()]
@@ -358,7 +358,7 @@ def test_writers_and_folding_do_not_disturb_each_other(real: Texts, tenant: str)
 @given(document=st.text(max_size=80), query=st.text(max_size=80))
 def test_any_text_is_a_document_and_a_query(real: Texts, document: str, query: str) -> None:
     memory = real.add("x")
-    words = Words(tuple(tokens.words(query)), tuple(tokens.words(document)))
+    words = IndexedTokens(tuple(tokens.words(query)), tuple(tokens.words(document)))
     real.index.put(memory, words)
     assert isinstance(real.found(query), list)
     # Whatever was indexed is found by its own words.
@@ -371,7 +371,7 @@ def test_any_text_is_a_document_and_a_query(real: Texts, document: str, query: s
 @given(token=st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=40))
 def test_any_token_is_one_token(real: Texts, token: str) -> None:
     memory = real.add("x")
-    real.index.put(memory, Words((), (token, "other")))
+    real.index.put(memory, IndexedTokens((), (token, "other")))
     assert memory.seq in [hit.seq for hit in real.index.find([token], ALL, limit=1000)]
     assert memory.seq not in [hit.seq for hit in real.index.find([token + "z", "z" + token], ALL, limit=1000)]
     real.erase(memory)

@@ -9,17 +9,17 @@ from typing import Any
 
 import pytest
 
-from codexmem.domain.attrs import NoteAttrs, ObservationAttrs
-from codexmem.domain.errors import Unavailable
-from codexmem.domain.ids import mint
-from codexmem.domain.memory import Draft, Kind, Memory, Origin, State, Status
-from codexmem.domain.query import Filter
-from codexmem.embed.model import unit
-from codexmem.store.database import Database, acting_as
-from codexmem.store.index import Vectors
-from codexmem.store.keeping import KeptVectors
-from codexmem.store.memories import Memories
-from codexmem.store.vector_table import TableVectors
+from codexmem.kernel.embed.model import unit
+from codexmem.kernel.model.attrs import NoteAttrs, ObservationAttrs
+from codexmem.kernel.model.errors import Unavailable
+from codexmem.kernel.model.ids import mint
+from codexmem.kernel.model.memory import Kind, Memory, MemoryDraft, Origin, State, Status
+from codexmem.kernel.model.query import Filter
+from codexmem.kernel.store.database import Database, acting_as
+from codexmem.kernel.store.index import Vectors
+from codexmem.kernel.store.memories import MemoryTable
+from codexmem.kernel.store.vector_table import TableVectors
+from codexmem.kernel.store.writable_index import WritableVectorIndex
 from tests._support import vectors as support
 from tests._support.chroma import ChromaServer
 
@@ -29,7 +29,7 @@ ALL = frozenset(Kind)
 
 
 @pytest.fixture(params=["table", "chroma", "hybrid"])
-def index(request: pytest.FixtureRequest, database: Database, chroma_server: ChromaServer) -> KeptVectors:
+def index(request: pytest.FixtureRequest, database: Database, chroma_server: ChromaServer) -> WritableVectorIndex:
     return support.build(request.param, database, chroma_server.url)
 
 
@@ -43,13 +43,13 @@ Remember = Callable[..., Memory]
 
 @pytest.fixture
 def remember(database: Database) -> Remember:
-    table = Memories(database)
+    table = MemoryTable(database)
 
     def insert(*, kind: Kind = Kind.NOTE, created_ms: int = 1_000, session: str | None = None,
                concepts: tuple[str, ...] = (), **state: Any) -> Memory:  # fmt: skip
         attrs = ObservationAttrs(concepts=concepts) if concepts else NoteAttrs()
         kind = Kind.OBSERVATION if concepts else kind
-        draft = Draft(kind, State(content="x", attrs=attrs, **state), Origin.AGENT, session=session,
+        draft = MemoryDraft(kind, State(content="x", attrs=attrs, **state), Origin.AGENT, session=session,
                       created_ms=created_ms)  # fmt: skip
         return table.insert(draft, id=mint(kind), source=None, now_ms=created_ms)
 
@@ -66,11 +66,13 @@ def vectors(memory: Memory, *parts: bytes, version: int | None = None) -> Vector
     return Vectors(memory.seq, state.project, memory.kind.value, version or memory.version, parts)
 
 
-def found(index: KeptVectors, vector: bytes, wanted: Filter, limit: int = 10) -> list[int]:
+def found(index: WritableVectorIndex, vector: bytes, wanted: Filter, limit: int = 10) -> list[int]:
     return [hit.seq for hit in index.find(M, vector, wanted, limit=limit)]
 
 
-def test_the_nearest_come_first_each_memory_once_by_its_best_part(index: KeptVectors, remember: Remember) -> None:
+def test_the_nearest_come_first_each_memory_once_by_its_best_part(
+    index: WritableVectorIndex, remember: Remember
+) -> None:
     one, two, three = remember(), remember(), remember()
     index.put(M, [vectors(one, at(2.0), at(0.2)), vectors(two, at(0.1), at(3.0), at(0.5)), vectors(three, at(1.0))])
     hits = index.find(M, at(0.0), Filter(ALL), limit=10)
@@ -79,7 +81,7 @@ def test_the_nearest_come_first_each_memory_once_by_its_best_part(index: KeptVec
     assert found(index, at(0.0), Filter(ALL), limit=1) == [two.seq]
 
 
-def test_models_never_mix(index: KeptVectors, remember: Remember) -> None:
+def test_models_never_mix(index: WritableVectorIndex, remember: Remember) -> None:
     one, two = remember(), remember()
     index.put(M, [vectors(one, at(0.0))])
     index.put("another", [vectors(two, unit([1.0] * 24))])
@@ -89,7 +91,7 @@ def test_models_never_mix(index: KeptVectors, remember: Remember) -> None:
     assert index.find("none", at(0.0), Filter(ALL), limit=5) == []
 
 
-def test_every_field_of_a_filter_is_honoured(index: KeptVectors, remember: Remember) -> None:
+def test_every_field_of_a_filter_is_honoured(index: WritableVectorIndex, remember: Remember) -> None:
     plain = remember()
     kind = remember(concepts=("wal",))
     project = remember(project="app")
@@ -119,7 +121,7 @@ def test_every_field_of_a_filter_is_honoured(index: KeptVectors, remember: Remem
     assert which(priority_min=2) == visible - {core.seq}
 
 
-def test_what_passes_is_found_behind_hundreds_that_do_not(index: KeptVectors, remember: Remember) -> None:
+def test_what_passes_is_found_behind_hundreds_that_do_not(index: WritableVectorIndex, remember: Remember) -> None:
     hidden = [remember(status=Status.ARCHIVED) for _ in range(400)]
     index.put(M, [vectors(memory, at(0.001 * number)) for number, memory in enumerate(hidden)])
     shown = [remember() for _ in range(5)]
@@ -127,7 +129,7 @@ def test_what_passes_is_found_behind_hundreds_that_do_not(index: KeptVectors, re
     assert found(index, at(0.0), Filter(ALL), limit=5) == [memory.seq for memory in shown]
 
 
-def test_putting_again_replaces_and_leaves_no_part_of_before(index: KeptVectors, remember: Remember) -> None:
+def test_putting_again_replaces_and_leaves_no_part_of_before(index: WritableVectorIndex, remember: Remember) -> None:
     memory = remember()
     index.put(M, [vectors(memory, at(0.0), at(0.1), at(0.2))])
     assert index.versions(M, [memory.seq]) == {memory.seq: 1}
@@ -141,7 +143,7 @@ def test_putting_again_replaces_and_leaves_no_part_of_before(index: KeptVectors,
     assert index.versions(M, [memory.seq]) == {}
 
 
-def test_near_ranks_exactly_what_it_is_asked_about(index: KeptVectors, remember: Remember) -> None:
+def test_near_ranks_exactly_what_it_is_asked_about(index: WritableVectorIndex, remember: Remember) -> None:
     memories = [remember() for _ in range(30)]
     index.put(M, [vectors(memory, at(0.1 * n), at(0.1 * n + 0.05)) for n, memory in enumerate(memories)])
     asked = [memory.seq for memory in memories[::3]]
@@ -153,7 +155,7 @@ def test_near_ranks_exactly_what_it_is_asked_about(index: KeptVectors, remember:
 
 
 def test_dropping_leaves_nothing_behind_whatever_the_model(
-    index: KeptVectors, remember: Remember, database: Database
+    index: WritableVectorIndex, remember: Remember, database: Database
 ) -> None:
     gone, kept = remember(), remember()
     for model in (M, "former"):
@@ -167,7 +169,7 @@ def test_dropping_leaves_nothing_behind_whatever_the_model(
         assert index.count(model) == 1
 
 
-def test_a_model_is_forgotten_step_by_step(index: KeptVectors, remember: Remember) -> None:
+def test_a_model_is_forgotten_step_by_step(index: WritableVectorIndex, remember: Remember) -> None:
     memories = [remember() for _ in range(7)]
     index.put("former", [vectors(memory, at(0.0), at(0.1)) for memory in memories])
     index.put(M, [vectors(memory, at(0.0)) for memory in memories])
@@ -179,7 +181,7 @@ def test_a_model_is_forgotten_step_by_step(index: KeptVectors, remember: Remembe
     assert index.forget_model("never", limit=3) == 0
 
 
-def test_tenants_never_meet(index: KeptVectors, remember: Remember) -> None:
+def test_tenants_never_meet(index: WritableVectorIndex, remember: Remember) -> None:
     mine = remember()
     index.put(M, [vectors(mine, at(0.0))])
     with acting_as("vectors-stranger"):
@@ -195,10 +197,10 @@ def test_tenants_never_meet(index: KeptVectors, remember: Remember) -> None:
 
 def test_what_was_erased_meanwhile_stays_erased(in_table: TableVectors, remember: Remember, database: Database) -> None:
     gone, kept = remember(), remember()
-    Memories(database).erase([gone.seq])
+    MemoryTable(database).erase([gone.seq])
     in_table.put(M, [vectors(gone, at(0.0)), vectors(kept, at(0.1))])
     assert found(in_table, at(0.0), Filter(ALL)) == [kept.seq]
-    Memories(database).erase([kept.seq])
+    MemoryTable(database).erase([kept.seq])
     assert in_table.count(M) == 0
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from codexmem.embed.model import Embedder
+from codexmem.kernel.embed.model import Embedder
 from tests._support import encoder as encoders
 from tests._support.server import Server, create_key
 

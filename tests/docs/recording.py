@@ -170,7 +170,7 @@ def _programs(folder: Path, installation: Installation) -> Path:
     """Our command and Codex under their names."""
     programs = folder / "bin"
     programs.mkdir()
-    for name, module in (("codexmem", "codexmem.cli"), ("codexmem-hook", "codexmem.clients.hook")):
+    for name, module in (("codexmem", "codexmem.cli"), ("codexmem-hook", "codexmem.hook")):
         path = programs / name
         path.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m {module} "$@"\n')
         path.chmod(0o755)

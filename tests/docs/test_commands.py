@@ -5,19 +5,19 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
 
-from codexmem.clients.hook.events import PATHS
+from codexmem.hook.events import PATHS
+from tests._support import warm
 from tests._support.claude_mem import small
 from tests._support.postgres import PostgresServer
 from tests.agents import guide
 from tests.docs.blocks import RUN, blocks, compared, typed
 from tests.docs.pages import ROOT, Page, pages
 from tests.docs.terminal import Failed, Terminal
-from tests.docs.warm import warmed
 
 READMES = [Page("README.md", "en", ROOT / "README.md"), Page("README.md", "zh", ROOT / "README.zh.md")]
 RUNNABLE = [page for page in [*READMES, *pages()] if any(block.is_run for block in blocks(page.text))]
@@ -50,10 +50,9 @@ PREPARED: Mapping[str, Callable[[Path], None]] = {"import.md": _claude_mem}
 
 
 @pytest.fixture(scope="module")
-def programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def programs() -> Path:
     """Our programs, loaded once."""
-    with warmed(tmp_path_factory.mktemp("warm")) as folder:
-        yield folder
+    return warm.programs()
 
 
 @pytest.mark.parametrize(
@@ -91,6 +90,7 @@ def _typed_into(terminal: Terminal, page: Page) -> None:
 NOT_RUN = {
     "codecli.md": "needs Codex and Qwen Code with a model; tests/agents runs both",
     "deploy.md": "needs a container engine or a cluster; `just trial-container` runs the program without",
+    "effect.md": "needs public question sets, which are not part of the project",
     "operations.md": "it streams until it is interrupted; tests/events reads such streams",
     "releasing.md": "it builds, asks a registry and takes minutes; the gate runs the parts that are quick",
     "retrieval.md": "needs public question sets, which are not part of the project",

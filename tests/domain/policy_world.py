@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import Any
 
-from codexmem.domain.tool_access import Risk, ToolRequest
+from codexmem.kernel.model.tool_access import Risk, ToolRequest
 from tests.domain.policy_reference import (
     CLASSES,
     KnownCommand,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from codexmem.domain import address
-from codexmem.domain.errors import InvalidArgument
+from codexmem.kernel.model import address
+from codexmem.kernel.model.errors import InvalidArgument
 
 
 @pytest.mark.parametrize(

@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 
-from codexmem.domain.audit import chain as audit
-from codexmem.domain.audit import row as audit_row
-from codexmem.domain.tool_access import Cause, Decision, Risk, ToolRequest, Verdict
+from codexmem.audit import chain as audit
+from codexmem.audit import row as audit_row
+from codexmem.kernel.model.tool_access import Cause, Risk, ToolDecision, ToolRequest, Verdict
 
 KEY = b"k" * 32
 SECRET = "sk-proj-abcdefghijklmnopqrstuvwxyz0123456789ABCD"
 
 
-def recorded(request: ToolRequest, decision: Decision | None = None) -> dict[str, Any]:
-    decision = decision or Decision(Verdict.DENY, "no", "deny[0]", cause=Cause.RULE_DENIES, argument_hash="ab")
+def recorded(request: ToolRequest, decision: ToolDecision | None = None) -> dict[str, Any]:
+    decision = decision or ToolDecision(Verdict.DENY, "no", "deny[0]", cause=Cause.RULE_DENIES, argument_hash="ab")
     fields = audit_row.request_fields(request, decision, Risk.EXECUTE, KEY)
     line, _ = audit.sealed(audit_row.stamped(fields, 1_767_225_600_123, "run-1", "项目"), 1, audit.GENESIS, KEY)
     assert line.count(b"\n") == 1
@@ -52,7 +52,7 @@ def test_a_result_has_the_contracts_fields() -> None:
     ],
 )  # fmt: skip
 def test_no_secret_is_recorded(request_: ToolRequest) -> None:
-    decision = Decision(Verdict.ASK, f"because {SECRET}", argument_hash="ab")
+    decision = ToolDecision(Verdict.ASK, f"because {SECRET}", argument_hash="ab")
     text = json.dumps(recorded(request_, decision))
     assert SECRET[:20] not in text
     assert "hunter2" not in text
@@ -73,7 +73,7 @@ def test_whatever_the_arguments_are_the_row_is_one_short_line(value: object) -> 
 
 
 def test_the_hash_of_the_arguments_cannot_be_found_by_trying_without_the_key() -> None:
-    decision = Decision(Verdict.ALLOW, "", argument_hash="ab")
+    decision = ToolDecision(Verdict.ALLOW, "", argument_hash="ab")
     request = ToolRequest("x")
     one, two = (audit_row.request_fields(request, decision, None, key) for key in (KEY, b"other"))
     assert one["arguments_hash"] != two["arguments_hash"]

@@ -10,9 +10,9 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
-from codexmem.domain.memory import Status
-from codexmem.domain.qa import belief
-from codexmem.domain.qa.belief import HALF_LIFE_MS, MAX_EVIDENCE, PRIOR_STRENGTH, Belief, Signal
+from codexmem.kernel.model.memory import Status
+from codexmem.qa.model import belief
+from codexmem.qa.model.belief import HALF_LIFE_MS, MAX_EVIDENCE, PRIOR_STRENGTH, Belief, Signal
 
 NOW = 1_770_000_000_000
 TOLERANCE = 1e-9

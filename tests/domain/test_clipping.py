@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codexmem.domain.clipping import LEFT_OUT, MAX_TEXT, clip, clip_value
+from codexmem.kernel.model.clipping import LEFT_OUT, MAX_TEXT, clip, clip_value
 
 
 def test_a_short_text_is_left_alone() -> None:

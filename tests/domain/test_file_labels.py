@@ -6,8 +6,8 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
-from codexmem.domain.attrs import ObservationAttrs
-from codexmem.domain.file_labels import file_labels, label_beginnings
+from codexmem.kernel.model.attrs import ObservationAttrs
+from codexmem.kernel.model.file_labels import file_labels, label_beginnings
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from codexmem.domain.gatekeeper import judging as gatekeeper
-from codexmem.domain.gatekeeper import sentences as gatekeeper_sentences
-from codexmem.domain.gatekeeper.judging import Outcome, distil, judge
+from codexmem.qa.gatekeeper import judging as gatekeeper
+from codexmem.qa.gatekeeper import sentences as gatekeeper_sentences
+from codexmem.qa.gatekeeper.judging import GatekeeperOutcome, distil, judge
 from tests.domain.turns import Turn
 from tests.domain.turns.hard import HARD
 from tests.domain.turns.held_out import HELD_OUT
@@ -21,12 +21,12 @@ from tests.domain.turns.tuning import TUNING
 GOOD, GOOD_ZH = TUNING[0], TUNING[12]
 
 
-def judged(turn: Turn, **more: object) -> Outcome:
+def judged(turn: Turn, **more: object) -> GatekeeperOutcome:
     given = {"top_score": None, "min_score": 0.2, "mode": "hard", **more}
     return judge(turn.question, turn.answer, **given)  # type: ignore[arg-type]
 
 
-def broken(outcome: Outcome) -> list[str]:
+def broken(outcome: GatekeeperOutcome) -> list[str]:
     return [rule.name for rule in outcome.rules if not rule.passed]
 
 
@@ -242,7 +242,6 @@ HOSTILE = [
 ]  # fmt: skip
 
 
-@pytest.mark.clock
 def test_no_hostile_turn_takes_long() -> None:
     slow = []
     for unit in HOSTILE:

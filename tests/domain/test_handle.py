@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from codexmem.domain import handle
-from codexmem.domain.errors import InvalidArgument
-from codexmem.domain.memory import ATTRS, Kind, Memory, Origin, State
-from codexmem.domain.query import Handle, Id, Seq, Uri
+from codexmem.kernel.model import handle
+from codexmem.kernel.model.errors import InvalidArgument
+from codexmem.kernel.model.memory import ATTRS, Kind, Memory, Origin, State
+from codexmem.kernel.model.query import Handle, Id, Seq, Uri
 
 ALL = frozenset(Kind)
 

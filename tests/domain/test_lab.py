@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codexmem.domain.errors import InvalidArgument
-from codexmem.domain.event import RETENTION_MS, TRACED, EventType
-from codexmem.domain.lab import ENDED, MOVES, BatchStatus, RunStatus, ending, kept_extra, sources
+from codexmem.kernel.model.errors import InvalidArgument
+from codexmem.kernel.model.event import RETENTION_MS, TRACED, EventType
+from codexmem.lab.model import ENDED, MOVES, BatchStatus, RunStatus, ending, kept_extra, sources
 
 # The list of contract 002 §2.7.1, word for word.
 CONTRACT = [

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from codexmem.domain.attrs import LessonAttrs, NoteAttrs
-from codexmem.domain.lesson import LessonType, Proposal, attrs_of, is_a_persons, likeness, nearest, opposed, same
-from codexmem.domain.memory import Kind, Memory, Origin, State
+from codexmem.kernel.model.attrs import LessonAttrs, NoteAttrs
+from codexmem.kernel.model.memory import Kind, Memory, Origin, State
+from codexmem.lab.lesson_model import LessonType, Proposal, attrs_of, is_a_persons, likeness, nearest, opposed, same
 
 
 def lesson(content: str, title: str = "", **attrs: object) -> Memory:

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codexmem.domain import address
-from codexmem.domain.memory import MAX_LABEL
-from codexmem.domain.mentions import MAX_MENTIONS, mention_label, mentions_in, without_mentions
+from codexmem.kernel.model import address
+from codexmem.kernel.model.memory import MAX_LABEL
+from codexmem.kernel.model.mentions import MAX_MENTIONS, mention_label, mentions_in, without_mentions
 
 
 @pytest.mark.parametrize("text, found", [

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from codexmem.domain import note
-from codexmem.domain.attrs import NoteAttrs
-from codexmem.domain.errors import InvalidArgument
-from codexmem.domain.memory import State, Status
-from codexmem.domain.note import Edit
+from codexmem.kernel.model import note
+from codexmem.kernel.model.attrs import NoteAttrs
+from codexmem.kernel.model.errors import InvalidArgument
+from codexmem.kernel.model.memory import State, Status
+from codexmem.kernel.model.note import NoteEdit
 
 BEFORE = note.fit(State("one\ntwo", NoteAttrs(), uris=("a://x",)), "when deploying")
 
@@ -21,20 +21,20 @@ BEFORE = note.fit(State("one\ntwo", NoteAttrs(), uris=("a://x",)), "when deployi
 ])  # fmt: skip
 def test_an_edit_is_one_way_and_whole(wrong: dict[str, object]) -> None:
     with pytest.raises(InvalidArgument):
-        Edit(**wrong)  # type: ignore[arg-type]
+        NoteEdit(**wrong)  # type: ignore[arg-type]
 
 
 def test_every_way_of_changing() -> None:
-    assert Edit(old_string="two", new_string="二").apply(BEFORE).content == "one\n二"
-    assert Edit(content="three", append=True).apply(BEFORE).content == "one\ntwo\nthree"
-    assert Edit(content="见 b://y").apply(BEFORE).attrs == NoteAttrs("when deploying", ("b://y",))
-    changed = Edit(priority=0, disclosure=" 总是\n ").apply(BEFORE)
+    assert NoteEdit(old_string="two", new_string="二").apply(BEFORE).content == "one\n二"
+    assert NoteEdit(content="three", append=True).apply(BEFORE).content == "one\ntwo\nthree"
+    assert NoteEdit(content="见 b://y").apply(BEFORE).attrs == NoteAttrs("when deploying", ("b://y",))
+    changed = NoteEdit(priority=0, disclosure=" 总是\n ").apply(BEFORE)
     assert (changed.content, changed.priority, note.disclosure_of(changed)) == ("one\ntwo", 0, "总是")
 
 
 def test_a_change_is_told_without_its_secrets() -> None:
     token = "ghp_" + "a1B2" * 9
-    told = Edit(old_string="two", new_string=f"token {token}", priority=1).told()
+    told = NoteEdit(old_string="two", new_string=f"token {token}", priority=1).told()
     assert told.startswith('patched "two" to "')
     assert "set priority 1" in told
     assert token not in told

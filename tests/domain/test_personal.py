@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codexmem.domain.redaction import LEVELS, kinds_in, redact, redact_value
+from codexmem.kernel.model.redaction import LEVELS, kinds_in, redact, redact_value
 
 EMAILS = {
     "write to zhang.wei@corp-mail.cn please": "write to [REDACTED:email] please",
@@ -102,17 +102,18 @@ def test_masking_twice_is_masking_once(pieces: list[str], level: str) -> None:
     assert redact(once, level=level) == once
 
 
+@pytest.mark.process
 def test_hooks_do_not_load_it() -> None:
     import subprocess
     import sys
     from pathlib import Path
 
-    from codexmem.domain import redaction
+    from codexmem.kernel.model import redaction
 
     code = (
-        "import sys; from codexmem.domain.redaction import redact\n"
+        "import sys; from codexmem.kernel.model.redaction import redact\n"
         "redact('dana@acme.io password=hunter22 https://a:b1@c +49 151 23456789')\n"
-        "sys.exit('codexmem.domain.personal' in sys.modules)"
+        "sys.exit('codexmem.kernel.model.pii' in sys.modules)"
     )
-    source = str(Path(redaction.__file__).parents[2])
+    source = str(Path(redaction.__file__).parents[3])
     assert subprocess.run([sys.executable, "-S", "-c", code], check=False, env={"PYTHONPATH": source}).returncode == 0

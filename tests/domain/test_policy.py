@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from codexmem.domain.errors import InvalidArgument
-from codexmem.domain.policy.deciding import Policy
-from codexmem.domain.policy.paths import Around
-from codexmem.domain.policy.rules import BUILT_IN
-from codexmem.domain.tool_access import Cause, Risk, ToolRequest, Verdict, argument_hash
+from codexmem.codecli.policy.deciding import Policy
+from codexmem.codecli.policy.paths import Around
+from codexmem.codecli.policy.rules import BUILT_IN
+from codexmem.kernel.model.errors import InvalidArgument
+from codexmem.kernel.model.tool_access import Cause, Risk, ToolRequest, Verdict, argument_hash
 
 HERE = Around("/shop", "/home/u")
 ALLOW, DENY, ASK = Verdict.ALLOW, Verdict.DENY, Verdict.ASK

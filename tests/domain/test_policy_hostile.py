@@ -6,9 +6,9 @@ import time
 
 import pytest
 
-from codexmem.domain.policy.deciding import Policy
-from codexmem.domain.policy.paths import Around
-from codexmem.domain.tool_access import ToolRequest
+from codexmem.codecli.policy.deciding import Policy
+from codexmem.codecli.policy.paths import Around
+from codexmem.kernel.model.tool_access import ToolRequest
 
 SIZE = 24 * 1024
 HOSTILE = {

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from codexmem.domain.policy.deciding import Policy
-from codexmem.domain.policy.paths import Around
-from codexmem.domain.tool_access import ToolRequest, Verdict
+from codexmem.codecli.policy.deciding import Policy
+from codexmem.codecli.policy.paths import Around
+from codexmem.kernel.model.tool_access import ToolRequest, Verdict
 
 AROUND = Around("/shop", "/home/me")
 DENIED = Policy.parse(

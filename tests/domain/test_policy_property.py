@@ -6,9 +6,9 @@ from collections import Counter
 
 import pytest
 
-from codexmem.domain.policy.deciding import Policy
-from codexmem.domain.policy.paths import Around
-from codexmem.domain.tool_access import Verdict
+from codexmem.codecli.policy.deciding import Policy
+from codexmem.codecli.policy.paths import Around
+from codexmem.kernel.model.tool_access import Verdict
 from tests.domain.policy_reference import CLASSES, verdict
 from tests.domain.policy_world import HOME, World, resolve
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codexmem.domain import privacy
+from codexmem.kernel.model import privacy
 
 CASES = {
     "nothing private": ("the port is 8123", "the port is 8123"),

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from codexmem.domain.project import UNNAMED, identity, normalised, origin
+from codexmem.kernel.model.project import UNNAMED, identity, normalised, origin
 
 
 def disk(path: str) -> str | None:

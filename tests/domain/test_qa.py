@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import math
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from codexmem.domain.attrs import QaAttrs
-from codexmem.domain.memory import Status
-from codexmem.domain.qa import items as qa
-from codexmem.domain.qa import relevance as qa_relevance
-from codexmem.domain.qa import words as qa_words
-from codexmem.domain.qa.answers import Agreement, compare
-from codexmem.domain.qa.validation import Trial, Unfit, trial
-from codexmem.domain.qa.words import Likeness, likeness, words
+from codexmem.kernel.model import qa_words
+from codexmem.kernel.model.attrs import QaAttrs
+from codexmem.kernel.model.memory import Status
+from codexmem.kernel.model.qa_words import Likeness, likeness, words
+from codexmem.qa.model import items as qa
+from codexmem.qa.model.answers import Agreement, compare
+from codexmem.qa.model.validation import AnswerTrial, UnprocessableReport, trial
 
 SAME = [
     ("How do I rotate the signing key of the gateway?", "How can we rotate the gateway's signing keys?"),
@@ -128,69 +125,26 @@ def test_what_says_something_else_altogether_differs() -> None:
     assert compare("", "something") is Agreement.DIFFERS
 
 
-def _read(question: str, answer: str = "") -> qa_relevance.Read:
-    return qa_relevance.read([question], [], "", answer)
-
-
-def test_the_question_itself_fits_best_and_what_has_nothing_to_do_with_it_not_at_all() -> None:
-    item = _read("How do I rotate the signing key of the gateway?", "Run gatewayctl rotate.")
-    queries = [
-        "How do I rotate the signing key of the gateway?",
-        "the gateway's signing key expired",
-        "capital of France",
-    ]
-    exact, loose, unrelated = (qa_relevance.fits(query, [item], [None])[0] for query in queries)
-    assert exact == qa_relevance.CERTAIN
-    assert 0.2 < loose < exact
-    assert unrelated == 0.0
-    chinese = _read("如何清理构建缓存？")
-    assert qa_relevance.fits("怎么把构建的缓存清掉", [chinese], [None])[0] > 0.2
-    assert qa_relevance.fits("今天天气怎么样", [chinese], [None])[0] == 0.0
-
-
-def test_a_question_inside_a_long_query_is_seen() -> None:
-    item = _read("How do I rotate the signing key of the gateway?")
-    query = (
-        "In src/gateway/keys.py the tests fail since yesterday. " * 10 + "Please rotate the signing key of the gateway."
-    )
-    assert qa_relevance.fits(query, [item], [None])[0] > 0.5
-
-
-def test_meaning_raises_what_words_say_and_never_lowers_it() -> None:
-    item = _read("如何清理构建缓存？")
-    by_words, near, far = qa_relevance.fits("how to clear the build cache", [item] * 3, [None, 0.6, 0.05])
-    assert by_words == far == 0.0
-    assert 0.2 < near <= 0.6
-    assert qa_relevance.fits("x", [item], [math.nan]) == [0.0]
-
-
-def test_rare_words_count_more_than_common_ones() -> None:
-    items = [_read(f"How do I configure {name}?") for name in ("redis", "kafka", "nginx", "vite", "celery", "git")]
-    fits = qa_relevance.fits("configure kafka", items, [None] * len(items))
-    assert fits[1] == qa_relevance.CERTAIN
-    assert max(fits[:1] + fits[2:]) < 0.3
-
-
 @pytest.mark.parametrize(
     "fields, expected",
     [
-        ({"success": True}, Trial(True, 1.0, False)),
-        ({"success": False, "strength": 0.5}, Trial(False, 0.5, False)),
-        ({"result": "pass"}, Trial(True, 1.0, False)),
-        ({"result": " OK. "}, Trial(True, 1.0, False)),
-        ({"result": "通过"}, Trial(True, 1.0, False)),
-        ({"result": "失败！"}, Trial(False, 1.0, False)),
-        ({"result": "failed", "success": False}, Trial(False, 1.0, False)),
-        ({"result": "skipped"}, Trial(None, 1.0, False)),
-        ({"result": "未知", "success": True}, Trial(True, 1.0, False)),
-        ({"success": True, "strong": True}, Trial(True, 1.0, True)),
-        ({"success": True, "strength": "strong"}, Trial(True, 1.0, True)),
-        ({"success": True, "strength": "strong", "strong": False}, Trial(True, 1.0, False)),
-        ({"success": True, "strength": "弱"}, Trial(True, 0.5, False)),
-        ({"success": True, "strength": "0.25"}, Trial(True, 0.25, False)),
+        ({"success": True}, AnswerTrial(True, 1.0, False)),
+        ({"success": False, "strength": 0.5}, AnswerTrial(False, 0.5, False)),
+        ({"result": "pass"}, AnswerTrial(True, 1.0, False)),
+        ({"result": " OK. "}, AnswerTrial(True, 1.0, False)),
+        ({"result": "通过"}, AnswerTrial(True, 1.0, False)),
+        ({"result": "失败！"}, AnswerTrial(False, 1.0, False)),
+        ({"result": "failed", "success": False}, AnswerTrial(False, 1.0, False)),
+        ({"result": "skipped"}, AnswerTrial(None, 1.0, False)),
+        ({"result": "未知", "success": True}, AnswerTrial(True, 1.0, False)),
+        ({"success": True, "strong": True}, AnswerTrial(True, 1.0, True)),
+        ({"success": True, "strength": "strong"}, AnswerTrial(True, 1.0, True)),
+        ({"success": True, "strength": "strong", "strong": False}, AnswerTrial(True, 1.0, False)),
+        ({"success": True, "strength": "弱"}, AnswerTrial(True, 0.5, False)),
+        ({"success": True, "strength": "0.25"}, AnswerTrial(True, 0.25, False)),
     ],
 )
-def test_a_report_is_read_by_all_of_its_fields(fields: dict[str, object], expected: Trial) -> None:
+def test_a_report_is_read_by_all_of_its_fields(fields: dict[str, object], expected: AnswerTrial) -> None:
     given: dict[str, object] = {"success": None, "result": None, "strength": None, "strong": None, **fields}
     assert trial(**given) == expected  # type: ignore[arg-type]
 
@@ -212,7 +166,7 @@ def test_a_report_is_read_by_all_of_its_fields(fields: dict[str, object], expect
 )  # fmt: skip
 def test_a_report_that_contradicts_itself_or_says_nothing_is_refused(fields: dict[str, object], said: str) -> None:
     given: dict[str, object] = {"success": None, "result": None, "strength": None, "strong": None, **fields}
-    with pytest.raises(Unfit, match=said):
+    with pytest.raises(UnprocessableReport, match=said):
         trial(**given)  # type: ignore[arg-type]
 
 

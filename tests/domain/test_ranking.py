@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from codexmem.domain import ranking
-from codexmem.domain.ranking import EXPLAINED, MAX_CHARS, Placed, Ranking
+from codexmem.kernel.model import ranking
+from codexmem.kernel.model.ranking import EXPLAINED, MAX_CHARS, Placed, Ranking
 
 
 def test_places_and_shares_come_back_as_they_were() -> None:

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codexmem.domain import redaction, secret_forms, secret_labels, secret_tokens
-from codexmem.domain.redaction import redact, redact_value
+from codexmem.kernel.model import redaction, secret_forms, secret_labels, secret_tokens
+from codexmem.kernel.model.redaction import redact, redact_value
 from tests.domain.secrets_made_up import SHAPES, made
 
 
@@ -273,19 +273,20 @@ def test_a_rule_that_is_not_loaded_cannot_match() -> None:
         assert mark in redaction._FORM_MARKS, mark
 
 
+@pytest.mark.process
 def test_plain_text_loads_no_rules_and_no_regular_expressions() -> None:
     import subprocess
     import sys
 
     code = (
-        "import sys; from codexmem.domain.redaction import redact, redact_value\n"
+        "import sys; from codexmem.kernel.model.redaction import redact, redact_value\n"
         "redact_value({'tool': 'Bash', 'input': {'command': 'ls -la src'}, 'response': 'a.py  b.py\\n' * 50})\n"
-        "loaded = {'re', 'typing', 'dataclasses', 'enum', 'codexmem.domain.secret_labels'} & set(sys.modules)\n"
+        "loaded = {'re', 'typing', 'dataclasses', 'enum', 'codexmem.kernel.model.secret_labels'} & set(sys.modules)\n"
         "redact('password=hunter22 https://a:b1@c')\n"
         "sys.exit(repr(loaded | {'re', 'typing', 'enum'} & set(sys.modules)) if loaded or 're' in sys.modules else 0)"
     )
     done = subprocess.run([sys.executable, "-S", "-c", code], capture_output=True, text=True, check=False, env={
-        "PYTHONPATH": str(__import__("pathlib").Path(redaction.__file__).parents[2])
+        "PYTHONPATH": str(__import__("pathlib").Path(redaction.__file__).parents[3])
     })  # fmt: skip
     assert done.returncode == 0, done.stderr
 
@@ -319,8 +320,8 @@ def test_a_text_of_labels_alone_is_given_up() -> None:
 def test_ordinary_text_is_fast() -> None:
     from pathlib import Path
 
-    from codexmem import services
+    from codexmem.kernel import store
 
-    text = "\n".join(path.read_text() for path in Path(services.__file__).parent.glob("*.py")) * 4
+    text = "\n".join(path.read_text() for path in Path(store.__file__).parent.glob("*.py")) * 4
     assert len(text) > 200_000
     assert len(text) / min(seconds(lambda: redact(text)) for _ in range(3)) > 1_000_000  # characters a second

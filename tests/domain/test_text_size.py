@@ -6,7 +6,7 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
-from codexmem.domain.text_size import tokens
+from codexmem.kernel.model.text_size import tokens
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,10 @@ from array import array
 
 import pytest
 
-from codexmem.domain.errors import Unavailable
-from codexmem.embed import local
-from codexmem.embed.local import LocalEmbedder
-from codexmem.embed.model import unit
+from codexmem.kernel.embed import local
+from codexmem.kernel.embed.local import LocalEmbedder
+from codexmem.kernel.embed.model import unit
+from codexmem.kernel.model.errors import Unavailable
 
 
 def cosine(one: bytes, other: bytes) -> float:

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from codexmem.embed.passages import LIMIT, passages
+from codexmem.kernel.embed.passages import LIMIT, passages
 
 
 def test_a_short_text_is_one_passage_under_its_head() -> None:

@@ -8,7 +8,7 @@ import sys
 
 _ENCODE = """
 import json, time
-from codexmem.embed import local
+from codexmem.kernel.embed import local
 
 embedder = local.small(threads=1)
 embedder.query("load the model")

@@ -1,4 +1,4 @@
-"""Bells: heard promptly by other processes, never in the way of a commit, back after a lost connection."""
+"""Notifications: heard promptly by other processes, never in the way of a commit, back after a lost connection."""
 
 from __future__ import annotations
 
@@ -10,42 +10,43 @@ from collections.abc import Iterator
 import psycopg
 import pytest
 
-from codexmem.store.bell import LocalBell
-from codexmem.store.postgres.bell import PostgresBell
+from codexmem.kernel.store.notify import LocalNotifier
+from codexmem.kernel.store.postgres.notify import PostgresNotifier
 from tests.jobs.stores import wait_until
 
 
 @pytest.fixture
-def two(postgres_url: str) -> Iterator[tuple[PostgresBell, PostgresBell]]:
-    one, other = PostgresBell(postgres_url), PostgresBell(postgres_url)
+def two(postgres_url: str) -> Iterator[tuple[PostgresNotifier, PostgresNotifier]]:
+    one, other = PostgresNotifier(postgres_url), PostgresNotifier(postgres_url)
     yield one, other
     one.close()
     other.close()
 
 
 def test_a_local_ring_reaches_its_listeners_and_survives_a_bad_one(caplog: pytest.LogCaptureFixture) -> None:
-    bell, rings = LocalBell(), []  # type: tuple[LocalBell, list[str]]
+    notifier, rings = LocalNotifier(), []  # type: tuple[LocalNotifier, list[str]]
 
     def fail() -> None:
         raise ZeroDivisionError
 
-    bell.listen("a", fail)
-    stop = bell.listen("a", lambda: rings.append("a"))
-    bell.listen("b", lambda: rings.append("b"))
+    notifier.listen("a", fail)
+    stop = notifier.listen("a", lambda: rings.append("a"))
+    notifier.listen("b", lambda: rings.append("b"))
     with caplog.at_level(logging.CRITICAL):
-        bell.ring("a")
+        notifier.notify("a")
         stop()
         stop()
-        bell.ring("a")
-    bell.ring("b")
-    bell.ring("nobody")
+        notifier.notify("a")
+    notifier.notify("b")
+    notifier.notify("nobody")
     assert rings == ["a", "b"]
-    bell.close()
-    bell.ring("b")
+    notifier.close()
+    notifier.notify("b")
     assert rings == ["a", "b"]
 
 
-def test_another_process_hears_it_within_moments(two: tuple[PostgresBell, PostgresBell]) -> None:
+@pytest.mark.retry("a stall of the machine counts into the second that it may take")
+def test_another_process_hears_it_within_moments(two: tuple[PostgresNotifier, PostgresNotifier]) -> None:
     one, other = two
     heard = threading.Event()
     other.listen("jobs", heard.set)
@@ -54,44 +55,44 @@ def test_another_process_hears_it_within_moments(two: tuple[PostgresBell, Postgr
     wait_until(lambda: rings == ["else"])  # connected now, and told to look at everything
     heard.clear()
     started = time.monotonic()
-    one.ring("jobs")
+    one.notify("jobs")
     assert heard.wait(5)
     assert time.monotonic() - started < 1
     assert rings == ["else"]
 
 
-def test_our_own_listeners_hear_it_at_once_and_only_once(two: tuple[PostgresBell, PostgresBell]) -> None:
+def test_our_own_listeners_hear_it_at_once_and_only_once(two: tuple[PostgresNotifier, PostgresNotifier]) -> None:
     one, _ = two
     rings: list[float] = []
     one.listen("jobs", lambda: rings.append(time.monotonic()))
     time.sleep(0.3)
     rings.clear()
-    one.ring("jobs")
+    one.notify("jobs")
     assert len(rings) == 1
     time.sleep(0.3)
     assert len(rings) == 1
 
 
-def test_a_flood_of_rings_is_heard_as_a_few(two: tuple[PostgresBell, PostgresBell]) -> None:
+def test_a_flood_of_rings_is_heard_as_a_few(two: tuple[PostgresNotifier, PostgresNotifier]) -> None:
     one, other = two
     rings: list[int] = []
     other.listen("jobs", lambda: rings.append(1))
     time.sleep(0.3)
     rings.clear()
     for _ in range(2_000):
-        one.ring("jobs")
+        one.notify("jobs")
     wait_until(lambda: len(rings) > 0)
     time.sleep(0.2)
     assert len(rings) < 50
 
 
 def test_it_comes_back_after_a_lost_connection(
-    two: tuple[PostgresBell, PostgresBell], postgres_url: str, caplog: pytest.LogCaptureFixture
+    two: tuple[PostgresNotifier, PostgresNotifier], postgres_url: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     one, other = two
     rings: list[int] = []
     other.listen("jobs", lambda: rings.append(1))
-    one.ring("jobs")
+    one.notify("jobs")
     wait_until(lambda: len(rings) > 0)
     with caplog.at_level(logging.CRITICAL), psycopg.connect(postgres_url, autocommit=True) as connection:
         connection.execute(
@@ -100,20 +101,21 @@ def test_it_comes_back_after_a_lost_connection(
         rings.clear()
         wait_until(lambda: len(rings) > 0)  # connected again: look, something may have been missed
         rings.clear()
-        one.ring("jobs")
+        one.notify("jobs")
         wait_until(lambda: len(rings) > 0)
 
 
+@pytest.mark.retry("a stall of the machine counts into the second that it may take")
 def test_ringing_without_a_server_harms_nobody(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.CRITICAL):
-        bell = PostgresBell("postgresql://nobody@127.0.0.1:1/nothing")
+        notifier = PostgresNotifier("postgresql://nobody@127.0.0.1:1/nothing")
         rings: list[int] = []
-        bell.listen("jobs", lambda: rings.append(1))
+        notifier.listen("jobs", lambda: rings.append(1))
         started = time.monotonic()
         for _ in range(100):
-            bell.ring("jobs")
+            notifier.notify("jobs")
         assert time.monotonic() - started < 1
         assert len(rings) == 100
-        bell.close()
-        bell.ring("jobs")
-        bell.close()
+        notifier.close()
+        notifier.notify("jobs")
+        notifier.close()

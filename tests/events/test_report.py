@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from codexmem.domain.errors import InvalidArgument
-from codexmem.domain.event import RETENTION_MS, EventType, NewEvent
-from codexmem.events.report import Bucket, Report
-from codexmem.events.retention import STEP, Retention
+from codexmem.kernel.events.report import EventBucket, EventReport
+from codexmem.kernel.events.retention import STEP, Retention
+from codexmem.kernel.model.errors import InvalidArgument
+from codexmem.kernel.model.event import RETENTION_MS, EventType, NewEvent
 from tests.jobs.stores import Parts, empty_store
 
 WRITTEN = EventType.MEMORY_WRITTEN
@@ -42,11 +42,11 @@ def test_buckets_show_the_empty_ones_too(parts: Parts) -> None:
     put(parts, 150)
     put(parts, 399, count=2)
     put(parts, 400)
-    report = Report(parts.events)
+    report = EventReport(parts.events)
     assert report.buckets(WRITTEN, from_ms=100, to_ms=400, width_ms=100) == [
-        Bucket(100, 1),
-        Bucket(200, 0),
-        Bucket(300, 2),
+        EventBucket(100, 1),
+        EventBucket(200, 0),
+        EventBucket(300, 2),
     ]
     counts = report.counts(from_ms=0, to_ms=1_000)
     assert counts == {each: 4 if each is WRITTEN else 0 for each in EventType}
@@ -57,7 +57,7 @@ def test_buckets_show_the_empty_ones_too(parts: Parts) -> None:
 @pytest.mark.parametrize("from_ms, to_ms, width_ms", [(0, 0, 10), (10, 0, 10), (0, 10, 0), (0, 10**9, 1)])
 def test_a_report_is_bounded(parts: Parts, from_ms: int, to_ms: int, width_ms: int) -> None:
     with pytest.raises(InvalidArgument):
-        Report(parts.events).buckets(WRITTEN, from_ms=from_ms, to_ms=to_ms, width_ms=width_ms)
+        EventReport(parts.events).buckets(WRITTEN, from_ms=from_ms, to_ms=to_ms, width_ms=width_ms)
 
 
 def test_every_type_is_kept_as_the_catalogue_says(parts: Parts) -> None:
@@ -68,7 +68,7 @@ def test_every_type_is_kept_as_the_catalogue_says(parts: Parts) -> None:
         put(parts, now - kept - 1, each)
         put(parts, now - kept, each)
     assert Retention(parts.events, At(now)).prune() == sum(kept is not None for kept in RETENTION_MS.values())
-    counts = Report(parts.events).counts(from_ms=0, to_ms=now)
+    counts = EventReport(parts.events).counts(from_ms=0, to_ms=now)
     assert counts == {each: 1 if RETENTION_MS[each] is not None else 2 for each in EventType}
 
 

@@ -16,19 +16,19 @@ from typing import Any
 import psycopg
 import pytest
 
-from codexmem.domain.ids import SystemClock
-from codexmem.domain.job import Job, JobStatus, NewJob
-from codexmem.events.live import Live
-from codexmem.events.log import Log
-from codexmem.jobs.duty import Duties
-from codexmem.jobs.queue import Enqueued, Queue
-from codexmem.jobs.worker import Worker
-from codexmem.store.bell import Bell
-from codexmem.store.database import Database, acting_as
-from codexmem.store.dispatch import Dispatch
-from codexmem.store.events import Events
-from codexmem.store.jobs import Jobs
-from codexmem.store.opening import open_database, sqlite_url, upgrade_store
+from codexmem.kernel.events.live import Live
+from codexmem.kernel.events.log import Log
+from codexmem.kernel.jobs.job_kind import JobKinds
+from codexmem.kernel.jobs.queue import Enqueued, Queue
+from codexmem.kernel.jobs.worker import Worker
+from codexmem.kernel.model.ids import SystemClock
+from codexmem.kernel.model.job import Job, JobStatus, NewJob
+from codexmem.kernel.store.database import Database, acting_as
+from codexmem.kernel.store.dispatch import Dispatch
+from codexmem.kernel.store.events import EventTable
+from codexmem.kernel.store.jobs import Jobs
+from codexmem.kernel.store.notify import Notifier
+from codexmem.kernel.store.opening import open_database, sqlite_url, upgrade_store
 from tests._support.postgres import PostgresServer
 
 TENANT = "local"
@@ -43,28 +43,34 @@ class Parts:
     db: Database
     jobs: Jobs
     dispatch: Dispatch
-    events: Events
-    bell: Bell
+    events: EventTable
+    notifier: Notifier
     log: Log
     queue: Queue
     live: Live
 
     @classmethod
     def of(cls, url: str, db: Database) -> Parts:
-        jobs, dispatch, events, bell, clock = Jobs(db), Dispatch(db), Events(db), db.engine.make_bell(), SystemClock()
-        log = Log(db, events, bell, clock)
-        return cls(url, db, jobs, dispatch, events, bell, log, Queue(db, jobs, dispatch, bell, clock),
-                   Live(db, events, bell))  # fmt: skip
+        jobs, dispatch, events, notifier, clock = (
+            Jobs(db),
+            Dispatch(db),
+            EventTable(db),
+            db.engine.make_bell(),
+            SystemClock(),
+        )
+        log = Log(db, events, notifier, clock)
+        return cls(url, db, jobs, dispatch, events, notifier, log, Queue(db, jobs, dispatch, notifier, clock),
+                   Live(db, events, notifier))  # fmt: skip
 
-    def worker(self, duties: Duties, **options: Any) -> Worker:
+    def worker(self, job_kinds: JobKinds, **options: Any) -> Worker:
         options = {"threads": 2, "lease_ms": 600, "look_s": 0.2, **options}
         clock = options.pop("clock", SystemClock())
-        return Worker(self.db, self.jobs, self.dispatch, self.log, self.bell, clock, duties, **options)
+        return Worker(self.db, self.jobs, self.dispatch, self.log, self.notifier, clock, job_kinds, **options)
 
     @contextmanager
-    def working(self, duties: Duties, **options: Any) -> Iterator[Worker]:
+    def working(self, job_kinds: JobKinds, **options: Any) -> Iterator[Worker]:
         """A worker that runs during the block."""
-        worker = self.worker(duties, **options)
+        worker = self.worker(job_kinds, **options)
         worker.start()
         try:
             yield worker
@@ -130,7 +136,7 @@ def empty_store(engine_name: str, tmp_path: Path, request: pytest.FixtureRequest
         with acting_as(TENANT):
             yield parts
     finally:
-        parts.bell.close()
+        parts.notifier.close()
         db.close()
 
 

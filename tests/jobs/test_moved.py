@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from codexmem.domain.job import PATIENT, GiveUp, Job, JobStatus, RetryLater
-from codexmem.jobs.duty import Context, Done, Duty
+from codexmem.kernel.jobs.job_kind import Done, JobContext, JobKind
+from codexmem.kernel.model.job import PATIENT, GiveUp, Job, JobStatus, RetryLater
 from tests.jobs.stores import Parts, empty_store, wait_until
 
 Told = list[tuple[int, JobStatus, str, JobStatus]]
@@ -22,11 +22,11 @@ def parts(engine_name: str, tmp_path: Path, request: pytest.FixtureRequest) -> I
         yield made
 
 
-def listening(parts: Parts, told: Told) -> Duty:
-    """A duty that does what its job's payload says, and notes what it is told and what the table says then."""
+def listening(parts: Parts, told: Told) -> JobKind:
+    """A kind of job that does what its job's payload says, and notes what it is told and what the table says then."""
     begun = threading.Event()
 
-    def run(job: Job, context: Context) -> Done:
+    def run(job: Job, context: JobContext) -> Done:
         match job.payload.get("do"):
             case "retry" if job.attempts == 1:
                 raise RetryLater("busy", delay_ms=0)
@@ -41,7 +41,7 @@ def listening(parts: Parts, told: Told) -> Duty:
     def moved(job: Job, status: JobStatus, why: str) -> None:
         told.append((job.id, status, why, parts.status(job.id)))
 
-    return Duty(run, moved=moved)
+    return JobKind(run, moved=moved)
 
 
 def test_every_move_but_success_is_told(parts: Parts) -> None:
@@ -59,21 +59,21 @@ def test_every_move_but_success_is_told(parts: Parts) -> None:
 
 def test_canceling_stopping_and_vanishing_are_told(parts: Parts) -> None:
     told: Told = []
-    duty = listening(parts, told)
+    job_kind = listening(parts, told)
     canceled = parts.put("note", payload={"do": "wait"})
-    with parts.working({"note": duty}):
+    with parts.working({"note": job_kind}):
         parts.wait_for(canceled, status=JobStatus.RUNNING)
         parts.queue.cancel(canceled)
         parts.wait_for(canceled, status=JobStatus.CANCELED)
     assert [each[:2] for each in told] == [(canceled, JobStatus.CANCELED)]
     given_back = parts.put("note", payload={"do": "wait"})
-    worker = parts.worker({"note": duty})
+    worker = parts.worker({"note": job_kind})
     worker.start()
     parts.wait_for(given_back, status=JobStatus.RUNNING)
     worker.stop(0.4)
     assert [each[:2] for each in told[1:]] == [(given_back, JobStatus.QUEUED)]
     (job,) = parts.dispatch.claim("dead", limit=1, lease_ms=60_000, now_ms=2**41)
-    assert parts.worker({"note": duty}).reclaim() == 1
+    assert parts.worker({"note": job_kind}).reclaim() == 1
     assert told[2][:2] == (job.id, JobStatus.QUEUED)
     assert "vanished" in told[2][2]
 
@@ -83,10 +83,10 @@ def test_who_cannot_be_told_does_not_keep_the_others(parts: Parts) -> None:
         if job.payload.get("do") == "poison":
             raise RuntimeError("cannot hear")
 
-    duty = Duty(lambda job, context: Done(), moved=moved)
+    job_kind = JobKind(lambda job, context: Done(), moved=moved)
     poisoned, healthy = parts.put("note", payload={"do": "poison"}), parts.put("note")
     parts.dispatch.claim("dead", limit=2, lease_ms=60_000, now_ms=2**41)
-    assert parts.worker({"note": duty}).reclaim() == 1
+    assert parts.worker({"note": job_kind}).reclaim() == 1
     # All or nothing: the job whose hearer failed is still its worker's.
     assert (parts.status(poisoned), parts.status(healthy)) == (JobStatus.RUNNING, JobStatus.QUEUED)
 
@@ -121,7 +121,7 @@ def test_a_saturated_worker_sleeps(parts: Parts) -> None:
         looks.append(1)
         return real(*given, **named)  # type: ignore[arg-type]
 
-    def run(job: Job, context: Context) -> Done:
+    def run(job: Job, context: JobContext) -> Done:
         while not opened.wait(0.01):
             context.check()
         return Done()
@@ -130,7 +130,7 @@ def test_a_saturated_worker_sleeps(parts: Parts) -> None:
         parts.put("slow", priority=PATIENT)
     parts.dispatch.claim = counted  # type: ignore[method-assign]
     try:
-        with parts.working({"slow": Duty(run)}, threads=3, look_s=5.0, lease_ms=20_000):
+        with parts.working({"slow": JobKind(run)}, threads=3, look_s=5.0, lease_ms=20_000):
             wait_until(lambda: parts.queue.counts()[JobStatus.RUNNING] == 2)
             before = len(looks)
             threading.Event().wait(0.5)

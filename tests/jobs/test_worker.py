@@ -13,13 +13,13 @@ from typing import Any
 import psycopg
 import pytest
 
-from codexmem.domain.errors import InvalidArgument, RateLimited, Unavailable
-from codexmem.domain.event import EventType, NewEvent, Place
-from codexmem.domain.ids import SystemClock
-from codexmem.domain.job import GiveUp, Job, JobStatus, RetryLater
-from codexmem.jobs.duty import Context, Done, Duties, Duty
-from codexmem.jobs.steady import SteadyClock
-from codexmem.store.database import acting_as
+from codexmem.kernel.jobs.job_kind import Done, JobContext, JobKind, JobKinds
+from codexmem.kernel.jobs.queue_clock import QueueClock
+from codexmem.kernel.model.errors import InvalidArgument, RateLimited, Unavailable
+from codexmem.kernel.model.event import EventType, LogPosition, NewEvent
+from codexmem.kernel.model.ids import SystemClock
+from codexmem.kernel.model.job import GiveUp, Job, JobStatus, RetryLater
+from codexmem.kernel.store.database import acting_as
 from tests.jobs.stores import Parts, empty_store, wait_until
 
 QUEUED, RUNNING = JobStatus.QUEUED, JobStatus.RUNNING
@@ -37,13 +37,13 @@ def parts(engine_name: str, tmp_path: Path, request: pytest.FixtureRequest) -> I
         yield parts
 
 
-def marking(parts: Parts) -> Duty:
-    """A duty whose effect is one event."""
+def marking(parts: Parts) -> JobKind:
+    """A kind of job whose effect is one event."""
 
-    def run(job: Job, context: Context) -> Done:
+    def run(job: Job, context: JobContext) -> Done:
         return Done({"seen": job.payload}, lambda: mark(parts, job))
 
-    return Duty(run)
+    return JobKind(run)
 
 
 def mark(parts: Parts, job: Job) -> None:
@@ -51,31 +51,31 @@ def mark(parts: Parts, job: Job) -> None:
 
 
 def effects(parts: Parts, type: EventType = EventType.MEMORY_WRITTEN) -> list[str]:
-    return [event.subject for event in parts.events.after(Place(0, 0), limit=10_000) if event.type == type]
+    return [event.subject for event in parts.events.after(LogPosition(0, 0), limit=10_000) if event.type == type]
 
 
-def slow(parts: Parts, seconds: float) -> Duty:
-    """A duty that takes its time, asks whether to go on, and leaves one event."""
+def slow(parts: Parts, seconds: float) -> JobKind:
+    """A kind of job that takes its time, asks whether to go on, and leaves one event."""
 
-    def run(job: Job, context: Context) -> Done:
+    def run(job: Job, context: JobContext) -> Done:
         time.sleep(seconds)
         context.check()
         return Done({}, lambda: mark(parts, job))
 
-    return Duty(run)
+    return JobKind(run)
 
 
-def failing(*errors: Exception | None) -> Duties:
-    """A duty that raises these, one per attempt, and then succeeds."""
+def failing(*errors: Exception | None) -> JobKinds:
+    """A kind of job that raises these, one per attempt, and then succeeds."""
     left = list(errors)
 
-    def run(job: Job, context: Context) -> Done:
+    def run(job: Job, context: JobContext) -> Done:
         error = left.pop(0) if left else None
         if error is not None:
             raise error
         return Done()
 
-    return {"note": Duty(run)}
+    return {"note": JobKind(run)}
 
 
 class TestRunning:
@@ -88,6 +88,7 @@ class TestRunning:
         assert job.ended_ms is not None
         assert effects(parts) == [f"effect:{job_id}"]
 
+    @pytest.mark.retry("a stall of the machine counts into the 3 s that it may take")
     def test_starts_promptly_without_polling(self, parts: Parts) -> None:
         with parts.working({"note": marking(parts)}, look_s=30.0, lease_ms=90_000):
             time.sleep(0.3)
@@ -95,6 +96,7 @@ class TestRunning:
             parts.wait_for(parts.put())
             assert time.monotonic() - started < 3
 
+    @pytest.mark.retry("a stall of the machine counts into the 3 s that it may take")
     def test_wakes_by_itself_when_a_delayed_job_is_due(self, parts: Parts) -> None:
         with parts.working({"note": marking(parts)}, look_s=30.0, lease_ms=90_000):
             started = time.monotonic()
@@ -116,9 +118,9 @@ class TestRunning:
 
     def test_runs_as_many_as_it_has_threads(self, parts: Parts) -> None:
         together = threading.Barrier(3, timeout=10)
-        duties = {"note": Duty(lambda job, context: Done({"place": together.wait()}))}
+        job_kinds = {"note": JobKind(lambda job, context: Done({"place": together.wait()}))}
         ids = [parts.put() for _ in range(3)]
-        with parts.working(duties, threads=3):
+        with parts.working(job_kinds, threads=3):
             parts.wait_for(*ids)
 
     def test_lanes_do_not_overlap_and_keep_their_order(self, parts: Parts) -> None:
@@ -127,7 +129,7 @@ class TestRunning:
         lock = threading.Lock()
         wrong: list[str] = []
 
-        def run(job: Job, context: Context) -> Done:
+        def run(job: Job, context: JobContext) -> Done:
             assert job.lane is not None
             with lock:
                 if running.get(job.lane):
@@ -142,7 +144,7 @@ class TestRunning:
             return Done()
 
         ids = [parts.put(lane="ab"[n % 2]) for n in range(30)]
-        with parts.working({"note": Duty(run)}, threads=4):
+        with parts.working({"note": JobKind(run)}, threads=4):
             parts.wait_for(*ids)
         assert wrong == []
         assert order == {"a": ids[0::2], "b": ids[1::2]}
@@ -208,7 +210,7 @@ class TestFailing:
         assert parts.job(job_id).error == "nobody here knows the kind 'strange'"
 
     def test_an_effect_that_fails_leaves_nothing_behind(self, parts: Parts) -> None:
-        def run(job: Job, context: Context) -> Done:
+        def run(job: Job, context: JobContext) -> Done:
             def effect() -> None:
                 mark(parts, job)
                 if job.attempts == 1:
@@ -217,7 +219,7 @@ class TestFailing:
             return Done(effect=effect)
 
         job_id = parts.put()
-        with parts.working({"note": Duty(run)}):
+        with parts.working({"note": JobKind(run)}):
             parts.wait_for(job_id)
         assert effects(parts) == [f"effect:{job_id}"]
         assert parts.job(job_id).attempts == 2
@@ -229,15 +231,15 @@ class TestLosing:
         first = threading.Event()
         runs: list[int] = []
 
-        def run(job: Job, context: Context) -> Done:
+        def run(job: Job, context: JobContext) -> Done:
             runs.append(job.attempts)
             if job.attempts == 1:
                 assert first.wait(10)
             return Done({"attempt": job.attempts}, lambda: mark(parts, job))
 
-        duties = {"note": Duty(run, timeout_s=0.1)}
+        job_kinds = {"note": JobKind(run, timeout_s=0.1)}
         job_id = parts.put()
-        with parts.working(duties, lease_ms=300) as worker:
+        with parts.working(job_kinds, lease_ms=300) as worker:
             parts.wait_for(job_id)
             assert worker.progress().overdue == 1
             first.set()
@@ -249,13 +251,13 @@ class TestLosing:
     def test_a_slow_run_keeps_its_lease(self, parts: Parts) -> None:
         runs: list[int] = []
 
-        def run(job: Job, context: Context) -> Done:
+        def run(job: Job, context: JobContext) -> Done:
             runs.append(job.attempts)
             context.wait(1.0)
             return Done()
 
         job_id = parts.put()
-        with parts.working({"note": Duty(run)}, lease_ms=300):
+        with parts.working({"note": JobKind(run)}, lease_ms=300):
             parts.wait_for(job_id)
         assert runs == [1]
 
@@ -282,12 +284,12 @@ class TestLosing:
 
 class TestStopping:
     def test_cancel_reaches_a_running_job_promptly(self, parts: Parts) -> None:
-        def run(job: Job, context: Context) -> Done:
+        def run(job: Job, context: JobContext) -> Done:
             context.wait(30)
             return Done()
 
         job_id, after = parts.put(lane="l"), parts.put("other", lane="l")
-        with parts.working({"note": Duty(run), "other": marking(parts)}, lease_ms=90_000, look_s=30.0):
+        with parts.working({"note": JobKind(run), "other": marking(parts)}, lease_ms=90_000, look_s=30.0):
             parts.wait_for(job_id, status=RUNNING)
             started = time.monotonic()
             assert parts.queue.cancel(job_id) is RUNNING
@@ -304,17 +306,18 @@ class TestStopping:
         assert parts.status(job_id) is COMPLETED
 
     @pytest.mark.parametrize("listens", [True, False])
+    @pytest.mark.retry("a stall of the machine counts into the 3 s that it may take")
     def test_stop_gives_back_what_still_runs_without_counting_it(self, parts: Parts, *, listens: bool) -> None:
         release = threading.Event()
 
-        def run(job: Job, context: Context) -> Done:
+        def run(job: Job, context: JobContext) -> Done:
             if listens:
                 context.wait(30)
             release.wait(30)
             return Done({}, lambda: mark(parts, job))
 
         job_id, waiting = parts.put(lane="l"), parts.put(lane="l")
-        worker = parts.worker({"note": Duty(run)})
+        worker = parts.worker({"note": JobKind(run)})
         worker.start()
         parts.wait_for(job_id, status=RUNNING)
         started = time.monotonic()
@@ -330,9 +333,9 @@ class TestStopping:
 
     def test_stop_loses_nothing_under_load(self, parts: Parts) -> None:
         ids = [parts.put(lane=f"lane-{n % 5}") for n in range(60)]
-        duties = {"note": slow(parts, 0.004)}
+        job_kinds = {"note": slow(parts, 0.004)}
         for _ in range(100):
-            worker = parts.worker(duties, threads=3)
+            worker = parts.worker(job_kinds, threads=3)
             worker.start()
             time.sleep(0.03)
             worker.stop(grace_s=1.0)
@@ -359,16 +362,17 @@ class TestEnduring:
             shaky(name, parts.dispatch)
         shaky("finish", parts.jobs)
         ids = [parts.put(max_attempts=50) for _ in range(20)]
-        monkeypatch.setattr("codexmem.jobs.ending.backoff_ms", lambda attempts, jitter: 5)
+        monkeypatch.setattr("codexmem.kernel.jobs.outcomes.backoff_ms", lambda attempts, jitter: 5)
         with parts.working({"note": marking(parts)}, lease_ms=300):
             parts.wait_for(*ids, timeout_s=40)
         assert sorted(effects(parts)) == sorted(f"effect:{each}" for each in ids)
 
+    @pytest.mark.postgresql
     def test_lost_connections_do_not_end_it(self, tmp_path: Path, request: pytest.FixtureRequest) -> None:
         with empty_store("postgresql", tmp_path, request) as parts:
             ids = [parts.put(max_attempts=50) for _ in range(40)]
-            duties = {"note": slow(parts, 0.02)}
-            with parts.working(duties, threads=3), psycopg.connect(parts.url, autocommit=True) as connection:
+            job_kinds = {"note": slow(parts, 0.02)}
+            with parts.working(job_kinds, threads=3), psycopg.connect(parts.url, autocommit=True) as connection:
                 for _ in range(8):
                     time.sleep(0.1)
                     connection.execute(
@@ -384,27 +388,23 @@ class TestEnduring:
         chance = random.Random(5)
         runs: list[int] = []
 
-        def run(job: Job, context: Context) -> Done:
+        def run(job: Job, context: JobContext) -> Done:
             runs.append(job.id)
             context.wait(0.01)
             return Done({}, lambda: mark(parts, job))
 
         parts.queue._clock = clock
         day = 86_400_000
-        slowest = 0.0
-        with parts.working({"note": Duty(run)}, clock=clock, lease_ms=2_000, look_s=0.2):
+        with parts.working({"note": JobKind(run)}, clock=clock, lease_ms=2_000, look_s=0.2):
             for turn in range(50):
                 for _ in range(20):
                     clock.offset_ms = chance.randrange(-day, day)
                     time.sleep(0.001)
-                started = time.monotonic()
                 job_id = parts.put(lane=chance.choice([None, "l"]), delay_ms=chance.choice([0, 20]))
                 if turn % 3 == 0:
-                    parts.wait_for(job_id, timeout_s=5)
-                    slowest = max(slowest, time.monotonic() - started)
+                    parts.wait_for(job_id, timeout_s=10)  # a jump that counted would delay it by hours
             wait_until(lambda: parts.queue.counts()[COMPLETED] == 50)
         assert len(runs) == len(set(runs)) == 50
-        assert slowest < 2.0
 
 
 def settled(parts: Parts) -> int:
@@ -424,9 +424,10 @@ class JumpingClock:
 
 
 class TestSteadyClock:
+    @pytest.mark.retry("a stall of the machine counts into the half second that it may take")
     def test_follows_drift_and_ignores_jumps(self) -> None:
         clock = JumpingClock()
-        steady = SteadyClock(clock)
+        steady = QueueClock(clock)
         start = steady.now_ms()
         clock.offset_ms = 400
         assert 400 <= steady.now_ms() - start < 900
@@ -438,7 +439,7 @@ class TestSteadyClock:
         assert 400 <= steady.now_ms() - start < 2_000
 
     def test_goes_on_from_a_time_that_has_been(self) -> None:
-        steady = SteadyClock(JumpingClock())
+        steady = QueueClock(JumpingClock())
         start = steady.now_ms()
         assert not steady.observe(start - 5)
         assert not steady.observe(start + 500)
@@ -446,9 +447,10 @@ class TestSteadyClock:
         assert 60_000 <= steady.now_ms() - start < 62_000
 
 
+@pytest.mark.retry("a stall of the machine counts into the 2 s that it may take")
 def test_progress_tells_a_working_worker_from_a_stalled_one(parts: Parts) -> None:
     hold = threading.Event()
-    worker = parts.worker({"note": Duty(lambda job, context: (hold.wait(20), Done())[1])}, threads=1)
+    worker = parts.worker({"note": JobKind(lambda job, context: (hold.wait(20), Done())[1])}, threads=1)
     worker.start()
     try:
         idle = worker.progress()
@@ -470,6 +472,7 @@ def test_progress_tells_a_working_worker_from_a_stalled_one(parts: Parts) -> Non
         worker.stop()
 
 
+@pytest.mark.postgresql
 def test_each_job_acts_for_its_own_tenant(tmp_path: Path, request: pytest.FixtureRequest) -> None:
     with empty_store("postgresql", tmp_path, request) as parts:
         with acting_as("other"):

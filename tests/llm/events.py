@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from codexmem.domain.capture import Capture, CapturedEvent
-from codexmem.llm.material import Material
+from codexmem.kernel.llm.material import Material
+from codexmem.kernel.model.capture import Capture, CapturedEvent
 
 CWD = "/home/ana/shop"
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from codexmem.llm.chat import ChatMessage, ChatReply, ChatTool
-from codexmem.llm.chat_dry import DryModel
-from codexmem.llm.dry_value import fitting
+from codexmem.kernel.llm.chat import ChatMessage, ChatReply, ChatTool
+from codexmem.kernel.llm.chat_dry import DryModel
+from codexmem.kernel.llm.dry_value import fitting
 from tests.llm.events import nothing
 
 OBJECT = {"type": "object", "properties": {}}
@@ -54,6 +54,18 @@ def test_it_plans_looks_delegates_and_answers_with_what_tools_returned() -> None
     assert text.endswith("[C4]")
     assert "[C9]" not in text
     assert "evil" not in text
+
+
+def test_it_cites_what_only_another_role_was_shown_before_a_lesson() -> None:
+    answer = {"type": "object", "required": ["text"], "properties": {"text": {"type": "string"}}}
+    roles = {"type": "object", "properties": {"role": {"enum": ["expert"]}}}
+    tools = [ChatTool("mem_search", "", OBJECT), ChatTool("delegate", "", roles), ChatTool("submit", "", answer)]
+    talk = [ChatMessage("user", "# Task\n找催化剂")]
+    talk = go_on(talk, ask(talk, *tools), json.dumps({"lessons": [{"cite_as": "mem:1", "content": "less copper"}]}))
+    delegated = ask(talk, *tools)
+    report = json.dumps({"role": "expert", "report": "Dry run 1: no model was asked. Found: copper [C4]"})
+    last = ask(go_on(talk, delegated, f"<tool_result>\n{report}\n</tool_result>"), *tools)
+    assert json.loads(last.tool_calls[0].arguments)["text"].endswith("Found: copper [C4] (mem:1)")
 
 
 def test_without_tools_it_reports() -> None:

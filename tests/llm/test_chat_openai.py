@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from codexmem.llm.chat import ChatMessage, ChatReply, ChatTool, ToolCall
-from codexmem.llm.chat_choice import MOST, ChatModels
-from codexmem.llm.chat_openai import OpenAIChat
-from codexmem.llm.choice import Wish
-from codexmem.llm.model import Trouble, Unanswered
+from codexmem.kernel.llm.chat import ChatMessage, ChatReply, ChatTool, ToolCall
+from codexmem.kernel.llm.chat_choice import MOST, ChatModels
+from codexmem.kernel.llm.chat_openai import OpenAIChat
+from codexmem.kernel.llm.choice import ModelChoice
+from codexmem.kernel.llm.model import Trouble, Unanswered
 from tests._support.chat_server import chunk, stream, streamed
 from tests._support.model_server import (
     RESET,
@@ -29,8 +29,6 @@ from tests._support.model_server import (
     said,
 )
 from tests.llm.events import nothing
-
-pytestmark = pytest.mark.clock
 
 KEY = "sk-very-secret-0123456789"
 TOOL = ChatTool("kb_query", "Search", {"type": "object", "properties": {"query": {"type": "string"}}})
@@ -249,7 +247,7 @@ def test_a_conversation_that_is_too_long_is_not_sent(server: ModelServer) -> Non
 
 def test_t8_the_key_goes_to_the_configured_server_alone(server: ModelServer) -> None:
     with ModelServer(script=lambda _: streamed("there")) as other:
-        models = ChatModels(Wish(model="small", base_url=server.url, api_key=KEY))
+        models = ChatModels(ModelChoice(model="small", base_url=server.url, api_key=KEY))
         for given in ("", server.url, f"{server.url}/"):
             ask(models.get("", given))  # type: ignore[arg-type]
         ask(models.get("other", other.url))  # type: ignore[arg-type]
@@ -258,10 +256,10 @@ def test_t8_the_key_goes_to_the_configured_server_alone(server: ModelServer) -> 
 
 
 def test_which_model(server: ModelServer) -> None:
-    assert ChatModels(Wish(model="m")).get() is None
-    assert ChatModels(Wish(provider="rules", model="m", api_key=KEY)).get() is None
-    assert ChatModels(Wish(model="", base_url=server.url)).get() is None
-    models = ChatModels(Wish(model="m", api_key=KEY))
+    assert ChatModels(ModelChoice(model="m")).get() is None
+    assert ChatModels(ModelChoice(provider="rules", model="m", api_key=KEY)).get() is None
+    assert ChatModels(ModelChoice(model="", base_url=server.url)).get() is None
+    models = ChatModels(ModelChoice(model="m", api_key=KEY))
     assert "api.openai.com" in repr(models.get())
     assert models.get() is models.get("m")
     assert KEY not in repr(models.get())

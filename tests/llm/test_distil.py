@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from codexmem.domain.breaker import Breaker
-from codexmem.llm.distil import BUDGET, Distiller, Outcome
-from codexmem.llm.model import Answer, Check, Prompt, Trouble, Unanswered
-from codexmem.llm.openai import OpenAIModel
+from codexmem.kernel.llm.extractor import BUDGET, Extractor, ModelOutcome
+from codexmem.kernel.llm.model import Check, Completion, ModelPrompt, Trouble, Unanswered
+from codexmem.kernel.llm.openai import OpenAIModel
+from codexmem.kernel.model.breaker import Breaker
 from tests._support.model_server import (
     SILENCE,
     Asked,
@@ -35,9 +35,9 @@ def server() -> Iterator[ModelServer]:
         yield running
 
 
-def distiller(server: ModelServer, may_spend: Callable[[int], bool] = lambda _: True) -> Distiller:
+def extractor(server: ModelServer, may_spend: Callable[[int], bool] = lambda _: True) -> Extractor:
     asking = OpenAIModel("small", base_url=server.url, deadline_s=20.0, pause_s=0.01, breaker=Breaker(first_s=0.0))
-    return Distiller(asking, may_spend=may_spend)
+    return Extractor(asking, may_spend=may_spend)
 
 
 def scripted(server: ModelServer, *replies: Reply | str | None) -> None:
@@ -46,8 +46,8 @@ def scripted(server: ModelServer, *replies: Reply | str | None) -> None:
 
 
 def test_a_good_answer_is_used(server: ModelServer) -> None:
-    result = distiller(server).observations(material(EDIT, READ, TEST), nothing)
-    assert (result.by, result.outcomes, result.error_class) == ("model", (Outcome.SUCCESS,), None)
+    result = extractor(server).observations(material(EDIT, READ, TEST), nothing)
+    assert (result.by, result.outcomes, result.error_class) == ("model", (ModelOutcome.SUCCESS,), None)
     assert (result.prompt_tokens, result.completion_tokens) == (100, 20)
     assert result.model_ms > 0
     (found,) = result.value
@@ -56,10 +56,10 @@ def test_a_good_answer_is_used(server: ModelServer) -> None:
     assert server.count == 1  # three events, one call
 
 
-def test_an_answer_that_does_not_fit_is_mended_once(server: ModelServer) -> None:
+def test_an_answer_that_does_not_fit_is_fixed_once(server: ModelServer) -> None:
     scripted(server, '{"observations": 7}', None)
-    result = distiller(server).observations(material(EDIT), nothing)
-    assert (result.by, result.outcomes) == ("model", (Outcome.SCHEMA_FAIL, Outcome.SUCCESS))
+    result = extractor(server).observations(material(EDIT), nothing)
+    assert (result.by, result.outcomes) == ("model", (ModelOutcome.SCHEMA_FAIL, ModelOutcome.SUCCESS))
     assert (result.error_class, result.prompt_tokens) == (None, 200)
     first, second = server.asked
     assert second.body["messages"][: len(first.body["messages"])] == first.body["messages"]
@@ -68,13 +68,13 @@ def test_an_answer_that_does_not_fit_is_mended_once(server: ModelServer) -> None
 
 
 @pytest.mark.parametrize(
-    "first, outcome", [("no json", Outcome.PARSE_FAIL), ('{"observations": []}', Outcome.SCHEMA_FAIL)]
+    "first, outcome", [("no json", ModelOutcome.PARSE_FAIL), ('{"observations": []}', ModelOutcome.SCHEMA_FAIL)]
 )
-def test_after_two_unfit_answers_rules_give_theirs(server: ModelServer, first: str, outcome: Outcome) -> None:
+def test_after_two_unfit_answers_rules_give_theirs(server: ModelServer, first: str, outcome: ModelOutcome) -> None:
     scripted(server, first, "still wrong")
-    result = distiller(server).observations(material(EDIT), nothing)
-    assert result.outcomes == (outcome, Outcome.REPAIR_FAIL, Outcome.FALLBACK_USED)
-    assert (result.by, result.error_class) == ("rules", Outcome.PARSE_FAIL.value)
+    result = extractor(server).observations(material(EDIT), nothing)
+    assert result.outcomes == (outcome, ModelOutcome.REPAIR_FAIL, ModelOutcome.FALLBACK_USED)
+    assert (result.by, result.error_class) == ("rules", ModelOutcome.PARSE_FAIL.value)
     assert [each.title for each in result.value] == ["Edited src/auth.py: TTL 3600 → 7200"]
     assert (result.prompt_tokens, result.completion_tokens, server.count) == (200, 40, 2)
 
@@ -85,34 +85,34 @@ def test_after_two_unfit_answers_rules_give_theirs(server: ModelServer, first: s
 )
 def test_6_without_an_answer_rules_give_theirs(server: ModelServer, reply: Reply, meant: Trouble) -> None:
     server.script = lambda _: reply
-    result = distiller(server).observations(material(EDIT), nothing)
-    assert (result.by, result.outcomes, result.error_class) == ("rules", (Outcome.FALLBACK_USED,), meant.value)
+    result = extractor(server).observations(material(EDIT), nothing)
+    assert (result.by, result.outcomes, result.error_class) == ("rules", (ModelOutcome.FALLBACK_USED,), meant.value)
     assert result.error is not None
     assert len(result.value) == 1
 
 
 def test_6_without_a_model_rules_answer_and_nothing_is_amiss() -> None:
-    result = Distiller().observations(material(EDIT), nothing)
+    result = Extractor().observations(material(EDIT), nothing)
     assert (result.by, result.outcomes) == ("rules", ())
     assert (result.error_class, result.error, result.prompt_tokens) == (None, None, 0)
-    assert Distiller().model is None
+    assert Extractor().model is None
 
 
 def test_a_fence_around_the_answer_costs_nothing(server: ModelServer) -> None:
     scripted(server, f"```json\n{json.dumps(observation_answer([1]))}\n```")
-    assert distiller(server).observations(material(EDIT), nothing).outcomes == (Outcome.SUCCESS,)
+    assert extractor(server).observations(material(EDIT), nothing).outcomes == (ModelOutcome.SUCCESS,)
 
 
 def test_nothing_worth_remembering_is_a_success(server: ModelServer) -> None:
     scripted(server, '{"skip": true, "reason": "routine", "observations": []}')
-    result = distiller(server).observations(material(EDIT), nothing)
-    assert (result.value, result.by, result.outcomes) == ((), "model", (Outcome.SUCCESS,))
+    result = extractor(server).observations(material(EDIT), nothing)
+    assert (result.value, result.by, result.outcomes) == ((), "model", (ModelOutcome.SUCCESS,))
 
 
 def test_events_are_named_by_their_numbers_in_the_prompt(server: ModelServer) -> None:
     first, second = observation_answer([2])["observations"][0], observation_answer([1, 3])["observations"][0]
     scripted(server, json.dumps({"observations": [first, second]}))
-    found = distiller(server).observations(material(EDIT, READ, TEST), nothing).value
+    found = extractor(server).observations(material(EDIT, READ, TEST), nothing).value
     assert [each.events for each in found] == [(12,), (11, 13)]
     assert [each.files_modified for each in found] == [(), ("src/auth.py",)]
 
@@ -120,13 +120,13 @@ def test_events_are_named_by_their_numbers_in_the_prompt(server: ModelServer) ->
 @pytest.mark.parametrize("numbers", [[], [0], [99], ["x"], None])
 def test_numbers_that_name_no_event_mean_all_of_them(server: ModelServer, numbers: Any) -> None:
     scripted(server, json.dumps(observation_answer(numbers)))
-    (found,) = distiller(server).observations(material(EDIT, READ), nothing).value
+    (found,) = extractor(server).observations(material(EDIT, READ), nothing).value
     assert found.events == (11, 12)
 
 
 def test_a_change_that_the_model_passed_over_is_not_lost(server: ModelServer) -> None:
     scripted(server, json.dumps(observation_answer([2])))
-    result = distiller(server).observations(material(EDIT, READ), nothing)
+    result = extractor(server).observations(material(EDIT, READ), nothing)
     assert [(each.title, each.events) for each in result.value] == [
         ("A scripted observation", (12,)),
         ("Edited src/auth.py: TTL 3600 → 7200", (11,)),
@@ -137,7 +137,7 @@ def test_a_change_that_the_model_passed_over_is_not_lost(server: ModelServer) ->
 def test_what_was_changed_is_never_the_models_word(server: ModelServer) -> None:
     claims = {"files_modified": ["/etc/passwd"], "files_read": ["/home/ana/shop/docs/a.md", "src/auth.py", "\x00", ""]}
     scripted(server, json.dumps(observation_answer([1], **claims)))
-    (found,) = distiller(server).observations(material(EDIT), nothing).value
+    (found,) = extractor(server).observations(material(EDIT), nothing).value
     assert found.files_modified == ("src/auth.py",)
     assert found.files_read == ("docs/a.md",)
 
@@ -145,13 +145,13 @@ def test_what_was_changed_is_never_the_models_word(server: ModelServer) -> None:
 @pytest.mark.parametrize("event, meant", [(EDIT, "change"), (READ, "discovery")])
 def test_a_missing_type_follows_from_the_evidence(server: ModelServer, event: Any, meant: str) -> None:
     scripted(server, json.dumps(observation_answer([1], type="")))
-    (found,) = distiller(server).observations(material(event), nothing).value
+    (found,) = extractor(server).observations(material(event), nothing).value
     assert found.type == meant
 
 
 def test_an_observation_without_a_title_gets_one(server: ModelServer) -> None:
     scripted(server, json.dumps(observation_answer([1], title="", narrative="The cache\nwas cold.")))
-    (found,) = distiller(server).observations(material(READ), nothing).value
+    (found,) = extractor(server).observations(material(READ), nothing).value
     assert found.title == "The cache"
 
 
@@ -162,7 +162,7 @@ def test_beyond_the_budget_nobody_is_asked(server: ModelServer) -> None:
         wanted.append(tokens)
         return False
 
-    result = distiller(server, may_spend).observations(material(EDIT), nothing)
+    result = extractor(server, may_spend).observations(material(EDIT), nothing)
     assert (result.by, result.error_class, server.count) == ("rules", BUDGET, 0)
     assert 4_000 < wanted[0] < 10_000  # prompt and the longest answer
 
@@ -170,15 +170,15 @@ def test_beyond_the_budget_nobody_is_asked(server: ModelServer) -> None:
 def test_a_repair_must_fit_the_budget_too(server: ModelServer) -> None:
     allowed = iter([True, False])
     scripted(server, "no json")
-    result = distiller(server, lambda _: next(allowed)).observations(material(EDIT), nothing)
-    assert result.outcomes == (Outcome.PARSE_FAIL, Outcome.FALLBACK_USED)
+    result = extractor(server, lambda _: next(allowed)).observations(material(EDIT), nothing)
+    assert result.outcomes == (ModelOutcome.PARSE_FAIL, ModelOutcome.FALLBACK_USED)
     assert (result.error_class, server.count) == (BUDGET, 1)
 
 
 def test_what_a_cut_call_probably_cost_is_counted(server: ModelServer) -> None:
     server.script = lambda _: SILENCE
     asking = OpenAIModel("small", base_url=server.url, deadline_s=0.3)
-    result = Distiller(asking).observations(material(EDIT), nothing)
+    result = Extractor(asking).observations(material(EDIT), nothing)
     assert result.error_class == Trouble.TRANSIENT.value
     assert result.prompt_tokens > 300
     assert result.model_ms >= 250
@@ -191,7 +191,7 @@ def test_an_interruption_is_not_taken_for_a_failure(server: ModelServer) -> None
     def check() -> None:
         raise Stopped
 
-    for distilling in (distiller(server), Distiller(Away())):
+    for distilling in (extractor(server), Extractor(Away())):
         with pytest.raises(Stopped):
             distilling.observations(material(EDIT), check)
     assert server.count == 0
@@ -202,12 +202,12 @@ class Away:
 
     name = "away"
 
-    def answer(self, prompt: Prompt, check: Check) -> Answer:
+    def answer(self, prompt: ModelPrompt, check: Check) -> Completion:
         raise Unanswered("away", Trouble.TRANSIENT, hint="wait")
 
 
 def test_the_error_says_what_to_do() -> None:
-    result = Distiller(Away()).summary(material(EDIT), "Done.", nothing)
+    result = Extractor(Away()).summary(material(EDIT), "Done.", nothing)
     assert (result.error, result.by) == ("away (wait)", "rules")
 
 
@@ -219,8 +219,8 @@ def test_a_summary_by_the_model(server: ModelServer) -> None:
         return said(json.dumps(summary_answer(next_steps="发布")))
 
     server.script = script
-    result = distiller(server).summary(material(EDIT, READ, prompt="把令牌改成两小时"), "改好了。", nothing)
-    assert (result.by, result.outcomes) == ("model", (Outcome.SUCCESS,))
+    result = extractor(server).summary(material(EDIT, READ, prompt="把令牌改成两小时"), "改好了。", nothing)
+    assert (result.by, result.outcomes) == ("model", (ModelOutcome.SUCCESS,))
     assert result.value is not None
     assert result.value.next_steps == "发布"
     assert "编辑 src/auth.py：TTL 3600 → 7200" in seen[0].prompt
@@ -230,11 +230,11 @@ def test_a_summary_by_the_model(server: ModelServer) -> None:
 
 def test_a_turn_that_is_not_worth_a_summary_has_none(server: ModelServer) -> None:
     scripted(server, '{"skip": true, "reason": "a greeting"}')
-    result = distiller(server).summary(material(READ), "Hello!", nothing)
-    assert (result.value, result.by, result.outcomes) == (None, "model", (Outcome.SUCCESS,))
+    result = extractor(server).summary(material(READ), "Hello!", nothing)
+    assert (result.value, result.by, result.outcomes) == (None, "model", (ModelOutcome.SUCCESS,))
 
 
 def test_an_empty_turn_asks_nobody(server: ModelServer) -> None:
-    assert distiller(server).summary(material(prompt=""), " ", nothing).value is None
-    assert distiller(server).observations(material(), nothing).value == ()
+    assert extractor(server).summary(material(prompt=""), " ", nothing).value is None
+    assert extractor(server).observations(material(), nothing).value == ()
     assert server.count == 0

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from codexmem.llm.evidence import Files, files, files_of_call, files_of_command
-from codexmem.llm.patch import files_of
-from codexmem.llm.paths import folder_of, relative
+from codexmem.kernel.llm.evidence import Files, files, files_of_call, files_of_command
+from codexmem.kernel.llm.patch import files_of
+from codexmem.kernel.llm.paths import folder_of, relative
 from tests.llm.events import CWD, bash, edit, read, tool
 
 PATCH = """*** Begin Patch

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from codexmem.domain.feedback import Feedback, Share, Shelved
-from codexmem.domain.lesson import Proposal
-from codexmem.llm.lessons import Merging, read_lessons, read_merging
-from codexmem.llm.prompts import consolidation, lessons
-from codexmem.llm.rules.lessons import proposals
-from codexmem.llm.structured import Unfit
+from codexmem.kernel.llm.structured import UnusableAnswer
+from codexmem.lab.feedback_model import Feedback, Share, Shelved
+from codexmem.lab.lesson_extractor import Merging, read_lessons, read_merging
+from codexmem.lab.lesson_model import Proposal
+from codexmem.lab.lesson_rules import proposals
+from codexmem.lab.prompts import consolidation, lessons
 
 ROLES = ("global", "mof_expert")
 
@@ -73,7 +73,7 @@ def test_reading_lessons() -> None:
     said(lessons=[{"title": 7}]),
 ])  # fmt: skip
 def test_lessons_that_do_not_fit(text: str) -> None:
-    with pytest.raises(Unfit):
+    with pytest.raises(UnusableAnswer):
         read_lessons(text, ROLES)
 
 
@@ -101,7 +101,7 @@ def test_reading_decisions() -> None:
     decided(*[ADD] * 40), "no",
 ])  # fmt: skip
 def test_decisions_that_do_not_fit(text: str) -> None:
-    with pytest.raises(Unfit):
+    with pytest.raises(UnusableAnswer):
         read_merging(text, 1, 2)
 
 

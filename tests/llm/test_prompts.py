@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from codexmem.llm.clip import clip, line, rendered, shares
-from codexmem.llm.language import language_of
-from codexmem.llm.prompts import observations, shared, summaries
+from codexmem.kernel.llm.clip import clip, line, rendered, shares
+from codexmem.kernel.llm.language import language_of
+from codexmem.kernel.llm.prompts import observations, shared, summaries
 from tests.llm.events import edit, material, tool
 
 

@@ -7,9 +7,7 @@ import time
 
 import pytest
 
-from codexmem.llm import shell
-
-pytestmark = pytest.mark.clock
+from codexmem.kernel.llm import shell
 
 
 def words(line: str) -> list[list[str]]:

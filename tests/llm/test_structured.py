@@ -1,4 +1,4 @@
-"""A model's answer: what is mended, what is refused, and as what it is counted."""
+"""A model's answer: what is fixed, what is refused, and as what it is counted."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from codexmem.llm import structured
-from codexmem.llm.material import Outcome
-from codexmem.llm.structured import Unfit
+from codexmem.kernel.llm import structured
+from codexmem.kernel.llm.material import ModelOutcome
+from codexmem.kernel.llm.structured import UnusableAnswer
 from tests._support.model_server import observation_answer, summary_answer
 
 
@@ -40,9 +40,9 @@ def test_an_answer_is_read_through_its_packaging(text: str) -> None:
     ["", "I cannot do that.", "{", said()[:-5], f"Here you are:\n```json\n{said()}\n```", "[" * 100_000, "1" * 5_000],
 )
 def test_what_is_no_json_is_a_parse_failure(text: str) -> None:
-    with pytest.raises(Unfit) as caught:
+    with pytest.raises(UnusableAnswer) as caught:
         structured.observations(text)
-    assert caught.value.outcome is Outcome.PARSE_FAIL
+    assert caught.value.outcome is ModelOutcome.PARSE_FAIL
 
 
 @pytest.mark.parametrize(
@@ -56,9 +56,9 @@ def test_what_is_no_json_is_a_parse_failure(text: str) -> None:
     ],
 )  # fmt: skip
 def test_json_of_another_shape_is_a_schema_failure(found: Any) -> None:
-    with pytest.raises(Unfit) as caught:
+    with pytest.raises(UnusableAnswer) as caught:
         structured.observations(json.dumps(found))
-    assert caught.value.outcome is Outcome.SCHEMA_FAIL
+    assert caught.value.outcome is ModelOutcome.SCHEMA_FAIL
     assert caught.value.problem
 
 
@@ -67,7 +67,7 @@ def test_nothing_worth_remembering_is_an_answer() -> None:
     assert structured.observations('{"skip": true, "reason": ""}') == ()
 
 
-def test_slips_are_mended() -> None:
+def test_slips_are_fixed() -> None:
     (found,) = structured.observations(
         said(type=None, subtitle=None, facts="一个事实", concepts="gotcha", events=["2", 3, "x", -1, True, 2.5, 10**12])
     )
@@ -109,6 +109,6 @@ def test_a_summary_is_read_skipped_or_refused() -> None:
     assert (digest.request, digest.learned, digest.notes) == ("Do it", "缓存没有失效", "")
     assert structured.summary('{"skip": true, "reason": "a greeting"}') is None
     for wrong in ('{"notes": "only notes"}', "[]", '{"request": 1}'):
-        with pytest.raises(Unfit) as caught:
+        with pytest.raises(UnusableAnswer) as caught:
             structured.summary(wrong)
-        assert caught.value.outcome is Outcome.SCHEMA_FAIL
+        assert caught.value.outcome is ModelOutcome.SCHEMA_FAIL

@@ -5,20 +5,20 @@ from __future__ import annotations
 import re
 from contextlib import AbstractContextManager, nullcontext
 
-from codexmem.domain.history import By
-from codexmem.domain.memory import Draft, Memory
-from codexmem.domain.search import Answer, Found, Mode, Search, Unit
+from codexmem.kernel.model.history import WriteContext
+from codexmem.kernel.model.memory import Memory, MemoryDraft
+from codexmem.kernel.model.search import SearchAnswer, SearchMode, SearchQuery, SearchResult, Unit
 
 
 class PlainStore:
     def __init__(self) -> None:
         self.memories: list[Memory] = []
-        self.searches: list[Search] = []
-        self.by: set[By] = set()
+        self.searches: list[SearchQuery] = []
+        self.by: set[WriteContext] = set()
         self.transactions = 0
         self.caught_up_at = -1
 
-    def remember(self, draft: Draft, by: By) -> Memory:
+    def remember(self, draft: MemoryDraft, by: WriteContext) -> Memory:
         draft.check()
         self.by.add(by)
         memory = Memory(
@@ -38,18 +38,18 @@ class PlainStore:
     def catch_up(self) -> None:
         self.caught_up_at = len(self.memories)
 
-    def search(self, search: Search) -> Answer:
+    def search(self, search: SearchQuery) -> SearchAnswer:
         self.searches.append(search)
         asked = words(search.text)
         found = [
-            Found(memory, len(asked & words(memory.state.content)) / len(asked))
+            SearchResult(memory, len(asked & words(memory.state.content)) / len(asked))
             for memory in self.memories
             if memory.state.project == search.filter.project
         ]
         found = sorted((each for each in found if each.score), key=lambda each: -each.score)
         if search.unit is Unit.SESSION:
             found = list({each.memory.session: each for each in reversed(found)}.values())[::-1]
-        return Answer(tuple(found[: search.limit]), Mode.LEXICAL, {}, {})
+        return SearchAnswer(tuple(found[: search.limit]), SearchMode.LEXICAL, {}, {})
 
 
 def words(text: str) -> set[str]:

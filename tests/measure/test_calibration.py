@@ -6,13 +6,13 @@ import pytest
 
 from codexmem.measure.calibration import THRESHOLDS, abstention, calibration, refusal
 from codexmem.measure.corpus import Question, Split
-from codexmem.measure.metrics import Outcome
+from codexmem.measure.metrics import QuestionResult
 
 
-def outcome(*scored: tuple[float, bool]) -> Outcome:
+def outcome(*scored: tuple[float, bool]) -> QuestionResult:
     keys = tuple(f"{'g' if relevant else 'x'}{place}" for place, (_, relevant) in enumerate(scored))
     gold = frozenset(key for key in keys if key.startswith("g")) or frozenset({"unfound"})
-    return Outcome(Question("?", "c", Split.HELD_OUT), gold, keys, tuple(score for score, _ in scored), 0, 1.0)
+    return QuestionResult(Question("?", "c", Split.HELD_OUT), gold, keys, tuple(score for score, _ in scored), 0, 1.0)
 
 
 def test_calibration_error_weighs_bins_by_their_results() -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from codexmem.cli import bench
+from codexmem.operations.cli import bench
 from tests.cli.conftest import Call
 from tests.measure.plain_store import PlainStore
 
@@ -67,7 +67,7 @@ def test_the_table_in_both_languages(call: Call, folder: Path, plain: list[dict[
 
 def test_answers_without_the_embedder_are_told(call: Call, folder: Path, plain: list[dict[str, Any]]) -> None:
     args = ("bench", "retrieval", "--suite", "probe", "--data", str(folder), "--embedder", "local")
-    assert "2 questions were answered by words alone" in call(*args).out
+    assert "2 questions were searched by words only" in call(*args).out
     assert call(*args, "--json").json["suites"]["probe"]["tasks"]["note"]["modes"] == {"lexical-only": 2}
 
 

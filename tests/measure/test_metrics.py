@@ -7,12 +7,12 @@ import math
 import pytest
 
 from codexmem.measure.corpus import Question, Split
-from codexmem.measure.metrics import Outcome, figures, ndcg, percentile, reciprocal_rank, tokens
+from codexmem.measure.metrics import QuestionResult, figures, ndcg, percentile, reciprocal_rank, tokens
 
 
-def outcome(ranked: str, gold: str, *, ms: float = 1.0, used: int = 0) -> Outcome:
+def outcome(ranked: str, gold: str, *, ms: float = 1.0, used: int = 0) -> QuestionResult:
     scores = tuple(1 - place / 100 for place in range(len(ranked)))
-    return Outcome(Question("?", "c", Split.HELD_OUT), frozenset(gold), tuple(ranked), scores, used, ms)
+    return QuestionResult(Question("?", "c", Split.HELD_OUT), frozenset(gold), tuple(ranked), scores, used, ms)
 
 
 def test_recall_in_three_senses() -> None:

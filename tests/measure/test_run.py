@@ -1,4 +1,4 @@
-"""Passages are written as every door writes, questions asked as every door asks, and the outcome judged by split."""
+"""Passages are written and questions asked as every endpoint does, and the outcome is judged by split."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from codexmem.domain.memory import Kind, Origin
-from codexmem.domain.search import Unit
+from codexmem.kernel.model.memory import Kind, Origin
+from codexmem.kernel.model.search import Unit
 from codexmem.measure import report, run
 from codexmem.measure.corpus import Split, keep
-from codexmem.measure.metrics import Outcome
+from codexmem.measure.metrics import QuestionResult
 from codexmem.measure.suites.table import BY_NAME
 from tests.measure import sets
 from tests.measure.plain_store import PlainStore
@@ -20,7 +20,7 @@ from tests.measure.plain_store import PlainStore
 
 def measured(
     name: str, folder: Path, split: Split = Split.ALL
-) -> tuple[PlainStore, dict[str, list[Outcome]], dict[str, dict[str, Any]]]:
+) -> tuple[PlainStore, dict[str, list[QuestionResult]], dict[str, dict[str, Any]]]:
     sets.everything(folder)
     suite, store = BY_NAME[name], PlainStore()
     corpora = keep(suite.read(folder), split, None)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from codexmem.domain.errors import InvalidArgument, NotFound
+from codexmem.kernel.model.errors import InvalidArgument, NotFound
 from codexmem.measure.corpus import Corpus, Split, keep
 from codexmem.measure.suites.table import BY_NAME, SUITES, chosen
 from tests.measure import sets

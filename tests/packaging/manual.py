@@ -11,11 +11,11 @@ from collections.abc import Iterator
 
 import click
 
-from codexmem.cli import messages
-from codexmem.cli.codecli.root import cli as codecli
-from codexmem.cli.frame import Group, _common
-from codexmem.cli.output import EXIT_CODES
 from codexmem.cli.root import cli
+from codexmem.codecli.cli.root import cli as codecli
+from codexmem.console import messages
+from codexmem.console.command import Group, _common
+from codexmem.console.output import EXIT_CODES
 from tests.packaging.building import ROOT
 
 FOLDER = ROOT / "share" / "man" / "man1"
@@ -85,7 +85,7 @@ def _body(command: click.Command, path: str, section: str) -> Iterator[str]:
     yield from ([".SH SYNOPSIS"] if whole else [])
     yield from (f".B {_plain(path)}", _plain(usage))
     yield ".SH DESCRIPTION" if whole else ".PP"
-    yield _plain(_say(command, "help"))
+    yield _plain(command.help_text())  # type: ignore[attr-defined]
     shared = {option.opts[0] for option in _common()} if path.count(" ") else set()
     shown = [each for each in command.get_params(context) if isinstance(each, click.Option)]
     records = [found for each in shown if each.opts[0] not in shared and (found := each.get_help_record(context))]

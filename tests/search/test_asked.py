@@ -9,11 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codexmem.search import asked, tokens
-from codexmem.search.times import Grain
+from codexmem.kernel.search import parsed_query, tokens
+from codexmem.kernel.search.times import Grain
 from tests._support.pools import DAY_MS, NOW_MS, read
-
-pytestmark = pytest.mark.clock
 
 
 def test_names_of_those_who_speak_are_taken_out_of_the_text() -> None:
@@ -76,13 +74,13 @@ class Everybody:
 
 def test_function_words_and_small_letters_are_no_names() -> None:
     known = Listening()
-    asked.read("When Will the Server of Ada and O'Brien-Smith. stop?", asked_ms=NOW_MS, known=known)
+    parsed_query.read("When Will the Server of Ada and O'Brien-Smith. stop?", asked_ms=NOW_MS, known=known)
     assert known.names == ["Server", "Ada", "O'Brien-Smith"]
 
 
 def test_only_so_many_names_are_looked_up() -> None:
     known = Listening()
-    asked.read(" ".join(f"Name{letter}" for letter in "abcdefghijkl"), asked_ms=NOW_MS, known=known)
+    parsed_query.read(" ".join(f"Name{letter}" for letter in "abcdefghijkl"), asked_ms=NOW_MS, known=known)
     assert len(known.names) == 8
 
 
@@ -155,7 +153,7 @@ def test_what_is_new_is_a_leaning_and_not_a_span(text: str) -> None:
 @given(st.text(st.characters(exclude_categories=()), max_size=300), st.integers(-(10**15), 10**15))
 def test_any_text_at_any_time_is_legal(text: str, asked_ms: int) -> None:
     for known in (Listening(), Everybody()):
-        query = asked.read(text, asked_ms=asked_ms, known=known)
+        query = parsed_query.read(text, asked_ms=asked_ms, known=known)
         assert len(query.text) <= len(text)
         assert query.terms or not tokens.terms(text)
 

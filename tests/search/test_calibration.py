@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codexmem.search.calibration import calibrate
-from codexmem.search.recipes import DEFAULT, RECIPES, Calibration, Recipe
+from codexmem.kernel.search.calibration import calibrate
+from codexmem.kernel.search.recipes import DEFAULT, RECIPES, Calibration, Recipe
 from tests._support.pools import candidate, pool
 
 STEEP = replace(DEFAULT, calibration=Calibration(bias=-2.0, score=3.0, words=0.1, meaning=0.0, lead=0.5),

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from codexmem.domain.errors import Unavailable
-from codexmem.domain.memory import Memory
-from codexmem.search.copying import OutsideCopy
-from codexmem.store.chroma.vectors import ChromaVectors
-from codexmem.store.database import Database
-from codexmem.store.hybrid import HybridVectors
+from codexmem.kernel.model.errors import Unavailable
+from codexmem.kernel.model.memory import Memory
+from codexmem.kernel.search.copying import OutsideCopy
+from codexmem.kernel.store.chroma.vectors import ChromaVectors
+from codexmem.kernel.store.database import Database
+from codexmem.kernel.store.hybrid import HybridVectors
 from tests._support import vectors as support
 from tests._support.chroma import ChromaServer
 from tests._support.indexing import Indexed

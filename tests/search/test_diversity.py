@@ -7,8 +7,8 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codexmem.search.diversity import spread
-from codexmem.store.candidates import Candidate
+from codexmem.kernel.search.finder import spread
+from codexmem.kernel.store.candidates import SearchCandidate
 from tests._support.pools import candidate
 
 ALIKE = 0.9
@@ -16,11 +16,11 @@ LONG = "the server keeps a lease for every running job and gives it back when th
 CHINESE = "数据库连接失败以后重试三次，每次等待的时间加倍，最后写进日志并且通知值班的人员处理这个问题"
 
 
-def texts(*contents: str) -> list[Candidate]:
+def texts(*contents: str) -> list[SearchCandidate]:
     return [candidate(number, content) for number, content in enumerate(contents, 1)]
 
 
-def ordered(found: list[Candidate], *, depth: int = 10) -> list[int]:
+def ordered(found: list[SearchCandidate], *, depth: int = 10) -> list[int]:
     return spread(range(len(found)), found, alike=ALIKE, depth=depth)
 
 

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from codexmem.domain.errors import Unavailable
-from codexmem.domain.memory import Kind, Memory
-from codexmem.domain.query import Filter
-from codexmem.search import tokens
-from codexmem.store.database import Database
-from codexmem.store.schema import metadata
+from codexmem.kernel.model.errors import Unavailable
+from codexmem.kernel.model.memory import Kind, Memory
+from codexmem.kernel.model.query import Filter
+from codexmem.kernel.search import tokens
+from codexmem.kernel.store.database import Database
+from codexmem.kernel.store.schema import metadata
 from tests._support import vectors as support
 from tests._support.chroma import ChromaServer
 from tests._support.indexing import Indexed

@@ -9,13 +9,13 @@ import pytest
 
 from codexmem.app import open_reading
 from codexmem.app.core import open_core
-from codexmem.domain.attrs import NoteAttrs
-from codexmem.domain.errors import Unavailable
-from codexmem.domain.memory import Draft, Kind, Origin, State, Status
-from codexmem.domain.query import Filter
-from codexmem.domain.search import Search, Unit
+from codexmem.kernel.model.attrs import NoteAttrs
+from codexmem.kernel.model.errors import Unavailable
+from codexmem.kernel.model.memory import Kind, MemoryDraft, Origin, State, Status
+from codexmem.kernel.model.query import Filter
+from codexmem.kernel.model.search import SearchQuery, Unit
+from codexmem.kernel.store.database import Database
 from codexmem.settings import Settings
-from codexmem.store.database import Database
 from tests._support.embedding_server import Answer, Asked, EmbeddingServer
 from tests._support.searching import ALL, ME, Searched, searched, seqs
 
@@ -157,7 +157,7 @@ def test_the_settings_reach_the_server_and_the_command(tmp_path: Path) -> None:
         texts = asked.body["documents"]
         return 200, {"results": [{"index": at, "relevance_score": len(text)} for at, text in enumerate(texts)]}
 
-    search = Search("needle", Filter(ALL))
+    search = SearchQuery("needle", Filter(ALL))
     with EmbeddingServer(script=longest) as server:
         settings = Settings(
             tmp_path, f"sqlite:///{tmp_path / 'codexmem.db'}", embedder="none", reranker="api", rerank_url=server.url,
@@ -167,7 +167,7 @@ def test_the_settings_reach_the_server_and_the_command(tmp_path: Path) -> None:
         core = open_core(settings)
         try:
             for text in ("needle", "needle in much hay", "needle in very very much hay"):
-                core.memories.remember(Draft(Kind.NOTE, State(text, NoteAttrs()), Origin.AGENT), ME)
+                core.memories.remember(MemoryDraft(Kind.NOTE, State(text, NoteAttrs()), Origin.AGENT), ME)
             reading = open_reading(settings)
             try:
                 found = [seqs(core.recall.search(search)), seqs(reading.recall.search(search))]

@@ -9,18 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codexmem.domain.memory import Origin, Status
-from codexmem.search.asked import Asked
-from codexmem.search.pool import Pool, gather
-from codexmem.search.recipes import RECIPES
-from codexmem.search.signals import NAMES, Signals
+from codexmem.kernel.model.memory import Origin, Status
+from codexmem.kernel.search.parsed_query import ParsedQuery
+from codexmem.kernel.search.pool import Pool, gather
+from codexmem.kernel.search.recipes import RECIPES
+from codexmem.kernel.search.signals import NAMES, RankingSignals
 from tests._support.pools import DAY_MS, NOW_MS, candidate, of_texts, pool, read
 
 PLAIN = read("needle")
 
 
-def signal(name: str, of: Pool, query: Asked = PLAIN, *, share: float = 0.5, now_ms: int = NOW_MS) -> list[float]:
-    return Signals(query, of, lexical_share=share, now_ms=now_ms).of(name)
+def signal(name: str, of: Pool, query: ParsedQuery = PLAIN, *, share: float = 0.5, now_ms: int = NOW_MS) -> list[float]:
+    return RankingSignals(query, of, lexical_share=share, now_ms=now_ms).of(name)
 
 
 def three(**fields: Any) -> Pool:
@@ -208,7 +208,7 @@ def test_every_signal_of_any_pool_lies_between_0_and_1(found: list[Any], query: 
 
 def test_gathering_brings_neighbours_to_their_places_and_the_unmeasured_to_the_farthest() -> None:
     found = {seq: candidate(seq) for seq in (30, 10, 20)}
-    made = gather(found, {10: 3.0}, {10: 0.5, 30: 0.2}, {20: (10, 30), 10: (None, 20), 30: (99, None)}, {10})
+    made = gather(found, {10: 3.0}, {10: 0.5, 30: 0.2}, {20: (10, 30), 10: (None, 20), 30: (99, None)})
     assert [each.seq for each in made.candidates] == [10, 20, 30]
     assert (made.lexical, made.dense) == ([3.0, 0.0, 0.0], [0.5, 0.2, 0.2])
     assert (made.before, made.after) == ([None, 0, None], [1, 2, None])
@@ -216,6 +216,6 @@ def test_gathering_brings_neighbours_to_their_places_and_the_unmeasured_to_the_f
 
 def test_gathering_lets_words_speak_for_what_has_no_vector_yet() -> None:
     found = {seq: candidate(seq) for seq in (10, 20, 30, 40)}
-    made = gather(found, {10: 4.0, 20: 4.0, 30: 1.0}, {10: 0.6, 40: 0.2}, {}, ())
+    made = gather(found, {10: 4.0, 20: 4.0, 30: 1.0}, {10: 0.6, 40: 0.2}, {})
     assert made.dense == pytest.approx([0.6, 0.6, 0.3, 0.2])
-    assert gather(found, {}, {}, {}, ()).dense == [0.0] * 4
+    assert gather(found, {}, {}, {}).dense == [0.0] * 4

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from codexmem.domain.attrs import NoteAttrs, QaAttrs, SummaryAttrs
-from codexmem.domain.memory import ATTRS, Kind, Memory, Origin, State
-from codexmem.search import text_of, tokens
-from codexmem.store.index import Words
+from codexmem.kernel.model.attrs import NoteAttrs, QaAttrs, SummaryAttrs
+from codexmem.kernel.model.memory import ATTRS, Kind, Memory, Origin, State
+from codexmem.kernel.search import text_of, tokens
+from codexmem.kernel.store.index import IndexedTokens
 
 
 def memory(kind: Kind, attrs: Any, **state: Any) -> Memory:
@@ -22,9 +22,9 @@ def test_every_field_with_text_is_searched(kind: Kind) -> None:
     listed = text_of.FIELDS[kind]
     named = {*listed.name, *listed.labels, *listed.body}
     # Where it was imported from is a handle, mentions are taken from the content, metadata is a program's own, and what
-    # a summary says in its fields is its title and its content.
+    # a summary says in its fields is its title and its content; what a turn did stands in its notes.
     told = {
-        Kind.SUMMARY: {f.name for f in fields(SummaryAttrs)},
+        Kind.SUMMARY: {f.name for f in fields(SummaryAttrs)} - {"files_modified"},
         Kind.LESSON: {"runs", "extra"},  # handles, and what clients keep for themselves
         Kind.CHUNK: {"namespace", "chunk_id", "folder", "digest"},  # handles, not text
     }.get(kind, set())
@@ -40,7 +40,9 @@ def test_every_field_with_text_is_searched(kind: Kind) -> None:
 
 def test_the_content_of_a_summary_says_what_its_fields_say() -> None:
     said: dict[str, Any] = {
-        f.name: f"word{f.name}" for f in fields(SummaryAttrs) if "str" in str(f.type) and f.name != "imported"
+        f.name: f"word{f.name}"
+        for f in fields(SummaryAttrs)
+        if "str" in str(f.type) and "tuple" not in str(f.type) and f.name != "imported"
     }
     assert set(SummaryAttrs(**said).text().split()) == {text for name, text in said.items() if name != "request"}
 
@@ -58,7 +60,7 @@ def test_head_and_body() -> None:
 
 def test_a_memory_that_says_nothing_has_no_words_and_no_passages() -> None:
     empty = memory(Kind.NOTE, NoteAttrs(), content=" ")
-    assert text_of.words_of(empty, tokens.words) == Words((), ())
+    assert text_of.words_of(empty, tokens.words) == IndexedTokens((), ())
     assert text_of.passages_of(empty) == []
 
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from codexmem.search.times import Grain, Span, spans
-from codexmem.search.times.finder import MAX_SPANS
+from codexmem.kernel.search.times import Grain, TimeSpan, spans
+from codexmem.kernel.search.times.finder import MAX_SPANS
 
 ASKED = int(datetime(2023, 10, 18, 15, 30, tzinfo=UTC).timestamp() * 1_000)  # a Wednesday
 DAY_MS = 86_400_000
@@ -23,7 +23,7 @@ def day(at_ms: int) -> str:
     return (date(1970, 1, 1) + timedelta(days=at_ms // DAY_MS)).isoformat()
 
 
-def said(span: Span) -> str:
+def said(span: TimeSpan) -> str:
     """A span as "grain first..last", with `*` if it comes every year."""
     first, last = day(span.from_ms), day(span.to_ms - 1)
     return f"{span.grain} {first if first == last else f'{first}..{last}'}{'*' if span.yearly else ''}"

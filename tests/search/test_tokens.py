@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codexmem.search import tokens
-from codexmem.search.tokens import MAX_TOKEN, terms, words
+from codexmem.kernel.search import tokens
+from codexmem.kernel.search.tokens import MAX_TOKEN, terms, words
 
 FORBIDDEN = re.compile(r"[\s\x00-\x1f\x7f-\x9f\"'`,;:!?()\[\]{}<>\\/|&*\ud800-\udfff]")
 

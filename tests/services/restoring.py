@@ -11,21 +11,21 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from codexmem.domain.attrs import ObservationAttrs
-from codexmem.domain.history import By
-from codexmem.domain.ids import SystemClock
-from codexmem.domain.memory import Draft, Kind, Origin, State
-from codexmem.domain.query import Filter, Page
-from codexmem.events.log import Log
-from codexmem.services.memories import Memories
-from codexmem.services.transfer import Transfer
-from codexmem.store.backup import Target
-from codexmem.store.bell import LocalBell
-from codexmem.store.events import Events
-from codexmem.store.history import Versions
-from codexmem.store.listing import Lists
-from codexmem.store.memories import Memories as Table
-from codexmem.store.opening import open_database, sqlite_url
+from codexmem.kernel.events.log import Log
+from codexmem.kernel.model.attrs import ObservationAttrs
+from codexmem.kernel.model.history import WriteContext
+from codexmem.kernel.model.ids import SystemClock
+from codexmem.kernel.model.memory import Kind, MemoryDraft, Origin, State
+from codexmem.kernel.model.query import Filter, PageRequest
+from codexmem.kernel.services.memories import Memories
+from codexmem.kernel.store.backup import BackupTarget
+from codexmem.kernel.store.events import EventTable
+from codexmem.kernel.store.history import VersionTable
+from codexmem.kernel.store.listing import Lists
+from codexmem.kernel.store.memories import MemoryTable
+from codexmem.kernel.store.notify import LocalNotifier
+from codexmem.kernel.store.opening import open_database, sqlite_url
+from codexmem.operations.transfer import Transfer
 from tests._support.services import indexer
 
 ROOT = Path(__file__).parents[2]
@@ -34,15 +34,15 @@ STEPS = ("locked", "kept", "prepared", "settled", "switched", "released")
 
 
 def transfer_of(data_dir: Path) -> Transfer:
-    return Transfer(Target(sqlite_url(data_dir / "codexmem.db")), data_dir, SystemClock(), version="test")
+    return Transfer(BackupTarget(sqlite_url(data_dir / "codexmem.db")), data_dir, SystemClock(), version="test")
 
 
 def note(memories: Memories, text: str) -> int:
     """Remember a text; its number."""
-    draft = Draft(
+    draft = MemoryDraft(
         Kind.OBSERVATION, State(content=text, attrs=ObservationAttrs(), project="p", title=text[:80]), Origin.AGENT
     )
-    return memories.remember(draft, By("test")).seq
+    return memories.remember(draft, WriteContext("test")).seq
 
 
 @contextmanager
@@ -51,8 +51,8 @@ def remembering(data_dir: Path) -> Iterator[Memories]:
     db = open_database(sqlite_url(data_dir / "codexmem.db"))
     try:
         clock = SystemClock()
-        log = Log(db, Events(db), LocalBell(), clock)
-        yield Memories(db, Table(db), Lists(db), Versions(db), indexer(db, clock), log, clock)
+        log = Log(db, EventTable(db), LocalNotifier(), clock)
+        yield Memories(db, MemoryTable(db), Lists(db), VersionTable(db), indexer(db, clock), log, clock)
     finally:
         db.close()
 
@@ -81,14 +81,14 @@ def fill_and_die(data_dir: Path, texts: Iterable[str]) -> None:
 def texts_in(data_dir: Path) -> list[str]:
     """Every text in the store, sorted."""
     found: list[str] = []
-    page = Page(limit=500)
+    page = PageRequest(limit=500)
     with remembering(data_dir) as memories:
         while True:
             listing = memories.page(Filter(kinds=OBSERVATIONS), page)
             found += [memory.state.content for memory in listing.items]
             if listing.after is None:
                 return sorted(found)
-            page = Page(limit=500, after=listing.after)
+            page = PageRequest(limit=500, after=listing.after)
 
 
 def restore_and_die(data_dir: Path, folder: Path, at: str) -> None:

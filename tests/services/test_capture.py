@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from codexmem.domain.attrs import ObservationAttrs, PromptAttrs
-from codexmem.domain.capture import HookReport, Queued, Repeated, Skip, Skipped
-from codexmem.domain.errors import InvalidArgument
-from codexmem.domain.event import EventType
-from codexmem.domain.memory import Kind
-from codexmem.events.report import Report
-from codexmem.services.capture import Begun, Completed, Rules
-from codexmem.store.database import Database, acting_as
+from codexmem.capture.service import Completed, Rules, TurnStarted
+from codexmem.kernel.events.report import EventReport
+from codexmem.kernel.model.attrs import ObservationAttrs, PromptAttrs
+from codexmem.kernel.model.capture import Deduped, HookReport, Queued, Skip, Skipped
+from codexmem.kernel.model.errors import InvalidArgument
+from codexmem.kernel.model.event import EventType
+from codexmem.kernel.model.memory import Kind
+from codexmem.kernel.store.database import Database, acting_as
 from tests._support import capturing
 from tests._support.capturing import Capturing
 
@@ -33,7 +33,7 @@ def test_prompts_number_the_turns(here: Capturing) -> None:
 
 def test_a_private_prompt_leaves_its_number_and_nothing_else(here: Capturing) -> None:
     begun = here.say("<private>the password is hunter2</private>")
-    assert begun == Begun(begun.session, 1, Skip.PRIVATE)
+    assert begun == TurnStarted(begun.session, 1, Skip.PRIVATE)
     (memory,) = here.memories(Kind.PROMPT)
     assert memory.state.content == ""
     assert memory.state.attrs == PromptAttrs(prompt_number=1, private=True)
@@ -77,7 +77,7 @@ def test_of_a_file_that_holds_secrets_only_its_name_is_kept(here: Capturing) -> 
 def test_the_same_event_is_captured_once(here: Capturing) -> None:
     here.say("go")
     assert here.tool(input={"a": 1, "b": 2}) == Queued()
-    assert here.tool(input={"b": 2, "a": 1}) == Repeated()
+    assert here.tool(input={"b": 2, "a": 1}) == Deduped()
     here.say("go on")
     assert here.tool(input={"a": 1, "b": 2}) == Queued()  # another turn, another event
 
@@ -86,7 +86,7 @@ def test_a_call_id_tells_repetitions_whatever_else_differs(here: Capturing) -> N
     here.say("go")
     assert here.tool(call="call-1", response="partial") == Queued()
     here.say("again")
-    assert here.tool(call="call-1", response="whole") == Repeated()
+    assert here.tool(call="call-1", response="whole") == Deduped()
     assert here.tool(call="call-1", session="s2") == Queued()
 
 
@@ -95,7 +95,7 @@ def test_a_delivery_sent_twice_is_one_event_even_in_a_later_turn(here: Capturing
     assert here.tool(event="d-2") == Queued()
     here.say("next", event="d-3")
     assert here.say("go", event="d-1") == begun
-    assert here.tool(event="d-2") == Repeated()
+    assert here.tool(event="d-2") == Deduped()
     assert len(here.memories(Kind.PROMPT)) == 2
 
 
@@ -103,7 +103,7 @@ def test_a_summary_is_queued_once_per_turn_and_message(here: Capturing) -> None:
     here.say("go")
     stop = HookReport("s1", message="all done")
     assert here.intake.summarize(stop) == Queued()
-    assert here.intake.summarize(stop) == Repeated()
+    assert here.intake.summarize(stop) == Deduped()
     assert here.intake.summarize(HookReport("s1", message="sub", agent="worker-1")) == Skipped(Skip.SUBAGENT)
 
 
@@ -231,11 +231,11 @@ def test_two_senders_of_one_event_capture_it_once(here: Capturing) -> None:
     for thread in threads:
         thread.join()
     assert outcomes.count(Queued()) == 20
-    assert outcomes.count(Repeated()) == 40
+    assert outcomes.count(Deduped()) == 40
     here.run(all_of_them=True)
     made = [memory.state.attrs for memory in here.memories(Kind.OBSERVATION)]
     assert sum(len(attrs.events) for attrs in made if isinstance(attrs, ObservationAttrs)) == 20
 
 
 def _told(here: Capturing, type: EventType) -> list[Any]:
-    return Report(here.base.events).newest(type)
+    return EventReport(here.base.events).newest(type)

@@ -6,21 +6,21 @@ import threading
 
 import pytest
 
-from codexmem.domain import privacy, text_size
-from codexmem.domain.attrs import NoteAttrs, ObservationAttrs, SummaryAttrs
-from codexmem.domain.event import EventType
-from codexmem.domain.history import By
-from codexmem.domain.memory import Draft, Kind, Memory, Origin, State, Status
-from codexmem.domain.query import Seq
-from codexmem.events.report import Report
-from codexmem.services.capture import Rules
-from codexmem.services.context import Wish
-from codexmem.store.database import Database
+from codexmem.capture.service import Rules
+from codexmem.kernel.events.report import EventReport
+from codexmem.kernel.model import privacy, text_size
+from codexmem.kernel.model.attrs import NoteAttrs, ObservationAttrs, SummaryAttrs
+from codexmem.kernel.model.event import EventType
+from codexmem.kernel.model.history import WriteContext
+from codexmem.kernel.model.memory import Kind, Memory, MemoryDraft, Origin, State, Status
+from codexmem.kernel.model.query import Seq
+from codexmem.kernel.store.database import Database
+from codexmem.recall.context import ContextRequest
 from tests._support import capturing
 from tests._support.capturing import Capturing
 from tests._support.toy_embedder import ToyEmbedder
 
-ME = By("test")
+ME = WriteContext("test")
 
 
 @pytest.fixture
@@ -33,16 +33,16 @@ def seen(here: Capturing, title: str, *, content: str = "", project: str = "demo
     state = State(
         content, ObservationAttrs(files_modified=files), project=project, type="bugfix", title=title, status=status
     )
-    return here.base.memories.remember(Draft(Kind.OBSERVATION, state, Origin.MODEL, session=session), ME)
+    return here.base.memories.remember(MemoryDraft(Kind.OBSERVATION, state, Origin.MODEL, session=session), ME)
 
 
 def noted(here: Capturing, uri: str, text: str, priority: int, project: str = "demo") -> Memory:
     state = State(text, NoteAttrs(), project=project, priority=priority, uris=(uri,))
-    return here.base.memories.remember(Draft(Kind.NOTE, state, Origin.HUMAN), ME)
+    return here.base.memories.remember(MemoryDraft(Kind.NOTE, state, Origin.HUMAN), ME)
 
 
 def start(here: Capturing, **wish: object) -> str:
-    return here.context.give(Wish("demo", **wish)).text  # type: ignore[arg-type]
+    return here.context.give(ContextRequest("demo", **wish)).text  # type: ignore[arg-type]
 
 
 def test_nothing_remembered_nothing_said(here: Capturing) -> None:
@@ -57,7 +57,7 @@ def test_notes_the_last_summary_and_what_is_recent(here: Capturing) -> None:
     seen(here, "Port is 8123", content="服务端口是 8123，不要改", session="manual-demo")
     attrs = SummaryAttrs(request="修复登录", learned="tokens expired early", next_steps="write tests")
     here.base.memories.remember(
-        Draft(Kind.SUMMARY, State(attrs.text(), attrs, project="demo", title="修复登录"), Origin.MODEL), ME
+        MemoryDraft(Kind.SUMMARY, State(attrs.text(), attrs, project="demo", title="修复登录"), Origin.MODEL), ME
     )
     seen(here, "Of another project", project="other")
     text = start(here)
@@ -85,7 +85,7 @@ def test_it_keeps_within_its_tokens(here: Capturing, tokens: int) -> None:
     noted(here, "project://long", "很长的笔记 " * 200, 0)
     for number in range(80):
         seen(here, f"中文标题 {number} 以及更多的字", content="说明 " * 100, session="manual-demo")
-    given = here.context.give(Wish("demo", tokens=tokens))
+    given = here.context.give(ContextRequest("demo", tokens=tokens))
     assert 0 < text_size.tokens(given.text) <= tokens + 20  # the two tags around it
     assert given.seqs
 
@@ -146,11 +146,11 @@ def test_asking_makes_no_session_and_what_was_told_is_recorded_with_its_first_ev
     start(here, session="s9", prompt="why do login tokens expire so early?")
     assert here.sessions.named("s9") is None
     assert here.sessions.named("junk") is None
-    assert Report(here.base.events).newest(EventType.CONTEXT_GIVEN) == []
+    assert EventReport(here.base.events).newest(EventType.CONTEXT_GIVEN) == []
     here.tool(session="s9")
     session = here.sessions.named("s9")
     assert session is not None
-    (event,) = Report(here.base.events).newest(EventType.CONTEXT_GIVEN)
+    (event,) = EventReport(here.base.events).newest(EventType.CONTEXT_GIVEN)
     assert event.payload is not None
     assert (event.subject, event.payload["seqs"], event.payload["start"]) == (session.subject, [memory.seq], True)
 
@@ -162,14 +162,14 @@ def test_hidden_and_excluded_are_not_told(database: Database) -> None:
     seen(here, "Quarantined thing", status=Status.QUARANTINED)
     seen(here, "Hushed", project="hush")
     assert start(here) == ""
-    assert here.context.give(Wish("hush")).text == ""
+    assert here.context.give(ContextRequest("hush")).text == ""
 
 
 def test_what_was_given_is_on_record(here: Capturing) -> None:
     memory = seen(here, "Fixed token expiry")
     here.say("hello there")
-    here.context.give(Wish("demo", session="s1"))
-    (event,) = Report(here.base.events).newest(EventType.CONTEXT_GIVEN)
+    here.context.give(ContextRequest("demo", session="s1"))
+    (event,) = EventReport(here.base.events).newest(EventType.CONTEXT_GIVEN)
     assert event.payload is not None
     assert event.payload["seqs"] == [memory.seq]
     assert (event.payload["turn"], event.payload["start"]) == (1, True)

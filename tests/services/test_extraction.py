@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 
-from codexmem.domain.attrs import ObservationAttrs, SummaryAttrs
-from codexmem.domain.capture import HookReport
-from codexmem.domain.event import EventType
-from codexmem.domain.history import By
-from codexmem.domain.memory import Kind, Origin
-from codexmem.events.report import Report
-from codexmem.jobs.duty import Context, Stopped
-from codexmem.llm.material import Outcome, Result
-from codexmem.services.extraction import Budget
-from codexmem.store.database import Database
+from codexmem.capture.extraction import TokenBudget
+from codexmem.kernel.events.report import EventReport
+from codexmem.kernel.jobs.job_kind import JobContext, Stopped
+from codexmem.kernel.llm.material import ExtractionResult, ModelOutcome
+from codexmem.kernel.model.attrs import ObservationAttrs, SummaryAttrs
+from codexmem.kernel.model.capture import HookReport
+from codexmem.kernel.model.event import EventType
+from codexmem.kernel.model.history import WriteContext
+from codexmem.kernel.model.memory import Kind, Origin
+from codexmem.kernel.store.database import Database
 from tests._support import capturing
 from tests._support.capturing import Capturing
 
@@ -37,7 +37,7 @@ def test_a_batch_becomes_observations_that_name_their_events(here: Capturing) ->
     assert memory.state.title == "Bash+Bash+Bash+Bash+Bash"
     assert (memory.session, memory.source, memory.origin) == ("s1", f"session:{begun.session}", Origin.MODEL)
     assert (attrs.prompt_number, attrs.discovery_tokens, len(attrs.events)) == (1, 20, 5)
-    assert here.distiller.asked[0].prompt == "修复登录 bug"
+    assert here.extractor.asked[0].prompt == "修复登录 bug"
     assert [event.response for event in here.captures.of_session(begun.session, limit=9)[1:]] == [
         f"答 {number}" for number in range(5)
     ]
@@ -55,15 +55,31 @@ def test_a_summary_knows_the_turn_it_ends(here: Capturing) -> None:
     assert isinstance(attrs, SummaryAttrs)
     assert (attrs.request, attrs.learned, attrs.prompt_number) == ("second request", "I did it", 2)
     assert (memory.state.title, memory.state.content) == ("second request", "I did it")
-    assert len(here.distiller.asked[-1].events) == 1
+    assert len(here.extractor.asked[-1].events) == 1
+
+
+def test_a_turn_tells_what_it_ran_and_met_whoever_wrote_its_summary(here: Capturing) -> None:
+    here.say("deploy it")
+    here.tool(input={"command": "STAGE=demo make deploy"}, response={"error": "Error: no such stage as demo"})
+    here.tool(input={"command": "STAGE=test make deploy"})
+    here.tool("Edit", input={"file_path": "/w/Makefile", "old_string": "a", "new_string": "b"}, cwd="/w")
+    here.intake.summarize(HookReport("s1", message="It runs on test now."))
+    here.run()
+    (memory,) = here.memories(Kind.SUMMARY)
+    attrs = memory.state.attrs
+    assert isinstance(attrs, SummaryAttrs)
+    assert (attrs.commands, attrs.errors) == (("STAGE=test make deploy",), ("Error: no such stage as demo",))
+    assert attrs.files_modified == ("Makefile",)
+    assert attrs.notes == "Ran: STAGE=test make deploy\nError: no such stage as demo"
+    assert memory.state.content == f"It runs on test now.\n{attrs.notes}"
 
 
 def test_a_job_that_runs_twice_remembers_once(here: Capturing) -> None:
     here.say("go")
     here.tool()
     (job,) = here.waiting()
-    first = here.extraction.observations(job, Context(job, 60.0))
-    second = here.extraction.observations(job, Context(job, 60.0))
+    first = here.extraction.observations(job, JobContext(job, 60.0))
+    second = here.extraction.observations(job, JobContext(job, 60.0))
     assert here.memories(Kind.OBSERVATION) == []
     with here.db.transaction():
         assert second.effect is not None
@@ -89,7 +105,7 @@ def test_a_run_that_fails_is_timed_and_one_that_is_stopped_is_not(here: Capturin
     here.say("go")
     here.tool()
     (job,) = here.waiting()
-    context = Context(job, 60.0)
+    context = JobContext(job, 60.0)
     context.interrupt(Stopped)
     with pytest.raises(Stopped):
         here.extraction.observations(job, context)
@@ -98,22 +114,22 @@ def test_a_run_that_fails_is_timed_and_one_that_is_stopped_is_not(here: Capturin
     def broken(*_: object) -> Any:
         raise RuntimeError("out of order")
 
-    here.distiller.observations = broken  # type: ignore[method-assign, assignment]
+    here.extractor.observations = broken  # type: ignore[method-assign, assignment]
     with pytest.raises(RuntimeError, match="out of order"):
-        here.extraction.observations(job, Context(job, 60.0))
+        here.extraction.observations(job, JobContext(job, 60.0))
     (timed,) = _told(here, EventType.EXTRACTION_TIMED)
     assert (timed.payload["success"], timed.payload["messageType"]) == (False, "observation")
 
 
 def test_what_rules_made_is_known_as_such(here: Capturing) -> None:
-    asked = here.distiller.observations
+    asked = here.extractor.observations
 
-    def by_rules(*args: Any) -> Result[Any]:
-        outcomes = (Outcome.PARSE_FAIL, Outcome.REPAIR_FAIL, Outcome.FALLBACK_USED)
+    def by_rules(*args: Any) -> ExtractionResult[Any]:
+        outcomes = (ModelOutcome.PARSE_FAIL, ModelOutcome.REPAIR_FAIL, ModelOutcome.FALLBACK_USED)
         error = "key sk-proj-abcdefghijklmnopqrstuvwxyz0123456789ABCD"
         return replace(asked(*args), by="rules", outcomes=outcomes, error=error)
 
-    here.distiller.observations = by_rules  # type: ignore[method-assign, assignment]
+    here.extractor.observations = by_rules  # type: ignore[method-assign, assignment]
     here.say("go")
     here.tool()
     here.run(all_of_them=True)
@@ -125,7 +141,7 @@ def test_what_rules_made_is_known_as_such(here: Capturing) -> None:
 
 
 def test_what_a_model_says_is_redacted_and_fits(here: Capturing) -> None:
-    here.distiller.title = lambda _: "token ghp_abcdefghijklmnopqrstuvwxyz0123456789\n" + "长" * 2000
+    here.extractor.title = lambda _: "token ghp_abcdefghijklmnopqrstuvwxyz0123456789\n" + "长" * 2000
     here.say("go")
     here.tool()
     here.run(all_of_them=True)
@@ -136,26 +152,26 @@ def test_what_a_model_says_is_redacted_and_fits(here: Capturing) -> None:
 
 
 def test_the_budget_of_a_day_is_shared_and_ends_with_it(here: Capturing) -> None:
-    budget = Budget(here.tallies, here.base.clock, 200)
+    budget = TokenBudget(here.tallies, here.base.clock, 200)
     assert budget.allows(200)
     here.tallies.add({budget.name(): 150})
     assert not budget.allows(51)
     here.base.clock.advance(86_400_000)
     assert budget.allows(200)
-    assert Budget(here.tallies, here.base.clock, 0).allows(10**12)
+    assert TokenBudget(here.tallies, here.base.clock, 0).allows(10**12)
 
 
 def test_nothing_of_a_session_that_was_forgotten_meanwhile_comes_back(here: Capturing) -> None:
     here.say("go")
     here.tool()
     (job,) = here.waiting()
-    done = here.extraction.observations(job, Context(job, 60.0))
-    here.forgetting.session("s1", By("test"))
+    done = here.extraction.observations(job, JobContext(job, 60.0))
+    here.forgetting.session("s1", WriteContext("test"))
     with here.db.transaction():
         assert done.effect is not None
         done.effect()
     assert here.memories(Kind.OBSERVATION) == []
-    assert here.extraction.observations(job, Context(job, 60.0)).effect is None
+    assert here.extraction.observations(job, JobContext(job, 60.0)).effect is None
 
 
 def test_faded_events_leave_nothing_to_extract(here: Capturing) -> None:
@@ -164,8 +180,8 @@ def test_faded_events_leave_nothing_to_extract(here: Capturing) -> None:
     assert here.captures.fade(before_ms=here.base.clock.now_ms() + 1, limit=100) == 2
     here.run(all_of_them=True)
     assert here.memories(Kind.OBSERVATION) == []
-    assert str(here.tool()) == "Repeated()"  # that it was captured is still known
+    assert str(here.tool()) == "Deduped()"  # that it was captured is still known
 
 
 def _told(here: Capturing, type: EventType) -> list[Any]:
-    return Report(here.base.events).newest(type)
+    return EventReport(here.base.events).newest(type)

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from codexmem.domain.errors import InvalidArgument
-from codexmem.domain.event import EventType
-from codexmem.domain.history import By
-from codexmem.domain.memory import Kind
-from codexmem.events.report import Report
-from codexmem.store.database import Database
+from codexmem.kernel.events.report import EventReport
+from codexmem.kernel.model.errors import InvalidArgument
+from codexmem.kernel.model.event import EventType
+from codexmem.kernel.model.history import WriteContext
+from codexmem.kernel.model.memory import Kind
+from codexmem.kernel.store.database import Database
 from tests._support import capturing
 from tests._support.capturing import Capturing
 
-ME = By("test")
+ME = WriteContext("test")
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def left(here: Capturing) -> str:
     kinds = [here.memories(kind) for kind in (Kind.PROMPT, Kind.OBSERVATION)]
     captured = [here.captures.of_session(number, limit=99) for number in here.numbers]  # type: ignore[attr-defined]
     here.base.traces.flush()
-    log = [event.payload for each in EventType for event in Report(here.base.events).newest(each)]
+    log = [event.payload for each in EventType for event in EventReport(here.base.events).newest(each)]
     return f"{kinds} {captured} {log}"
 
 
@@ -73,5 +73,5 @@ def test_by_project(here: Capturing) -> None:
 
 def test_that_something_was_forgotten_stays_on_record(here: Capturing) -> None:
     here.forgetting.session("s1", ME)
-    audit = Report(here.base.events).newest(EventType.MEMORY_ERASED)
+    audit = EventReport(here.base.events).newest(EventType.MEMORY_ERASED)
     assert [event.payload["count"] for event in audit if event.payload and event.payload["count"]] == [2]

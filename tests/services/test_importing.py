@@ -8,18 +8,18 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from codexmem.domain.attrs import ObservationAttrs, PromptAttrs, SummaryAttrs
-from codexmem.domain.errors import Conflict, InvalidArgument
-from codexmem.domain.foreign import MAX_TEXT, ForeignMemory
-from codexmem.domain.history import By, Mode
-from codexmem.domain.memory import VISIBLE, Kind, Memory, Origin, Status
-from codexmem.domain.query import Filter, Id, Page, Seq
-from codexmem.domain.search import Search
-from codexmem.services.importing import MAX_ROWS, Importing, TakenIn
-from codexmem.services.undoing import AT_ONCE, Undoing, Undone, Whose
-from codexmem.store.database import Database, acting_as
-from codexmem.store.history import Versions
-from codexmem.store.memories import Memories as Table
+from codexmem.kernel.model.attrs import ObservationAttrs, PromptAttrs, SummaryAttrs
+from codexmem.kernel.model.errors import Conflict, InvalidArgument
+from codexmem.kernel.model.history import Mode, WriteContext
+from codexmem.kernel.model.import_row import MAX_TEXT, ForeignMemory
+from codexmem.kernel.model.memory import VISIBLE, Kind, Memory, Origin, Status
+from codexmem.kernel.model.query import Filter, Id, PageRequest, Seq
+from codexmem.kernel.model.search import SearchQuery
+from codexmem.kernel.store.database import Database, acting_as
+from codexmem.kernel.store.history import VersionTable
+from codexmem.kernel.store.memories import MemoryTable
+from codexmem.recall.importing import MAX_ROWS, Imported, Importing
+from codexmem.recall.undoing import AT_ONCE, Undoing, UndoResult, Whose
 from tests._support import services
 from tests._support.services import Services
 
@@ -27,7 +27,7 @@ FINGERPRINT = "0123456789abcdef"
 SOURCE = f"import:claude-mem:{FINGERPRINT}"
 AT_MS = 1_767_225_600_000
 ALL = frozenset(Kind)
-BY = By("test")
+BY = WriteContext("test")
 
 BUG = ForeignMemory(
     Kind.OBSERVATION, 7, AT_MS, session="s-en", project="shop", prompt_number=2, tokens=321, text="port 8080 was used",
@@ -51,35 +51,35 @@ class Here:
     importing: Importing
     undoing: Undoing
 
-    def take_in(self, *rows: ForeignMemory, delta: str | None = None) -> TakenIn:
+    def take_in(self, *rows: ForeignMemory, delta: str | None = None) -> Imported:
         return self.importing.take_in(FINGERPRINT, rows, BY, delta=delta)
 
-    def undo(self, whose: Whose, mode: Mode = Mode.SAFE) -> Undone:
+    def undo(self, whose: Whose, mode: Mode = Mode.SAFE) -> UndoResult:
         """Call until all is done; the sums of it."""
-        total, into, after = Undone(None, 0, 0), None, 0
+        total, into, after = UndoResult(None, 0, 0), None, 0
         while True:
             done = self.undoing.take_back(whose, mode, BY, into=into, after=after)
             into = done.delta or into
-            total = Undone(into, total.restored + done.restored, total.left + done.left)
+            total = UndoResult(into, total.restored + done.restored, total.left + done.left)
             if done.after is None:
                 return total
             after = done.after
 
     def all(self, statuses: frozenset[Status] = VISIBLE) -> list[Memory]:
-        return list(self.base.memories.page(Filter(ALL, statuses=statuses), Page(limit=500)).items)
+        return list(self.base.memories.page(Filter(ALL, statuses=statuses), PageRequest(limit=500)).items)
 
     def found(self, text: str) -> list[int]:
-        return [each.memory.seq for each in self.base.recall.search(Search(text, Filter(ALL))).results]
+        return [each.memory.seq for each in self.base.recall.search(SearchQuery(text, Filter(ALL))).results]
 
 
 @pytest.fixture
 def here(database: Database) -> Here:
     base = services.build(database)
-    table = Table(database)
+    table = MemoryTable(database)
     return Here(
         base,
         Importing(database, table, base.memories, base.history, base.clock),
-        Undoing(database, table, Versions(database), base.history),
+        Undoing(database, table, VersionTable(database), base.history),
     )
 
 
@@ -256,7 +256,7 @@ def test_one_call_takes_an_import_back_and_another_brings_it_again(here: Here) -
     assert (undone.restored, undone.left) == (3, 0)
     assert here.all() == []
     assert here.found("port") == []
-    assert here.undo(Whose(source=SOURCE)) == Undone(None, 0, 0)
+    assert here.undo(Whose(source=SOURCE)) == UndoResult(None, 0, 0)
 
     again = here.take_in(BUG, PROMPT, SUMMARY)
     assert (again.imported, again.known, again.hidden, again.undone) == ({}, 0, 3, undone.delta)
@@ -281,13 +281,13 @@ def test_what_somebody_wrote_since_is_left_unless_overruled(here: Here) -> None:
     taken = here.take_in(*many(2))
     assert taken.delta is not None
     edited = here.all()[0]
-    here.base.memories.change(Seq(edited.seq), ALL, lambda state: replace(state, title="我的"), By("person"))
+    here.base.memories.change(Seq(edited.seq), ALL, lambda state: replace(state, title="我的"), WriteContext("person"))
     assert here.undoing.outline(Whose(delta=taken.delta)).written_since == 1
     undone = here.undo(Whose(delta=taken.delta))
     assert (undone.restored, undone.left) == (1, 1)
     assert [memory.state.title for memory in here.all()] == ["我的"]
     assert here.base.history.delta(taken.delta).status.value == "applied"
-    assert here.undo(Whose(delta=taken.delta)) == Undone(None, 0, 1)
+    assert here.undo(Whose(delta=taken.delta)) == UndoResult(None, 0, 1)
     assert here.undo(Whose(delta=taken.delta), Mode.STRICT).restored == 1
     assert here.all() == []
     assert here.base.history.delta(taken.delta).status.value == "reverted"
@@ -300,7 +300,7 @@ def test_a_large_import_is_taken_back_in_steps_and_can_be_broken_off(here: Here)
         delta = here.take_in(*many(min(100, count + 1 - start), start), delta=delta).delta
     assert delta is not None
     edited = here.all()[-1]  # among the first that are taken back
-    here.base.memories.change(Seq(edited.seq), ALL, lambda state: replace(state, title="mine"), By("person"))
+    here.base.memories.change(Seq(edited.seq), ALL, lambda state: replace(state, title="mine"), WriteContext("person"))
 
     begun = here.undoing.take_back(Whose(delta=delta), Mode.SAFE, BY)
     assert (begun.restored, begun.left, begun.after is not None) == (AT_ONCE - 1, 1, True)

@@ -10,20 +10,18 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from codexmem.domain.job import JobStatus
-from codexmem.domain.memory import Kind
-from codexmem.domain.query import Filter
-from codexmem.embed.openai import OpenAIEmbedder
-from codexmem.jobs.duty import Duties, Duty
-from codexmem.services.indexing import CATCH_UP, Indexing, Reminder
-from codexmem.store.database import acting_as
+from codexmem.kernel.embed.openai import OpenAIEmbedder
+from codexmem.kernel.jobs.job_kind import JobKind, JobKinds
+from codexmem.kernel.model.job import JobStatus
+from codexmem.kernel.model.memory import Kind
+from codexmem.kernel.model.query import Filter
+from codexmem.kernel.services.indexing import CATCH_UP, Indexing, Reminder
+from codexmem.kernel.store.database import acting_as
 from tests._support import vectors as support
 from tests._support.embedding_server import EmbeddingServer
 from tests._support.indexing import Indexed
 from tests._support.toy_embedder import ToyEmbedder
 from tests.jobs.stores import TENANT, Parts, empty_store, wait_until
-
-pytestmark = pytest.mark.clock
 
 _OURS = ("memories", "memory_terms", "text_changes", "text_counts", "vector_targets", "vector_debts")
 NOTES = Filter(frozenset({Kind.NOTE}))
@@ -47,7 +45,7 @@ class Wired:
         self.store = Indexed(parts.db, support.table(parts.db), ToyEmbedder())
         self.store.remind = self.reminder.remind
         self.indexing = Indexing(parts.db, self.store.indexer, parts.queue, self.reminder, **options)
-        self.duties: Duties = {CATCH_UP: Duty(self.indexing.catch_up)}
+        self.job_kinds: JobKinds = {CATCH_UP: JobKind(self.indexing.catch_up)}
 
     def jobs(self, status: JobStatus) -> int:
         return self.parts.queue.counts()[status]
@@ -74,7 +72,7 @@ def test_a_burst_of_writes_is_one_job(parts: Parts) -> None:
 
 
 def test_every_write_is_caught_up_with_while_writers_and_worker_race(parts: Parts) -> None:
-    with Wired(parts) as wired, parts.working(wired.duties, look_s=0.05):
+    with Wired(parts) as wired, parts.working(wired.job_kinds, look_s=0.05):
 
         def write(name: str) -> None:
             with acting_as(TENANT):
@@ -94,7 +92,7 @@ def test_every_write_is_caught_up_with_while_writers_and_worker_race(parts: Part
 
 
 def test_a_forgotten_note_is_made_up_for_by_the_next_look(parts: Parts) -> None:
-    with Wired(parts, sweep_s=0.2) as wired, parts.working(wired.duties):
+    with Wired(parts, sweep_s=0.2) as wired, parts.working(wired.job_kinds):
         wired.indexing.begin()
         wait_until(lambda: wired.jobs(JobStatus.COMPLETED) >= 1)
         wired.store.remind = lambda _: None  # as if the process had died after the commit
@@ -107,7 +105,7 @@ def test_a_round_that_runs_out_of_time_is_followed_by_another(parts: Parts) -> N
         for number in range(30):
             wired.store.remember(f"number{number}")
         wired.indexing._round_s = 0.05
-        with parts.working(wired.duties):
+        with parts.working(wired.job_kinds):
             wait_until(lambda: wired.store.vectors.count("toy") == 30)
 
 
@@ -118,8 +116,8 @@ def test_a_job_is_retried_while_the_embedding_server_is_down(parts: Parts) -> No
         embedder = OpenAIEmbedder("small", base_url=server.url, passages_s=2.0)
         wired.store.embedder = embedder
         wired.indexing = Indexing(parts.db, wired.store.indexer, parts.queue, wired.reminder)
-        wired.duties = {CATCH_UP: Duty(wired.indexing.catch_up)}
-        with wired, parts.working(wired.duties):
+        wired.job_kinds = {CATCH_UP: JobKind(wired.indexing.catch_up)}
+        with wired, parts.working(wired.job_kinds):
             memory = wired.store.remember("alpha beta")
             wait_until(lambda: any(job.error for job in parts.queue.list(JobStatus.QUEUED)))
             (job,) = parts.queue.list(JobStatus.QUEUED)
@@ -145,7 +143,7 @@ def test_a_stopping_worker_gives_the_job_back_between_batches(parts: Parts) -> N
         embedder.passages = slow  # type: ignore[assignment, method-assign]
         for number in range(400):
             wired.store.remember(f"number{number}")
-        worker = parts.worker(wired.duties)
+        worker = parts.worker(wired.job_kinds)
         worker.start()
         assert begun.wait(10.0)
         started = time.monotonic()

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from codexmem.domain import ids
-from codexmem.domain.errors import InvalidArgument, NotFound, Unavailable
-from codexmem.domain.event import EventType, NewEvent
-from codexmem.domain.ids import SystemClock
-from codexmem.domain.tenant import Identity
-from codexmem.services import keys as module
-from codexmem.services.keys import Keys, LocalToken
-from codexmem.store.database import Database
+from codexmem.kernel.model import ids
+from codexmem.kernel.model.errors import InvalidArgument, NotFound, Unavailable
+from codexmem.kernel.model.event import EventType, NewEvent
+from codexmem.kernel.model.ids import SystemClock
+from codexmem.kernel.model.tenant import Identity
+from codexmem.kernel.store.database import Database
+from codexmem.operations import keys as module
+from codexmem.operations.keys import Keys, LocalToken
 
 
 @pytest.fixture

@@ -10,16 +10,16 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from codexmem.domain.query import Cursor, Filter
-from codexmem.services.sessions import SessionLists
-from codexmem.services.timeline import KINDS, Edge, Timeline, Toward
-from codexmem.services.turns import Place, Turns
-from codexmem.store.captures import Captures
-from codexmem.store.database import Database
-from codexmem.store.jobs import Jobs
-from codexmem.store.schema import captured_events, memories, sessions
-from codexmem.store.session_outlines import SessionOutlines
-from codexmem.store.sessions import Sessions
+from codexmem.kernel.model.query import Filter, RowCursor
+from codexmem.kernel.store.captures import Captures
+from codexmem.kernel.store.database import Database
+from codexmem.kernel.store.jobs import Jobs
+from codexmem.kernel.store.schema import captured_events, memories, sessions
+from codexmem.kernel.store.sessions import Sessions
+from codexmem.recall.session_store import SessionOutlines
+from codexmem.recall.sessions import SessionLists
+from codexmem.recall.timeline import KINDS, Edge, TimelineReader, Toward
+from codexmem.recall.turns import TurnCursor, TurnReader
 from tests._support import services
 from tests._support.services import Services
 
@@ -91,12 +91,12 @@ def test_the_timeline_costs_the_same_anywhere(database: Database, real: Services
          "session": None, "created_ms": number}
         for number in range(COUNT)
     ])  # fmt: skip
-    line = Timeline(real.memories, real.recall.search)
+    line = TimelineReader(real.memories, real.recall.search)
     for wanted in (Filter(KINDS), Filter(KINDS, project="p"), Filter(KINDS, created_from_ms=10, created_to_ms=COUNT)):
         with counted(database) as first:
             page = line.flow(wanted, None, limit=50)
         assert (len(page.items), page.older is not None) == (50, True)
-        deep = Edge(Cursor(COUNT // 10, 0), Toward.OLDER)
+        deep = Edge(RowCursor(COUNT // 10, 0), Toward.OLDER)
         with counted(database) as cost:
             assert len(line.flow(wanted, deep, limit=50).items) == 50
         alike(first, cost)
@@ -140,15 +140,15 @@ def test_the_turns_of_a_session_cost_the_same_anywhere(database: Database, real:
          "attrs": {"prompt_number": number // 10 + 1}}
         for number in range(COUNT)
     ])  # fmt: skip
-    turns = Turns(database, held, Captures(database), real.memories, Jobs(database), real.events)
+    turns = TurnReader(database, held, Captures(database), real.memories, Jobs(database), real.events)
     with counted(database) as first:
-        page = turns.page(session.id, Place(), limit=5)
+        page = turns.page(session.id, TurnCursor(), limit=5)
     assert [(turn.number, len(turn.events), turn.goes_on) for turn in page.turns] == [
         (number, 10, False) for number in range(1, 6)
     ]  # fmt: skip
     assert page.after is not None
     with counted(database) as deep:
-        late = turns.page(session.id, Place(page.after.event + COUNT // 2), limit=5)
+        late = turns.page(session.id, TurnCursor(page.after.event + COUNT // 2), limit=5)
     assert len(late.turns) == 5
     alike(first, deep)
 

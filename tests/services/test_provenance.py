@@ -7,22 +7,22 @@ from typing import Any
 
 import pytest
 
-from codexmem.domain.attrs import KnowledgeAttrs, LessonAttrs, NoteAttrs
-from codexmem.domain.capture import HookReport
-from codexmem.domain.errors import InvalidArgument, NotFound
-from codexmem.domain.history import By, Mode
-from codexmem.domain.memory import Draft, Kind, Memory, Origin, State
-from codexmem.domain.provenance import Provenance
-from codexmem.domain.query import Seq
-from codexmem.services.provenance import MAX_VERSIONS, Explaining
-from codexmem.store.database import Database
-from codexmem.store.history import Versions
-from codexmem.store.jobs import Jobs
-from codexmem.store.noted import Noted
+from codexmem.kernel.model.attrs import KnowledgeAttrs, LessonAttrs, NoteAttrs
+from codexmem.kernel.model.capture import HookReport
+from codexmem.kernel.model.errors import InvalidArgument, NotFound
+from codexmem.kernel.model.history import Mode, WriteContext
+from codexmem.kernel.model.memory import Kind, Memory, MemoryDraft, Origin, State
+from codexmem.kernel.model.query import Seq
+from codexmem.kernel.store.database import Database
+from codexmem.kernel.store.history import VersionTable
+from codexmem.kernel.store.jobs import Jobs
+from codexmem.kernel.store.note_queries import Noted
+from codexmem.recall.provenance import MAX_VERSIONS, Explaining
+from codexmem.recall.provenance_model import Provenance
 from tests._support import capturing
 from tests._support.capturing import Capturing
 
-ME = By("person", "session:77", note="because 因为")
+ME = WriteContext("person", "session:77", note="because 因为")
 ALL = frozenset(Kind)
 
 
@@ -34,15 +34,21 @@ def here(database: Database) -> Capturing:
 @pytest.fixture
 def explaining(here: Capturing) -> Explaining:
     return Explaining(
-        here.db, here.base.memories, here.base.history, Versions(here.db), here.sessions, here.captures, Jobs(here.db),
+        here.db,
+        here.base.memories,
+        here.base.history,
+        VersionTable(here.db),
+        here.sessions,
+        here.captures,
+        Jobs(here.db),
         Noted(here.db),
-    )  # fmt: skip
+    )
 
 
-def made(here: Capturing, kind: Kind, content: str, by: By = ME, **state: Any) -> Memory:
+def made(here: Capturing, kind: Kind, content: str, by: WriteContext = ME, **state: Any) -> Memory:
     attrs = {Kind.NOTE: NoteAttrs, Kind.KNOWLEDGE: KnowledgeAttrs, Kind.LESSON: LessonAttrs}[kind]
     told = State(content, state.pop("attrs", attrs()), project="demo", **state)
-    return here.base.memories.remember(Draft(kind, told, Origin.AGENT), by)
+    return here.base.memories.remember(MemoryDraft(kind, told, Origin.AGENT), by)
 
 
 def labels(told: Any) -> list[str]:
@@ -122,8 +128,10 @@ def test_events_that_faded_and_jobs_that_are_gone_are_told_by_number(here: Captu
 def test_every_change_says_who_why_and_what(here: Capturing, explaining: Explaining) -> None:
     note = made(here, Kind.NOTE, "port 8080", uris=("project://config",))
     kinds = frozenset({Kind.NOTE})
-    here.base.memories.patch(Seq(note.seq), kinds, "8080", "8081", By("agent", "run:r1", note="patched"))
-    here.base.memories.change(Seq(note.seq), kinds, lambda state: replace(state, priority=1, title="端口"), By("ui"))
+    here.base.memories.patch(Seq(note.seq), kinds, "8080", "8081", WriteContext("agent", "run:r1", note="patched"))
+    here.base.memories.change(
+        Seq(note.seq), kinds, lambda state: replace(state, priority=1, title="端口"), WriteContext("ui")
+    )
     told = explaining.why("project://config")
     assert [(v.version, v.actor, v.source, v.note, v.changed) for v in told.versions] == [
         (3, "ui", None, "", ("title", "priority")), (2, "agent", "run:r1", "patched", ("content",)),
@@ -151,9 +159,9 @@ def test_answers_are_bounded(here: Capturing, explaining: Explaining) -> None:
 
 
 def test_deltas_and_what_took_them_back(here: Capturing, explaining: Explaining) -> None:
-    delta = here.base.history.open_delta("run:r9", "learn", By("lab"))
-    lesson = made(here, Kind.LESSON, "Keep the pH low", By("lab", "run:r9", delta.id))
-    here.base.history.rollback_delta(delta.id, Mode.STRICT, By("person"))
+    delta = here.base.history.open_delta("run:r9", "learn", WriteContext("lab"))
+    lesson = made(here, Kind.LESSON, "Keep the pH low", WriteContext("lab", "run:r9", delta.id))
+    here.base.history.rollback_delta(delta.id, Mode.STRICT, WriteContext("person"))
     told = explaining.why(f"mem:{lesson.id}")
     assert (told.run, told.memory.status, told.memory.label) == ("r9", "deleted", f"mem:{lesson.id}")
     assert [(d.cause, d.actor, d.status, d.reverts) for d in told.deltas] == [
@@ -184,10 +192,10 @@ def test_links_and_mentions_both_ways(here: Capturing, explaining: Explaining) -
 
 def test_the_deleted_are_explained_and_the_erased_are_gone(here: Capturing, explaining: Explaining) -> None:
     note = made(here, Kind.NOTE, "secret plan", uris=("project://plan",))
-    here.base.memories.delete(Seq(note.seq), ALL, By("person"))
+    here.base.memories.delete(Seq(note.seq), ALL, WriteContext("person"))
     assert explaining.why("project://plan").memory.status == "deleted"
     assert explaining.why("project://plan").versions[0].op == "delete"
-    here.forgetting.ids([note.seq], By("person"))
+    here.forgetting.ids([note.seq], WriteContext("person"))
     for name in ("project://plan", str(note.seq), note.id):
         with pytest.raises(NotFound) as gone:
             explaining.why(name)
@@ -203,8 +211,8 @@ def test_names_that_nothing_answers_to(here: Capturing, explaining: Explaining) 
 
 
 def test_a_memory_of_an_unknown_session_tells_its_name(here: Capturing, explaining: Explaining) -> None:
-    draft = Draft(Kind.KNOWLEDGE, State("x", KnowledgeAttrs()), Origin.IMPORT, session="theirs")
-    memory = here.base.memories.remember(draft, By("cli", "import:claude-mem:0"))
+    draft = MemoryDraft(Kind.KNOWLEDGE, State("x", KnowledgeAttrs()), Origin.IMPORT, session="theirs")
+    memory = here.base.memories.remember(draft, WriteContext("cli", "import:claude-mem:0"))
     told: Provenance = explaining.why(memory.id)
     assert told.session is not None
     assert (told.session.key, told.session.id) == ("theirs", None)

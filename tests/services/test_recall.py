@@ -10,23 +10,21 @@ from typing import Any, cast
 
 import pytest
 
-from codexmem.domain import ranking
-from codexmem.domain.errors import InvalidArgument, StorageFull, Unavailable
-from codexmem.domain.event import NewEvent
-from codexmem.domain.memory import Kind
-from codexmem.domain.query import Filter
-from codexmem.domain.search import Answer, Mode, Search, Unit
-from codexmem.events.log import Log
-from codexmem.services import recall
-from codexmem.services.recall import Traces
-from codexmem.store.database import Database, acting_as
+from codexmem.kernel.events.log import Log
+from codexmem.kernel.model import ranking
+from codexmem.kernel.model.errors import InvalidArgument, StorageFull, Unavailable
+from codexmem.kernel.model.event import NewEvent
+from codexmem.kernel.model.memory import Kind
+from codexmem.kernel.model.query import Filter
+from codexmem.kernel.model.search import SearchAnswer, SearchMode, SearchQuery, Unit
+from codexmem.kernel.services import recall
+from codexmem.kernel.services.recall import SearchTraces
+from codexmem.kernel.store.database import Database, acting_as
 from tests._support.searching import Searched, searched
 from tests._support.toy_embedder import ToyEmbedder
 
-pytestmark = pytest.mark.clock
-
-SEARCH = Search("needle", Filter(frozenset({Kind.NOTE})))
-ANSWER = Answer((), Mode.LEXICAL, {}, {})
+SEARCH = SearchQuery("needle", Filter(frozenset({Kind.NOTE})))
+ANSWER = SearchAnswer((), SearchMode.LEXICAL, {}, {})
 
 
 @pytest.fixture
@@ -196,16 +194,17 @@ def test_a_log_that_fails_is_not_the_searchers_concern(
 def test_closing_with_a_log_that_fails_raises_nothing(database: Database) -> None:
     log = Scripted()
     log.fails = Unavailable("no database")
-    traces = Traces(database, cast(Log, log))
+    traces = SearchTraces(database, cast(Log, log))
     traces.leave(SEARCH, ANSWER)
     traces.close()
     assert traces.dropped == 1
 
 
+@pytest.mark.retry("a stall of the machine counts into the 2 s that it may take")
 def test_what_does_not_fit_is_counted_and_nobody_waits(sqlite_database: Database) -> None:
     log = Scripted()
     log.open.clear()
-    traces = Traces(sqlite_database, cast(Log, log))
+    traces = SearchTraces(sqlite_database, cast(Log, log))
     started = time.monotonic()
     for _ in range(recall._KEPT + 500):
         traces.leave(SEARCH, ANSWER)
@@ -227,7 +226,7 @@ def test_after_a_flush_every_trace_that_was_left_before_is_there(store: Searched
 
 def test_closing_writes_what_waits(database: Database) -> None:
     log = Scripted()
-    traces = Traces(database, cast(Log, log))
+    traces = SearchTraces(database, cast(Log, log))
     for _ in range(250):
         traces.leave(SEARCH, ANSWER)
     traces.close()

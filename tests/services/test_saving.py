@@ -7,18 +7,18 @@ from dataclasses import replace
 
 import pytest
 
-from codexmem.domain.attrs import ObservationAttrs
-from codexmem.domain.errors import InvalidArgument
-from codexmem.domain.history import By
-from codexmem.domain.memory import Draft, Kind, Origin, State
-from codexmem.domain.query import Seq
-from codexmem.services.saving import Saved, Saving
-from codexmem.store.database import Database, acting_as
-from codexmem.store.memories import Memories as Table
+from codexmem.kernel.model.attrs import ObservationAttrs
+from codexmem.kernel.model.errors import InvalidArgument
+from codexmem.kernel.model.history import WriteContext
+from codexmem.kernel.model.memory import Kind, MemoryDraft, Origin, State
+from codexmem.kernel.model.query import Seq
+from codexmem.kernel.store.database import Database, acting_as
+from codexmem.kernel.store.memories import MemoryTable
+from codexmem.recall.saving import SavedMemory, Saving
 from tests._support import services
 from tests._support.services import Services
 
-ME = By("test")
+ME = WriteContext("test")
 KINDS = frozenset({Kind.OBSERVATION})
 
 
@@ -29,11 +29,11 @@ def real(database: Database) -> Services:
 
 @pytest.fixture
 def saving(real: Services, database: Database) -> Saving:
-    return Saving(database, Table(database), real.memories)
+    return Saving(database, MemoryTable(database), real.memories)
 
 
-def draft(text: str = "端口是 37877", title: str = "Port", project: str = "p") -> Draft:
-    return Draft(Kind.OBSERVATION, State(text, ObservationAttrs(), project=project, title=title), Origin.AGENT)
+def draft(text: str = "端口是 37877", title: str = "Port", project: str = "p") -> MemoryDraft:
+    return MemoryDraft(Kind.OBSERVATION, State(text, ObservationAttrs(), project=project, title=title), Origin.AGENT)
 
 
 def test_the_same_is_saved_once(saving: Saving) -> None:
@@ -57,7 +57,7 @@ def test_what_was_changed_or_deleted_is_saved_anew(saving: Saving, real: Service
 
 
 def test_many_at_once_save_it_once(saving: Saving, tenant: str) -> None:
-    saved: list[Saved] = []
+    saved: list[SavedMemory] = []
     ready = threading.Barrier(8)
 
     def save() -> None:

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 
 import pytest
 
-from codexmem.domain.job import JobStatus, NewJob
-from codexmem.services.status import STALL_MS, Phase, Status
-from codexmem.store.database import Database, acting_as
-from codexmem.store.dispatch import Dispatch
-from codexmem.store.jobs import Jobs
-from codexmem.store.opening import open_database, upgrade_store
+from codexmem.kernel.model.job import JobStatus, NewJob
+from codexmem.kernel.services.status import STALL_MS, Phase, ServerStatus
+from codexmem.kernel.store.database import Database, acting_as
+from codexmem.kernel.store.dispatch import Dispatch
+from codexmem.kernel.store.jobs import Jobs
+from codexmem.kernel.store.opening import open_database, upgrade_store
 from tests._support.postgres import PostgresServer
 
 _names = itertools.count(1)
@@ -50,7 +50,7 @@ def alone(engine_name: str, request: pytest.FixtureRequest) -> Iterator[Database
 class Watched:
     db: Database
     clock: MovingClock
-    status: Status
+    status: ServerStatus
     tenant: str
 
     def enqueue(self, count: int = 1, *, delay_ms: int = 0, priority: int = 0) -> None:
@@ -80,13 +80,13 @@ class Watched:
 @pytest.fixture
 def watched(alone: Database, tenant: str) -> Watched:
     clock = MovingClock()
-    status = Status(version="1.2.3", clock=clock)
+    status = ServerStatus(version="1.2.3", clock=clock)
     status.opened(alone)
     return Watched(alone, clock, status, tenant)
 
 
 def test_before_the_store_is_open_we_are_alive_but_not_ready() -> None:
-    status = Status(version="1.2.3", clock=MovingClock())
+    status = ServerStatus(version="1.2.3", clock=MovingClock())
     health = status.health()
     assert (health.version, health.initialized, health.pid) == ("1.2.3", False, os.getpid())
     assert health.uptime_s >= 0
@@ -161,7 +161,7 @@ def test_a_store_that_does_not_answer_is_not_ready() -> None:
         url = server.create_database("gone")
         upgrade_store(url)
         db = open_database(url)
-        status = Status(version="1", clock=MovingClock())
+        status = ServerStatus(version="1", clock=MovingClock())
         status.opened(db)
         assert status.readiness().ready
         server.stop("immediate")

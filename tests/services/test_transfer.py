@@ -16,15 +16,15 @@ import pysqlite3.dbapi2 as sqlite
 import pytest
 
 from codexmem.app import open_core
-from codexmem.domain.errors import CodexmemError, Conflict, InvalidArgument, NotFound, NotReady, Unavailable
-from codexmem.domain.event import EventType
-from codexmem.domain.ids import SystemClock
-from codexmem.services.transfer import Transfer, tell_notices
+from codexmem.kernel.model.errors import CodexmemError, Conflict, InvalidArgument, NotFound, NotReady, Unavailable
+from codexmem.kernel.model.event import EventType
+from codexmem.kernel.model.ids import SystemClock
+from codexmem.kernel.store import archive, inspection
+from codexmem.kernel.store.backup import BackupTarget, Damaged
+from codexmem.kernel.store.events import EventTable
+from codexmem.kernel.store.opening import open_database, sqlite_url
+from codexmem.operations.transfer import Transfer, tell_notices
 from codexmem.settings import load
-from codexmem.store import archive, inspection
-from codexmem.store.backup import Damaged, Target
-from codexmem.store.events import Events
-from codexmem.store.opening import open_database, sqlite_url
 from tests.services.restoring import ROOT, STEPS, fill, fill_and_die, restore_and_die, texts_in, transfer_of
 
 pytestmark = pytest.mark.sqlite
@@ -63,7 +63,7 @@ def mode(path: Path) -> int:
 def logged(data_dir: Path, type: EventType) -> list[dict[str, object]]:
     db = open_database(sqlite_url(data_dir / "codexmem.db"))
     try:
-        found = Events(db).of_type(type.value, from_ms=0, to_ms=2**62, limit=100)
+        found = EventTable(db).of_type(type.value, from_ms=0, to_ms=2**62, limit=100)
         return [event.payload or {} for event in found]
     finally:
         db.close()
@@ -289,7 +289,7 @@ def test_a_backup_of_a_newer_program_or_another_engine_is_refused(tmp_path: Path
     with pytest.raises(NotReady, match="newer codexmem"):
         transfer_of(tmp_path).restore(made.folder)
     (made.folder / "manifest.json").write_bytes(made.manifest.dumped())
-    other = Transfer(Target("postgresql://nobody@127.0.0.1:1/x"), tmp_path, SystemClock(), version="test")
+    other = Transfer(BackupTarget("postgresql://nobody@127.0.0.1:1/x"), tmp_path, SystemClock(), version="test")
     with pytest.raises(InvalidArgument, match="of a sqlite store"):
         other.restore(made.folder)
 

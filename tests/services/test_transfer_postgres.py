@@ -9,15 +9,15 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from codexmem.domain.errors import Unauthorized, Unavailable
-from codexmem.domain.event import EventType, NewEvent, Place
-from codexmem.domain.ids import SystemClock
-from codexmem.domain.tenant import LOCAL
-from codexmem.services.transfer import Transfer
-from codexmem.store.backup import Damaged, Target
-from codexmem.store.database import acting_as
-from codexmem.store.events import Events
-from codexmem.store.opening import open_database, upgrade_store
+from codexmem.kernel.model.errors import Unauthorized, Unavailable
+from codexmem.kernel.model.event import EventType, LogPosition, NewEvent
+from codexmem.kernel.model.ids import SystemClock
+from codexmem.kernel.model.tenant import LOCAL
+from codexmem.kernel.store.backup import BackupTarget, Damaged
+from codexmem.kernel.store.database import acting_as
+from codexmem.kernel.store.events import EventTable
+from codexmem.kernel.store.opening import open_database, upgrade_store
+from codexmem.operations.transfer import Transfer
 from tests._support.postgres import Installation, PostgresServer
 from tests.services.restoring import die
 
@@ -35,14 +35,14 @@ class Store:
 
     @property
     def transfer(self) -> Transfer:
-        return Transfer(Target(self.url, BIN), self.data_dir, SystemClock(), version="test")
+        return Transfer(BackupTarget(self.url, BIN), self.data_dir, SystemClock(), version="test")
 
     def put(self, tenant: str, *subjects: str) -> None:
         db = open_database(self.url)
         try:
             for subject in subjects:
                 with acting_as(tenant):
-                    Events(db).append(NewEvent(EventType.MEMORY_WRITTEN, subject, {}), id=subject, at_ms=1)
+                    EventTable(db).append(NewEvent(EventType.MEMORY_WRITTEN, subject, {}), id=subject, at_ms=1)
         finally:
             db.close()
 
@@ -51,7 +51,7 @@ class Store:
         db = open_database(self.url)
         try:
             with acting_as(tenant):
-                found = Events(db).after(Place(0, 0), limit=500)
+                found = EventTable(db).after(LogPosition(0, 0), limit=500)
                 return [event.subject for event in found if event.type == type.value]
         finally:
             db.close()
@@ -130,10 +130,10 @@ def test_a_restore_killed_at_any_step_leaves_the_old_rows_or_the_new_ones(step: 
     made = store.transfer.backup()
     store.put("acme", "a2")
     die(
-        "from pathlib import Path; from codexmem.domain.ids import SystemClock;"
-        "from codexmem.services.transfer import Transfer; from codexmem.store.backup import Target;"
+        "from pathlib import Path; from codexmem.kernel.model.ids import SystemClock;"
+        "from codexmem.operations.transfer import Transfer; from codexmem.kernel.store.backup import BackupTarget;"
         "from tests.services.restoring import dying_at;"
-        f"t = Transfer(Target({store.url!r}, Path({str(BIN)!r})), Path({str(store.data_dir)!r}), SystemClock(),"
+        f"t = Transfer(BackupTarget({store.url!r}, Path({str(BIN)!r})), Path({str(store.data_dir)!r}), SystemClock(),"
         f" version='test'); t.restore(Path({str(made.folder)!r}), step=dying_at({step!r}))"
     )
     assert store.seen("acme") == (["a1"] if step == "switched" else ["a1", "a2"])
@@ -168,7 +168,7 @@ def test_a_login_that_cannot_see_every_row_is_refused_instead_of_dumping_nothing
         connection.execute("GRANT SELECT ON ALL TABLES IN SCHEMA public TO narrow")
     url = store.url.replace("//postgres@", "//narrow@")
     with pytest.raises(Unauthorized, match="every tenant") as caught:
-        Transfer(Target(url, BIN), store.data_dir, SystemClock(), version="test").backup()
+        Transfer(BackupTarget(url, BIN), store.data_dir, SystemClock(), version="test").backup()
     assert "BYPASSRLS" in str(caught.value.hint)
     assert list((store.data_dir / "backups").iterdir()) == []
 
@@ -185,7 +185,7 @@ def test_a_damaged_dump_is_refused(store: Store) -> None:
 def test_missing_programs_are_named(store: Store, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(Unavailable, match="pg_dump was not found") as caught:
-        Transfer(Target(store.url, tmp_path / "empty"), tmp_path, SystemClock(), version="test").backup()
+        Transfer(BackupTarget(store.url, tmp_path / "empty"), tmp_path, SystemClock(), version="test").backup()
     assert "CODEXMEM_PG_BIN_DIR" in str(caught.value.hint)
 
 
@@ -196,7 +196,7 @@ def test_a_password_is_not_on_the_command_line(store: Store, tmp_path: Path) -> 
         (spy / name).write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/seen\nexec {BIN / name} "$@"\n')
         (spy / name).chmod(0o755)
     url = store.url.replace("//postgres@", "//postgres:se%3Acr%5Cet@")
-    transfer = Transfer(Target(url, spy), tmp_path, SystemClock(), version="test")
+    transfer = Transfer(BackupTarget(url, spy), tmp_path, SystemClock(), version="test")
     transfer.restore(transfer.backup().folder)
     seen = (tmp_path / "seen").read_text()
     assert "passfile" in seen

@@ -13,19 +13,19 @@ import pysqlite3.dbapi2 as driver
 import pytest
 import sqlalchemy as sa
 
-from codexmem.domain.attrs import NoteAttrs
-from codexmem.domain.errors import StorageFull, Unavailable
-from codexmem.domain.history import By
-from codexmem.domain.memory import Draft, Kind, Origin, State
-from codexmem.domain.query import Filter, Page, Seq
-from codexmem.store.database import Database
-from codexmem.store.opening import open_database, sqlite_url
-from codexmem.store.sqlite import engine as sqlite
-from codexmem.store.sqlite.group_commit import MAX_GROUP, GroupCommit
+from codexmem.kernel.model.attrs import NoteAttrs
+from codexmem.kernel.model.errors import StorageFull, Unavailable
+from codexmem.kernel.model.history import WriteContext
+from codexmem.kernel.model.memory import Kind, MemoryDraft, Origin, State
+from codexmem.kernel.model.query import Filter, PageRequest, Seq
+from codexmem.kernel.store.database import Database
+from codexmem.kernel.store.opening import open_database, sqlite_url
+from codexmem.kernel.store.sqlite import engine as sqlite
+from codexmem.kernel.store.sqlite.group_commit import MAX_GROUP, GroupCommit
 from tests._support import services
 
 NOTES = frozenset({Kind.NOTE})
-ME = By("test")
+ME = WriteContext("test")
 
 
 @pytest.fixture
@@ -149,7 +149,7 @@ def test_numbers_of_a_failed_commit_are_counted_again(
     sqlite_database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     real = services.build(sqlite_database)
-    draft = Draft(Kind.NOTE, State(content="x", attrs=NoteAttrs()), Origin.AGENT)
+    draft = MemoryDraft(Kind.NOTE, State(content="x", attrs=NoteAttrs()), Origin.AGENT)
     assert real.memories.remember(draft, ME).seq == 1
     numbers = sqlite_database.engine._numbers  # type: ignore[attr-defined]
     write = numbers.write
@@ -163,12 +163,12 @@ def test_numbers_of_a_failed_commit_are_counted_again(
     with pytest.raises(StorageFull):
         real.memories.remember(draft, ME)
     assert real.memories.remember(draft, ME).seq == 2
-    assert len(real.memories.page(Filter(NOTES), Page()).items) == 2
+    assert len(real.memories.page(Filter(NOTES), PageRequest()).items) == 2
 
 
 def test_a_number_is_not_given_twice_after_its_memory_is_forgotten_and_the_store_reopened(tmp_path: Path) -> None:
     url = sqlite_url(tmp_path / "codexmem.db")
-    draft = Draft(Kind.NOTE, State(content="x", attrs=NoteAttrs()), Origin.AGENT)
+    draft = MemoryDraft(Kind.NOTE, State(content="x", attrs=NoteAttrs()), Origin.AGENT)
     seqs = []
     for _ in range(3):
         db = open_database(url)
@@ -187,7 +187,7 @@ def test_forgotten_text_is_in_no_byte_of_the_store(tmp_path: Path) -> None:
     db = open_database(sqlite_url(tmp_path / "codexmem.db"))
     real = services.build(db)
     secret = "canary-5b1e-" + "秘密" * 2000
-    made = real.memories.remember(Draft(Kind.NOTE, State(content=secret, attrs=NoteAttrs()), Origin.AGENT), ME)
+    made = real.memories.remember(MemoryDraft(Kind.NOTE, State(content=secret, attrs=NoteAttrs()), Origin.AGENT), ME)
     real.memories.append(Seq(made.seq), NOTES, "canary-5b1e-tail", ME)
     real.memories.change(Seq(made.seq), NOTES, lambda state: State(content="short", attrs=state.attrs), ME)
     assert b"canary-5b1e" in _bytes(tmp_path)
@@ -200,7 +200,7 @@ def test_forgotten_text_is_in_no_byte_of_the_store(tmp_path: Path) -> None:
 def test_a_second_process_is_refused_with_the_owner_named_and_takes_over_after_a_kill(tmp_path: Path) -> None:
     path = tmp_path / "codexmem.db"
     hold = (
-        "import sys, time; from codexmem.store.opening import open_database;"
+        "import sys, time; from codexmem.kernel.store.opening import open_database;"
         "store = open_database(sys.argv[1]); print('open', flush=True); time.sleep(60)"
     )
     holder = subprocess.Popen([sys.executable, "-c", hold, sqlite_url(path)], stdout=subprocess.PIPE, text=True)
@@ -218,7 +218,9 @@ def test_a_second_process_is_refused_with_the_owner_named_and_takes_over_after_a
 def test_closing_leaves_one_file_and_works_from_any_thread(tmp_path: Path) -> None:
     url = sqlite_url(tmp_path / "codexmem.db")
     db = open_database(url)
-    services.build(db).memories.remember(Draft(Kind.NOTE, State(content="x", attrs=NoteAttrs()), Origin.AGENT), ME)
+    services.build(db).memories.remember(
+        MemoryDraft(Kind.NOTE, State(content="x", attrs=NoteAttrs()), Origin.AGENT), ME
+    )
     with db.reading() as tx:
         tx.connection.exec_driver_sql("SELECT 1")
     closing = threading.Thread(target=db.close)

@@ -7,12 +7,12 @@ from typing import Any, cast
 
 import pytest
 
-from codexmem.domain.errors import Unavailable
-from codexmem.domain.memory import Kind
-from codexmem.domain.query import Filter
-from codexmem.store.hybrid import HybridVectors
-from codexmem.store.index import Hit
-from codexmem.store.keeping import KeptVectors
+from codexmem.kernel.model.errors import Unavailable
+from codexmem.kernel.model.memory import Kind
+from codexmem.kernel.model.query import Filter
+from codexmem.kernel.store.hybrid import HybridVectors
+from codexmem.kernel.store.index import IndexHit
+from codexmem.kernel.store.writable_index import WritableVectorIndex
 
 NOTES = Filter(frozenset({Kind.NOTE}))
 
@@ -26,8 +26,8 @@ class Scripted:
         self.silent = False
         self.closed = False
 
-    def find(self, model: str, vector: bytes, wanted: Filter, *, limit: int) -> list[Hit]:
-        return [Hit(seq, score) for seq, score in self._answer().items()][:limit]
+    def find(self, model: str, vector: bytes, wanted: Filter, *, limit: int) -> list[IndexHit]:
+        return [IndexHit(seq, score) for seq, score in self._answer().items()][:limit]
 
     def near(self, model: str, vector: bytes, seqs: Any) -> dict[int, float]:
         return {seq: score for seq, score in self._answer().items() if seq in seqs}
@@ -48,7 +48,7 @@ def parts() -> tuple[Scripted, Scripted]:
 
 @pytest.fixture
 def both(parts: tuple[Scripted, Scripted]) -> HybridVectors:
-    return HybridVectors(*cast(tuple[KeptVectors, KeptVectors], parts))
+    return HybridVectors(*cast(tuple[WritableVectorIndex, WritableVectorIndex], parts))
 
 
 def found(index: HybridVectors, limit: int = 10) -> list[tuple[int, float]]:

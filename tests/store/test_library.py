@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from codexmem.domain.errors import Unavailable
-from codexmem.store.sqlite import library
+from codexmem.kernel.model.errors import Unavailable
+from codexmem.kernel.store.sqlite import library
 
 ROOT = Path(__file__).parents[2]
 # The module is not there, as on Linux on ARM.
@@ -33,7 +33,7 @@ def test_python_s_own_library_takes_the_place_and_says_so(tmp_path: Path) -> Non
         assert opened.returncode == 0
     else:
         assert opened.returncode == 6
-        assert "where it has no wheel (Linux on ARM), use a Python that brings SQLite 3.51.3" in opened.stderr
+        assert "if it has no wheel (Linux on ARM), use a Python built with SQLite 3.51.3" in opened.stderr
         assert list(tmp_path.glob("*.db")) == []
 
 

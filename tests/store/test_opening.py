@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from codexmem.domain.errors import NotFound, NotReady, Unavailable
-from codexmem.store.database import Database, acting_as
-from codexmem.store.memories import Memories
-from codexmem.store.opening import open_database, open_reading, sqlite_url
+from codexmem.kernel.model.errors import NotFound, NotReady, Unavailable
+from codexmem.kernel.store.database import Database, acting_as
+from codexmem.kernel.store.memories import MemoryTable
+from codexmem.kernel.store.opening import open_database, open_reading, sqlite_url
 from tests._support.indexing import Indexed
 from tests._support.vectors import table as vectors_of
 
@@ -22,7 +22,7 @@ def test_a_reader_sees_what_the_owner_commits_and_cannot_write(sqlite_database: 
     first = owner.remember("one")
     reader = open_reading(sqlite_url(tmp_path / "codexmem.db"))
     try:
-        table = Memories(reader)
+        table = MemoryTable(reader)
         kinds = frozenset({first.kind})
         assert set(table.many([first.seq], kinds)) == {first.seq}
         with reader.reading():

@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterator
 import psycopg
 import pytest
 
-from codexmem.domain.errors import InvalidArgument, Unavailable
-from codexmem.store.database import Database, acting_as
-from codexmem.store.opening import open_database, schema_of, upgrade_store
-from codexmem.store.postgres import connecting
-from codexmem.store.postgres.bell import PostgresBell
+from codexmem.kernel.model.errors import InvalidArgument, Unavailable
+from codexmem.kernel.store.database import Database, acting_as
+from codexmem.kernel.store.opening import open_database, schema_of, upgrade_store
+from codexmem.kernel.store.postgres import connecting
+from codexmem.kernel.store.postgres.notify import PostgresNotifier
 from tests._support.pgbouncer import PgBouncer
 from tests._support.postgres import PostgresServer
 
@@ -59,15 +59,15 @@ def test_an_address_may_name_several_hosts(postgres_server: PostgresServer, post
     finally:
         database.close()
     upgrade_store(url)
-    bell = PostgresBell(url)
+    notifier = PostgresNotifier(url)
     heard = threading.Event()
     try:
-        bell.listen("several-hosts", heard.set)
+        notifier.listen("several-hosts", heard.set)
         with psycopg.connect(postgres_url, autocommit=True) as connection:
             while not heard.wait(0.1):
                 connection.execute("SELECT pg_notify('codexmem', 'x several-hosts')")
     finally:
-        bell.close()
+        notifier.close()
 
 
 @pytest.mark.parametrize("url", ["postgresql://me:p@ss@host/db", "postgresql://me:p%zz@host/db"])
@@ -118,15 +118,15 @@ def test_through_a_pooler_wake_ups_go_out_and_looking_replaces_hearing(
 ) -> None:
     name = postgres_url.rpartition("/")[2]
     heard = threading.Event()
-    direct = PostgresBell(postgres_url)
+    direct = PostgresNotifier(postgres_url)
     direct.listen("through-a-pooler", heard.set)
     with PgBouncer(postgres_server) as pooler:
-        pooled = PostgresBell(pooler.url(name))
+        pooled = PostgresNotifier(pooler.url(name))
         try:
             pooled.listen("anything", lambda: None)
             deadline = time.monotonic() + 10.0
             while not heard.wait(0.1) and time.monotonic() < deadline:
-                pooled.ring("through-a-pooler")
+                pooled.notify("through-a-pooler")
             assert heard.is_set()
             while "CODEXMEM_DATABASE_DIRECT_URL" not in caplog.text and time.monotonic() < deadline:
                 time.sleep(0.05)

@@ -10,12 +10,12 @@ import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 
-from codexmem.domain.errors import NotReady
-from codexmem.store import upgrade
-from codexmem.store.opening import open_database, schema_of, sqlite_url, upgrade_store
-from codexmem.store.postgres import engine as postgres
-from codexmem.store.schema import metadata
-from codexmem.store.sqlite import engine as sqlite
+from codexmem.kernel.model.errors import NotReady
+from codexmem.kernel.store import upgrade
+from codexmem.kernel.store.opening import open_database, schema_of, sqlite_url, upgrade_store
+from codexmem.kernel.store.postgres import engine as postgres
+from codexmem.kernel.store.schema import metadata
+from codexmem.kernel.store.sqlite import engine as sqlite
 from tests._support.postgres import PostgresServer
 
 UNDECLARED = ("present_words", "past_words", "present_vocab", "memory_texts_words", "memory_texts_past_words")

@@ -8,18 +8,18 @@ import psycopg
 import pytest
 import sqlalchemy as sa
 
-from codexmem.domain.attrs import NoteAttrs
-from codexmem.domain.errors import NotFound
-from codexmem.domain.history import By, Mode
-from codexmem.domain.memory import Draft, Kind, Origin, State
-from codexmem.domain.query import Filter, Id, Page, Seq, Uri
-from codexmem.store.database import Database, acting_as
-from codexmem.store.keys import Keys
-from codexmem.store.schema import metadata
+from codexmem.kernel.model.attrs import NoteAttrs
+from codexmem.kernel.model.errors import NotFound
+from codexmem.kernel.model.history import Mode, WriteContext
+from codexmem.kernel.model.memory import Kind, MemoryDraft, Origin, State
+from codexmem.kernel.model.query import Filter, Id, PageRequest, Seq, Uri
+from codexmem.kernel.store.database import Database, acting_as
+from codexmem.kernel.store.schema import metadata
+from codexmem.operations.key_store import KeyTable
 from tests._support import services
 
 NOTES = frozenset({Kind.NOTE})
-ME = By("test")
+ME = WriteContext("test")
 
 
 @pytest.fixture(autouse=True)
@@ -33,7 +33,7 @@ def test_a_foreign_memory_is_not_found_by_any_handle_or_verb(postgres_database: 
         state = State(content="hers", attrs=NoteAttrs(), uris=("project://secret",))
         delta = real.history.open_delta("run:1", "learn", ME)
         hers = real.memories.remember(
-            Draft(Kind.NOTE, state, Origin.AGENT), By("a", source="session:1", delta=delta.id)
+            MemoryDraft(Kind.NOTE, state, Origin.AGENT), WriteContext("a", source="session:1", delta=delta.id)
         )
     verbs: list[Callable[[], object]] = [
         lambda: real.memories.get(Seq(hers.seq), NOTES),
@@ -52,12 +52,12 @@ def test_a_foreign_memory_is_not_found_by_any_handle_or_verb(postgres_database: 
             with pytest.raises(NotFound):
                 verb()
         assert real.memories.many([hers.seq], NOTES) == {}
-        assert real.memories.page(Filter(NOTES), Page()).items == ()
+        assert real.memories.page(Filter(NOTES), PageRequest()).items == ()
         assert real.history.forget([hers.seq], ME) == 0
         assert real.history.undo_source("session:1", Mode.STRICT, ME).restored == ()
         assert real.history.forget_all(ME, source="session:1") == 0
         # The same name is free for somebody else.
-        real.memories.remember(Draft(Kind.NOTE, state, Origin.AGENT), ME)
+        real.memories.remember(MemoryDraft(Kind.NOTE, state, Origin.AGENT), ME)
     with acting_as("alice"):
         assert real.memories.get(Uri("project://secret"), NOTES) == hers
 
@@ -73,7 +73,7 @@ def test_without_a_tenant_nothing_is_read_or_written(postgres_database: Database
 def test_a_statement_that_forgets_the_tenant_sees_only_its_own(postgres_database: Database, table: str) -> None:
     real = services.build(postgres_database)
     with acting_as("carol"):
-        real.memories.remember(Draft(Kind.NOTE, State(content="hers", attrs=NoteAttrs()), Origin.AGENT), ME)
+        real.memories.remember(MemoryDraft(Kind.NOTE, State(content="hers", attrs=NoteAttrs()), Origin.AGENT), ME)
     with acting_as("nobody-else"), postgres_database.reading() as tx:
         everything = sa.select(sa.func.count()).select_from(metadata.tables[table])
         assert tx.connection.execute(everything).scalar() == 0
@@ -96,7 +96,7 @@ def test_the_dispatching_role_sees_jobs_and_keys_and_nothing_else(postgres_datab
 
 
 def test_a_key_tells_its_tenant_until_it_is_revoked(postgres_database: Database) -> None:
-    keys = Keys(postgres_database)
+    keys = KeyTable(postgres_database)
     with acting_as("team"):
         keys.add("key_1", "hash-of-team", "ci", 1)
     found = keys.by_hash("hash-of-team")

@@ -11,13 +11,13 @@ import psycopg
 import pytest
 import sqlalchemy as sa
 
-from codexmem.domain.memory import Kind
-from codexmem.domain.query import Filter
-from codexmem.store import texts
-from codexmem.store.database import Database, acting_as
-from codexmem.store.opening import open_database, upgrade_store
-from codexmem.store.postgres import backup, routines
-from codexmem.store.postgres.engine import migration_engine
+from codexmem.kernel.model.memory import Kind
+from codexmem.kernel.model.query import Filter
+from codexmem.kernel.store import texts
+from codexmem.kernel.store.database import Database, acting_as
+from codexmem.kernel.store.opening import open_database, upgrade_store
+from codexmem.kernel.store.postgres import backup, routines
+from codexmem.kernel.store.postgres.engine import migration_engine
 from tests._support.postgres import Installation, PostgresServer
 from tests._support.texts import ALL, Texts, sentence
 

@@ -11,10 +11,10 @@ from urllib.parse import quote
 import pytest
 import sqlalchemy as sa
 
-from codexmem.cli.frame import run
 from codexmem.cli.root import cli
-from codexmem.store import inspection, upgrade
-from codexmem.store.schema import metadata
+from codexmem.console.command import run
+from codexmem.kernel.store import inspection, upgrade
+from codexmem.kernel.store.schema import metadata
 from tests._support.postgres import PostgresServer
 from tests._support.server import Server
 from tests.jobs.stores import wait_until

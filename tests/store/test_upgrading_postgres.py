@@ -16,10 +16,10 @@ import psycopg
 import pytest
 import sqlalchemy as sa
 
-from codexmem.domain.errors import NotReady, Unavailable
-from codexmem.store import upgrade
-from codexmem.store.opening import open_database, upgrade_telling
-from codexmem.store.postgres.engine import migration_engine
+from codexmem.kernel.model.errors import NotReady, Unavailable
+from codexmem.kernel.store import upgrade
+from codexmem.kernel.store.opening import open_database, upgrade_telling
+from codexmem.kernel.store.postgres.engine import migration_engine
 from tests._support.pgbouncer import PgBouncer
 from tests._support.postgres import PostgresServer
 from tests._support.server import environment
@@ -120,13 +120,13 @@ def test_missing_vectors_are_told_once_with_what_helps_and_so_is_their_coming(
     assert first.stdout.strip() == upgrade.newest()
     assert first.stderr.count("permission denied to create extension") == 1
     assert first.stderr.count("CREATE EXTENSION vector") == 1
-    assert "search goes by words only" in first.stderr
+    assert "search uses words only" in first.stderr
     told = json.loads(run("--json").stdout)
     assert (told["changed"], told["vectors"]) == (False, False)
     with psycopg.connect(postgres_server.url(name), autocommit=True) as superuser:
         superuser.execute("CREATE EXTENSION vector")
     made = run()
-    assert "made the table of vectors" in made.stderr
+    assert "created the vector table" in made.stderr
     assert "already up to date" not in made.stderr
     assert "already up to date" in run().stderr
 

@@ -9,21 +9,21 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from codexmem.domain.attrs import NoteAttrs
-from codexmem.domain.errors import Unavailable
-from codexmem.domain.ids import mint
-from codexmem.domain.memory import Draft, Kind, Memory, Origin, State
-from codexmem.domain.query import Filter
-from codexmem.embed.model import unit
-from codexmem.store.database import Database, acting_as
-from codexmem.store.index import Vectors
-from codexmem.store.memories import Memories
-from codexmem.store.opening import open_database, upgrade_store
-from codexmem.store.postgres import engine as postgres
-from codexmem.store.postgres import pgvector
-from codexmem.store.postgres.vectors import PostgresVectors
-from codexmem.store.sqlite.vectors import SqliteVectors
-from codexmem.store.vector_table import TableVectors
+from codexmem.kernel.embed.model import unit
+from codexmem.kernel.model.attrs import NoteAttrs
+from codexmem.kernel.model.errors import Unavailable
+from codexmem.kernel.model.ids import mint
+from codexmem.kernel.model.memory import Kind, Memory, MemoryDraft, Origin, State
+from codexmem.kernel.model.query import Filter
+from codexmem.kernel.store.database import Database, acting_as
+from codexmem.kernel.store.index import Vectors
+from codexmem.kernel.store.memories import MemoryTable
+from codexmem.kernel.store.opening import open_database, upgrade_store
+from codexmem.kernel.store.postgres import engine as postgres
+from codexmem.kernel.store.postgres import pgvector
+from codexmem.kernel.store.postgres.vectors import PostgresVectors
+from codexmem.kernel.store.sqlite.vectors import SqliteVectors
+from codexmem.kernel.store.vector_table import TableVectors
 from tests._support.postgres import PostgresServer
 
 M = "it's a model"
@@ -34,7 +34,7 @@ DIMENSION = 64
 def fill(db: Database, index: TableVectors, count: int, *, seed: int = 1) -> list[bytes]:
     """Clusters, as texts make them; returns a question near each of the first ones."""
     chance = random.Random(seed)
-    table = Memories(db)
+    table = MemoryTable(db)
     centres = [[chance.gauss(0, 1) for _ in range(DIMENSION)] for _ in range(count // 20)]
     made: list[Vectors] = []
     with db.transaction():
@@ -46,8 +46,8 @@ def fill(db: Database, index: TableVectors, count: int, *, seed: int = 1) -> lis
     return [unit([value + chance.gauss(0, 0.4) for value in centre]) for centre in centres[:20]]
 
 
-def _insert(table: Memories, project: str) -> Memory:
-    draft = Draft(Kind.NOTE, State(content="x", attrs=NoteAttrs(), project=project), Origin.AGENT)
+def _insert(table: MemoryTable, project: str) -> Memory:
+    draft = MemoryDraft(Kind.NOTE, State(content="x", attrs=NoteAttrs(), project=project), Origin.AGENT)
     return table.insert(draft, id=mint(Kind.NOTE), source=None, now_ms=1)
 
 
@@ -98,7 +98,7 @@ def test_without_the_library_vectors_say_so_and_the_rest_works(tmp_path: Path, m
     monkeypatch.setattr("sqlite_vec.loadable_path", lambda: str(tmp_path / "nothing.so"))
     db = open_database(f"sqlite:///{tmp_path}/codexmem.db")
     try:
-        memory = _insert(Memories(db), "p")
+        memory = _insert(MemoryTable(db), "p")
         index = SqliteVectors(db)
         for call in (
             lambda: index.put(M, [Vectors(memory.seq, "p", "note", 1, (unit([1.0]),))]),
@@ -151,7 +151,7 @@ def test_a_server_without_the_extension_keeps_everything_else(
     db = open_database(own_database)
     try:
         with acting_as("team"):
-            memory = _insert(Memories(db), "p")
+            memory = _insert(MemoryTable(db), "p")
             index = PostgresVectors(db)
             with pytest.raises(Unavailable) as refused:
                 index.find(M, unit([1.0]), NOTES, limit=1)

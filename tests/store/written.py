@@ -1,6 +1,6 @@
 """Stores as earlier programs left them: the schema of the time, with rows that a real program wrote.
 
-`python -m tests.store.written` uses the product through its doors for some seconds and keeps every row in
+`python -m tests.store.written` uses the product through its endpoints for some seconds and keeps every row in
 `written.json.gz`, under the schema that it had. A new schema gets a new file only if its program writes something that
 the older ones did not; the older files stay, because that is what people have. A store of any earlier schema is made
 from the rows of the tables and columns that it had.
@@ -21,11 +21,11 @@ import sqlalchemy as sa
 from alembic import command
 from alembic.script import ScriptDirectory
 
-from codexmem.store import upgrade
-from codexmem.store.opening import sqlite_path
-from codexmem.store.postgres import engine as postgres
-from codexmem.store.schema import metadata
-from codexmem.store.sqlite import engine as sqlite
+from codexmem.kernel.store import upgrade
+from codexmem.kernel.store.opening import sqlite_path
+from codexmem.kernel.store.postgres import engine as postgres
+from codexmem.kernel.store.schema import metadata
+from codexmem.kernel.store.sqlite import engine as sqlite
 
 FILE = Path(__file__).parent / "written.json.gz"
 # Made anew from the rows at any time; a store without them is whole.

@@ -1,1 +1,1 @@
-"""Whole stories, told end to end over the real doors."""
+"""Whole stories, told end to end over the real endpoints."""

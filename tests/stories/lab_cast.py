@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any
 
-from codexmem.services.lab.profiles import load
+from codexmem.lab.service.profiles import load
 from tests._support.chat_server import Cast, results
 from tests._support.lab_bank import Script, said_lessons, said_merging
 from tests._support.model_server import Asked, Reply, refused

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-import codexmem.services.lab
-from codexmem.domain.event import TRACED
-from codexmem.store.opening import upgrade_store
-from tests._support.lab_door import LabDoor, lab_door
+import codexmem.lab.service
+from codexmem.kernel.model.event import TRACED
+from codexmem.kernel.store.opening import upgrade_store
+from tests._support.lab_endpoint import LabEndpoint, lab_endpoint
 from tests._support.model_server import ModelServer
 from tests._support.postgres import PostgresServer
 from tests._support.server import create_key
@@ -20,7 +20,7 @@ from tests.jobs.stores import wait_until
 from tests.stories.lab_cast import BROKEN, FRESH, KNOWN, REFINED, script
 
 KEY = "sk-lab-story-0123456789abcdefghij"
-SAMPLE = Path(codexmem.services.lab.__file__).parent / "sample_kb"
+SAMPLE = Path(codexmem.lab.service.__file__).parent / "sample_kb"
 # What contract 002 §2.7.1 says that each type of event tells.
 EVENTS = {
     "run_started": "mode user_request recipes_per_run temperature",
@@ -57,7 +57,7 @@ WITHIN = {
 
 
 @pytest.fixture
-def story(engine_name: str, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[LabDoor]:
+def story(engine_name: str, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[LabEndpoint]:
     """A lab with the sample documents, and a model that plays its part."""
     options: dict[str, Any] = {
         "kb_principles_dir": str(SAMPLE / "principles"), "kb_modulation_dir": str(SAMPLE / "modulation"),
@@ -68,29 +68,32 @@ def story(engine_name: str, tmp_path: Path, request: pytest.FixtureRequest) -> I
         options["database_url"] = server.create_database("codexmem_lab_story")
         upgrade_store(options["database_url"])
         options["key"] = create_key(tmp_path, options["database_url"], "lab")
-    with ModelServer(script=script) as model, lab_door(tmp_path, None, openai_base_url=model.url, **options) as door:
-        yield door
+    with (
+        ModelServer(script=script) as model,
+        lab_endpoint(tmp_path, None, openai_base_url=model.url, **options) as endpoint,
+    ):
+        yield endpoint
 
 
-def events(lab: LabDoor, run_id: str) -> list[dict[str, Any]]:
+def events(lab: LabEndpoint, run_id: str) -> list[dict[str, Any]]:
     return [each for page in lab.pages(f"/runs/{run_id}/events?include_payload=true", limit=100) for each in page]
 
 
-def bank(lab: LabDoor) -> bytes:
+def bank(lab: LabEndpoint) -> bytes:
     """Every lesson in use, to the byte; when it was touched and how often is not what it says."""
     found = [each for page in lab.pages("/memories", limit=50) for each in page]
     kept = [{name: value for name, value in each.items() if name not in {"updated_at", "version"}} for each in found]
     return json.dumps(kept, ensure_ascii=False, sort_keys=True).encode()
 
 
-def judge(lab: LabDoor, run_id: str, **feedback: Any) -> dict[str, Any]:
+def judge(lab: LabEndpoint, run_id: str, **feedback: Any) -> dict[str, Any]:
     """Give feedback and wait until it is learned."""
     reply = lab.request("PUT", f"/api/v1/runs/{run_id}/feedback", feedback)
     assert reply.status == 200, reply.body
     return learned(lab, run_id, reply.json["learning"]["job_id"])
 
 
-def learned(lab: LabDoor, run_id: str, job_id: str) -> dict[str, Any]:
+def learned(lab: LabEndpoint, run_id: str, job_id: str) -> dict[str, Any]:
     def job() -> dict[str, Any]:
         jobs = lab.get(f"/runs/{run_id}/reasoningbank/jobs").json["jobs"]
         found: dict[str, Any] = next(each for each in jobs if each["rb_job_id"] == job_id)
@@ -100,7 +103,7 @@ def learned(lab: LabDoor, run_id: str, job_id: str) -> dict[str, Any]:
     return job()
 
 
-def by_title(lab: LabDoor, title: str) -> dict[str, Any]:
+def by_title(lab: LabEndpoint, title: str) -> dict[str, Any]:
     (found,) = [each for each in lab.get("/memories").json["items"] if each["title"] == title]
     lesson: dict[str, Any] = found
     return lesson
@@ -144,7 +147,7 @@ def by_title(lab: LabDoor, title: str) -> dict[str, Any]:
 @pytest.mark.clause("002 §5.2", "feedback is learned from by itself, and again when asked after a rollback")
 @pytest.mark.clause("002 §5.3", "strict rollback restores the bank to the byte, over later edits by hand")
 @pytest.mark.clause("002 §0", "what an output cites, kb aliases and mem:<id>, can be opened")
-def test_a_request_a_lesson_and_back(story: LabDoor) -> None:
+def test_a_request_a_lesson_and_back(story: LabEndpoint) -> None:
     lab = story
     # A batch of four answers with evidence.
     made = lab.batch(4, "为 CO2 还原提出 Cu 基光催化剂 for C2H4", dry_run=False, recipes_per_run=1)
@@ -216,7 +219,7 @@ def test_a_request_a_lesson_and_back(story: LabDoor) -> None:
     require_events(told)
 
 
-def endings(lab: LabDoor, unjudged: str) -> list[dict[str, Any]]:
+def endings(lab: LabEndpoint, unjudged: str) -> list[dict[str, Any]]:
     """The traces of what does not end well: a refused model, a cancel, a learning without feedback."""
     failed, canceled = (lab.batch(1, request, dry_run=False) for request in (BROKEN, "取消 me"))
     lab.post(f"/api/v1/batches/{canceled['batch']['batch_id']}/cancel", {"reason": "user_cancel"})

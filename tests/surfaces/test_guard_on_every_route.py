@@ -9,11 +9,11 @@ import pytest
 from starlette.types import ASGIApp
 
 from codexmem.app import SURFACES, Services
-from codexmem.store.database import acting_as
-from codexmem.surfaces._kit.assemble import build_asgi
-from codexmem.surfaces._kit.guard import GuardSettings
+from codexmem.http.assemble import build_asgi
+from codexmem.http.guard import GuardSettings
+from codexmem.kernel.store.database import acting_as
 from tests.surfaces._kit import asgi
-from tests.surfaces._kit.doors import LIMITS
+from tests.surfaces._kit.endpoints import LIMITS
 from tests.surfaces._kit.variants import ALLOWED, FORBIDDEN, Variant
 
 

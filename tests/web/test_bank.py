@@ -20,15 +20,16 @@ WORDS = {
     "en": {
         "worked": "Selective at a low loading",
         "score": "Score", "preset": "Fill from preset", "value": "Value of {}", "pros": "Pros", "save": "Save",
-        "zero": "The sum is 0", "preview": "The fractions are a preview.", "kept": "those that the server keeps",
-        "learning": "Newest learning", "updated": "Updated", "added": "Added", "edit": "Edit", "content": "Content",
+        "zero": "The sum is 0", "preview": "The fractions are a preview.", "kept": "the fractions stored on the server",
+        "learning": "Newest learning job", "updated": "Updated", "added": "Added", "edit": "Edit", "content": "Content",
         "saved as": "Saved as version 3.", "edited": "Edited by hand since", "roll back": "Roll back…",
-        "confirm": "Roll back", "overwrites": "1 lesson was written to since",
+        "confirm": "Roll back", "overwrites": "1 lesson was changed since",
         "stays": "they stay readable in the versions", "hand edit": "hand edit, version 3", "hide": "will be hidden",
-        "taken back": "taken back", "versions": "Versions", "by hand": "by hand",
-        "gone": "A rollback took this lesson back.", "number": "Write a number, such as 12.3.",
-        "missing": "Give a value, or remove the product.", "nothing": "Say something first", "negative": "Not below 0.",
-        "add product": "Add product", "learn after": "Learn after save", "learn": "Learn from it",
+        "undone": "undone", "versions": "Versions", "by hand": "by hand",
+        "gone": "A rollback removed this lesson.", "number": "Enter a number, such as 12.3.",
+        "missing": "Enter a value, or remove the product.", "nothing": "Enter something first",
+        "negative": "Must not be below 0.",
+        "add product": "Add product", "learn after": "Learn after save", "learn": "Learn from this run",
         "completed": "completed",
         "new note": "New note", "note": "Note", "add note": "Add note", "archive": "Archive", "archived": "archived",
         "active": "active", "search": "Search lessons", "no lesson": "No lesson matches", "clear": "Clear filters",
@@ -45,7 +46,7 @@ WORDS = {
         "saved as": "已保存为版本 3。", "edited": "之后被手工编辑过", "roll back": "回滚…",
         "confirm": "回滚", "overwrites": "1 条经验之后又被写过",
         "stays": "它们仍可在各经验的版本中读到", "hand edit": "手工编辑，版本 3", "hide": "将被隐藏",
-        "taken back": "已撤回", "versions": "版本", "by hand": "手工",
+        "undone": "已撤回", "versions": "版本", "by hand": "手工",
         "gone": "此经验已被一次回滚撤回。", "number": "请写一个数，例如 12.3。",
         "missing": "请填写值，或移除此产物。", "nothing": "请先填写内容", "negative": "不能小于 0。",
         "add product": "添加产物", "learn after": "保存后学习", "learn": "从中学习", "completed": "已完成",
@@ -169,7 +170,7 @@ def test_a_run_is_judged_learned_from_corrected_and_taken_back(visit: Visitor, b
     expect(dialog.get_by_role("textbox")).to_have_count(0)
     confirm.click()
     expect(dialog).to_have_count(0)
-    expect(page.get_by_text(words["taken back"], exact=True).first).to_be_visible()
+    expect(page.get_by_text(words["undone"], exact=True).first).to_be_visible()
     assert bank.lessons(about) == before
 
     # The hand edit stays readable.

@@ -13,8 +13,8 @@ from tests.web.visiting import BOTH, SIDE_JOB, Language, Visitor
 
 WORDS = {
     "en": {
-        "new": "New product", "add": "Add product", "added": "{} was added.", "missing": "Give it a name.",
-        "taken": "An active product has this name already.", "rename": "Rename {}", "renaming": "New name of {}",
+        "new": "New product", "add": "Add product", "added": "{} was added.", "missing": "Enter a name.",
+        "taken": "An active product already has this name.", "rename": "Rename {}", "renaming": "New name of {}",
         "save": "Save", "archive": "Archive {}", "archived": "{} was archived.", "undo": "Undo", "shelf": "Archived",
         "presets": "Presets", "new preset": "New preset", "name": "Name", "up": "Move {} up", "remove": "Remove {}",
         "create": "Create preset", "saved": "{} was saved.", "products": "Products, in this order",

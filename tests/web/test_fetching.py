@@ -15,7 +15,7 @@ from tests.web.visiting import BOTH, Language, Visitor
 WORDS = {
     "en": {
         "timeline": "Timeline", "away": "The server cannot be reached", "updated": "codexmem has been updated",
-        "reload": "Reload", "fault": "A fault in the page itself",
+        "reload": "Reload", "fault": "An error in the page itself",
     },
     "zh": {
         "timeline": "时间线", "away": "无法连接服务器", "updated": "codexmem 已更新", "reload": "重新加载",
@@ -42,7 +42,7 @@ def server(package: Path, tmp_path: Path) -> Iterator[Server]:
 
 def updated(package: Path) -> None:
     """Another build of the application: files have other names, and those of the build before are gone."""
-    dist = package / "codexmem" / "surfaces" / "web" / "dist"
+    dist = package / "codexmem" / "http" / "web" / "dist"
     names = [path.name for path in (dist / "assets").iterdir()]
     for path in [path for path in dist.rglob("*") if path.suffix in {".js", ".css", ".html", ".json"}]:
         text = path.read_text(encoding="utf-8")

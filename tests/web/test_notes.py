@@ -21,19 +21,19 @@ WORDS = {
     "en": {
         "title": "Memories", "new": "New note", "address": "Address", "content": "Content", "create": "Create note",
         "one_new": "1 new", "edit": "Edit", "save": "Save", "saved": "Saved as version {}.", "versions": "Versions",
-        "to": "To", "unified": "One below the other",
-        "back": "Roll back to v{}…", "confirm": "Roll back to v{}", "rolled": "Version {} stands again, as version {}.",
+        "to": "To", "unified": "Unified",
+        "back": "Roll back to v{}…", "confirm": "Roll back to v{}", "rolled": "Version {} was restored as version {}.",
         "dialog": "Roll back to version {}", "keeps": "makes v{}, keeps history", "undo": "Undo", "undone": "Undone",
-        "conflict": "Somebody else changed this note meanwhile", "mine": "Save mine as v{}",
+        "conflict": "Somebody else changed this note in the meantime", "mine": "Save mine as v{}",
         "theirs": "Take theirs, drop mine", "aliases": "Aliases", "another": "Another address", "add": "Add alias",
         "added": "{} was added.", "remove": "Remove {}", "removed": "{} was removed.", "more": "More actions",
         "delete": "Delete…", "delete_confirm": "Delete", "restore": "Restore", "forget": "Forget for good…",
         "forget_confirm": "Forget for good", "why": "Where does this come from?", "drawer": "Where this comes from",
         "relations": "Relations", "tree": "Addresses of all notes", "search": "Search", "list": "Notes",
-        "empty": "No note fits: domain {}://, P9–P10", "clear": "Clear filters", "source": "Source",
-        "nothing": "Nothing stands at this address", "write": "not written yet: write it",
-        "take_back": "Take back…", "take": "Take back", "cancel": "Cancel",
-        "leaving": "Leave without saving?", "read": "You are reading version {}.", "whole": "What agents are told",
+        "empty": "No matching notes: domain {}://, P9–P10", "clear": "Clear filters", "source": "Source",
+        "nothing": "There is no note at this address", "write": "does not exist yet: write it",
+        "take_back": "Undo…", "take": "Undo", "cancel": "Cancel",
+        "leaving": "Leave without saving?", "read": "You are reading version {}.", "whole": "What agents see",
         "status": "Status", "deleted": "deleted", "archive": "Archive", "deprecate": "Mark as deprecated",
         "activate": "Make active again", "archived": "The note is archived", "deprecated": "The note is deprecated",
         "active": "The note is active",
@@ -82,35 +82,35 @@ def heading(page: Page, text: str) -> None:
 def test_what_an_agent_writes_appears_and_what_is_edited_here_the_agent_reads(
     visit: Visitor, books: dict[str, Notebook], language: Language
 ) -> None:
-    words, book = WORDS[language], books[language]
-    page = visit(f"/ui/memories?domain={book.domain}", language)
+    words, log = WORDS[language], books[language]
+    page = visit(f"/ui/memories?domain={log.domain}", language)
     rows = page.get_by_role("grid", name=words["list"])
-    expect(rows.get_by_role("row").filter(has_text=book.uri("配置/语言"))).to_be_visible()
+    expect(rows.get_by_role("row").filter(has_text=log.uri("配置/语言"))).to_be_visible()
     # An agent writes while the page is open: it is told, and the list does not jump.
-    book.create("故事", "第一行\nThe port is 8080.\n", priority=3)
+    log.create("故事", "第一行\nThe port is 8080.\n", priority=3)
     button(page, words["one_new"]).click()
-    row = rows.get_by_role("row").filter(has_text=book.uri("故事"))
+    row = rows.get_by_role("row").filter(has_text=log.uri("故事"))
     expect(row).to_contain_text("第一行")
     row.click()
-    heading(page, book.uri("故事"))
+    heading(page, log.uri("故事"))
 
     button(page, words["edit"]).click()
     page.get_by_role("textbox", name=words["content"]).fill("第一行\nThe port is 37877.\n")
     button(page, words["save"]).click()
     expect(page.get_by_text(words["saved"].format(2))).to_be_visible()
     expect(page.get_by_role("tabpanel")).to_contain_text("37877")
-    assert book.says("故事") == "第一行\nThe port is 37877.\n"
+    assert log.says("故事") == "第一行\nThe port is 37877.\n"
 
 
 @pytest.mark.parametrize("language", BOTH)
 def test_any_two_versions_are_compared_and_an_earlier_one_is_rolled_back_to(
     visit: Visitor, books: dict[str, Notebook], language: Language
 ) -> None:
-    words, book = WORDS[language], books[language]
-    book.create("版本", "第一行\nThe port is 8080.\n")
-    book.writes("版本", "第一行\nThe port is 37877.\n")
-    book.writes("版本", "第一行\nThe port is 37877.\nThird.")
-    page = visit(f"/ui/m/{book.domain}/版本", language)
+    words, log = WORDS[language], books[language]
+    log.create("版本", "第一行\nThe port is 8080.\n")
+    log.writes("版本", "第一行\nThe port is 37877.\n")
+    log.writes("版本", "第一行\nThe port is 37877.\nThird.")
+    page = visit(f"/ui/m/{log.domain}/版本", language)
     tab(page, words["versions"]).click()
     versions = page.get_by_role("grid", name=words["versions"])
     expect(versions.get_by_role("row")).to_have_count(3)
@@ -132,11 +132,11 @@ def test_any_two_versions_are_compared_and_an_earlier_one_is_rolled_back_to(
     button(page, words["back"].format(1)).last.click()
     dialog = page.get_by_role("dialog", name=words["dialog"].format(1))
     expect(dialog.locator(".cm-diff")).to_contain_text("Third.")
-    assert book.stands("版本").endswith("Third.")
+    assert log.stands("版本").endswith("Third.")
     button(dialog, words["confirm"].format(1)).click()
     expect(page.get_by_text(words["rolled"].format(1, 4))).to_be_visible()
-    assert book.says("版本") == "第一行\nThe port is 8080.\n"
-    told = book.command("memory", "versions", book.uri("版本"))
+    assert log.says("版本") == "第一行\nThe port is 8080.\n"
+    told = log.command("memory", "versions", log.uri("版本"))
     assert [each["version"] for each in told["versions"]] == [4, 3, 2, 1]
 
 
@@ -144,43 +144,43 @@ def test_any_two_versions_are_compared_and_an_earlier_one_is_rolled_back_to(
 def test_two_who_write_at_once_see_both_texts_and_choose(
     visit: Visitor, books: dict[str, Notebook], language: Language
 ) -> None:
-    words, book = WORDS[language], books[language]
-    book.adds("冲突", "base\n")
-    page = visit(f"/ui/m/{book.domain}/冲突?edit=1", language)
+    words, log = WORDS[language], books[language]
+    log.adds("冲突", "base\n")
+    page = visit(f"/ui/m/{log.domain}/冲突?edit=1", language)
     field = page.get_by_role("textbox", name=words["content"])
     field.fill("mine\n")
-    book.writes("冲突", "theirs\n")
+    log.writes("冲突", "theirs\n")
     button(page, words["save"]).click()
     expect(page.get_by_role("heading", name=words["conflict"])).to_be_visible()
     both = page.locator(".cm-diff")
     expect(both).to_contain_text("theirs")
     expect(both).to_contain_text("mine")
-    assert book.stands("冲突") == "theirs\n"
+    assert log.stands("冲突") == "theirs\n"
     button(page, words["mine"].format(3)).click()
     expect(page.get_by_text(words["saved"].format(3))).to_be_visible()
-    assert book.stands("冲突") == "mine\n"
+    assert log.stands("冲突") == "mine\n"
 
     button(page, words["edit"]).click()
     field.fill("mine again\n")
-    book.writes("冲突", "theirs again\n")
+    log.writes("冲突", "theirs again\n")
     button(page, words["save"]).click()
     button(page, words["theirs"]).click()
     expect(page.get_by_role("tabpanel")).to_contain_text("theirs again")
-    assert book.stands("冲突") == "theirs again\n"
+    assert log.stands("冲突") == "theirs again\n"
 
 
 @pytest.mark.parametrize("language", SIDE_JOB)
 def test_an_alias_is_added_taken_back_and_removed(
     visit: Visitor, books: dict[str, Notebook], language: Language
 ) -> None:
-    words, book = WORDS[language], books[language]
-    page = visit(f"/ui/m/{book.domain}/配置/语言?tab=aliases", language)
-    alias = book.uri("界面")
+    words, log = WORDS[language], books[language]
+    page = visit(f"/ui/m/{log.domain}/配置/语言?tab=aliases", language)
+    alias = log.uri("界面")
     for act in ("undo", "remove"):
         page.get_by_role("textbox", name=words["another"]).fill(alias)
         button(page, words["add"]).click()
         expect(page.get_by_text(words["added"].format(alias))).to_be_visible()
-        assert book.stands("界面").startswith("界面语言")
+        assert log.stands("界面").startswith("界面语言")
         if act == "undo":
             button(page, words["undo"]).click()
             expect(page.get_by_text(words["undone"])).to_be_visible()
@@ -189,34 +189,34 @@ def test_an_alias_is_added_taken_back_and_removed(
             expect(page.get_by_text(words["removed"].format(alias))).to_be_visible()
         expect(button(page, words["remove"].format(alias))).to_have_count(0)
     # What stands elsewhere cannot be taken.
-    page.get_by_role("textbox", name=words["another"]).fill(book.uri("config"))
+    page.get_by_role("textbox", name=words["another"]).fill(log.uri("config"))
     button(page, words["add"]).click()
-    expect(page.get_by_role("tabpanel").get_by_role("alert")).to_contain_text(book.uri("config"))
+    expect(page.get_by_role("tabpanel").get_by_role("alert")).to_contain_text(log.uri("config"))
     # An alias leads to the note, and says whose it is.
-    page.goto(f"/ui/m/{book.domain}/port")
+    page.goto(f"/ui/m/{log.domain}/port")
     expect(page.get_by_role("tabpanel")).to_contain_text("37877")
-    expect(page.get_by_role("link", name=book.uri("config")).first).to_be_visible()
+    expect(page.get_by_role("link", name=log.uri("config")).first).to_be_visible()
 
 
 @pytest.mark.parametrize("language", SIDE_JOB)
 def test_relations_lead_both_ways_and_to_what_is_not_written_yet(
     visit: Visitor, books: dict[str, Notebook], language: Language
 ) -> None:
-    words, book = WORDS[language], books[language]
-    page = visit(f"/ui/m/{book.domain}/deploy/steps?tab=relations", language)
+    words, log = WORDS[language], books[language]
+    page = visit(f"/ui/m/{log.domain}/deploy/steps?tab=relations", language)
     panel = page.get_by_role("tabpanel")
     panel.get_by_role("link", name=words["write"]).click()
     dialog = page.get_by_role("dialog", name=words["new"])
-    expect(dialog.get_by_role("textbox", name=words["address"])).to_have_value(book.uri("deploy/rollback"))
+    expect(dialog.get_by_role("textbox", name=words["address"])).to_have_value(log.uri("deploy/rollback"))
     page.go_back()
-    panel.get_by_role("link", name=book.uri("config")).first.click()
-    heading(page, book.uri("config"))
+    panel.get_by_role("link", name=log.uri("config")).first.click()
+    heading(page, log.uri("config"))
     tab(page, words["relations"]).click()
-    panel.get_by_role("link", name=book.uri("配置/数据库/连接")).click()
-    heading(page, book.uri("配置/数据库/连接"))
+    panel.get_by_role("link", name=log.uri("配置/数据库/连接")).click()
+    heading(page, log.uri("配置/数据库/连接"))
     expect(panel).to_contain_text("连接池大小为 20")
     # An address at which nothing stands says so, and offers to write it.
-    page.goto(f"/ui/m/{book.domain}/没有?tab=content")
+    page.goto(f"/ui/m/{log.domain}/没有?tab=content")
     expect(page.get_by_text(words["nothing"])).to_be_visible()
 
 
@@ -224,28 +224,28 @@ def test_relations_lead_both_ways_and_to_what_is_not_written_yet(
 def test_a_note_is_deleted_restored_and_forgotten(
     visit: Visitor, served: Server, books: dict[str, Notebook], language: Language
 ) -> None:
-    words, book = WORDS[language], books[language]
-    made = book.adds("临时/一", "gone soon")
-    page = visit(f"/ui/m/{book.domain}/临时/一", language)
+    words, log = WORDS[language], books[language]
+    made = log.adds("临时/一", "gone soon")
+    page = visit(f"/ui/m/{log.domain}/临时/一", language)
 
     def ask(what: str) -> Locator:
         button(page, words["more"]).click()
         page.get_by_role("menuitem", name=words[what]).click()
-        return page.get_by_role("dialog").filter(has_text=book.uri("临时/一"))
+        return page.get_by_role("dialog").filter(has_text=log.uri("临时/一"))
 
     button(ask("delete"), words["delete_confirm"]).click()
     expect(button(page, words["restore"])).to_be_visible()
-    (gone,) = served.request("GET", f"/api/notes?domain={book.domain}&status=deleted").json["items"]
+    (gone,) = served.request("GET", f"/api/notes?domain={log.domain}&status=deleted").json["items"]
     assert gone["seq"] == made["seq"]
     button(page, words["restore"]).click()
     expect(button(page, words["restore"])).to_have_count(0)
-    assert book.stands("临时/一") == "gone soon"
+    assert log.stands("临时/一") == "gone soon"
 
     page.reload()  # away with the notice that the first deletion can be undone
     button(ask("delete"), words["delete_confirm"]).click()
     button(page, words["undo"]).click()
     expect(page.get_by_text(words["undone"])).to_be_visible()
-    assert book.stands("临时/一") == "gone soon"
+    assert log.stands("临时/一") == "gone soon"
 
     dialog = ask("forget")
     expect(button(dialog, words["forget_confirm"])).to_be_disabled()
@@ -259,28 +259,28 @@ def test_a_note_is_deleted_restored_and_forgotten(
 def test_a_note_is_archived_deprecated_and_made_active_again(
     visit: Visitor, served: Server, books: dict[str, Notebook], language: Language
 ) -> None:
-    words, book = WORDS[language], books[language]
+    words, log = WORDS[language], books[language]
     path = f"临时/{uuid4().hex[:8]}"  # a second try finds the first one's note
-    book.adds(path, "kept for the record")
-    page = visit(f"/ui/m/{book.domain}/{path}", language)
+    log.adds(path, "kept for the record")
+    page = visit(f"/ui/m/{log.domain}/{path}", language)
 
     def choose(what: str) -> None:
         button(page, words["more"]).click()
         page.get_by_role("menuitem", name=words[what]).click()
 
     def listed(status: str) -> list[str]:
-        found = served.request("GET", f"/api/notes?domain={book.domain}&status={status}").json["items"]
-        return [row["uri"] for row in found if row["uri"] == book.uri(path)]
+        found = served.request("GET", f"/api/notes?domain={log.domain}&status={status}").json["items"]
+        return [row["uri"] for row in found if row["uri"] == log.uri(path)]
 
     for what, status in (("archive", "archived"), ("deprecate", "deprecated"), ("activate", "active")):
         choose(what)
         expect(page.get_by_text(words[status]).first).to_be_visible()
-        assert listed(status) == [book.uri(path)]
+        assert listed(status) == [log.uri(path)]
     page.reload()  # away with the notices of the three changes
     choose("archive")
     button(page, words["undo"]).click()
     expect(page.get_by_text(words["undone"])).to_be_visible()
-    assert listed("active") == [book.uri(path)]
+    assert listed("active") == [log.uri(path)]
 
 
 @pytest.fixture(scope="module")
@@ -340,21 +340,21 @@ def test_every_kind_of_memory_tells_where_it_comes_from(
 def test_what_was_written_together_is_taken_back_together(
     visit: Visitor, served: Server, books: dict[str, Notebook], language: Language
 ) -> None:
-    words, book = WORDS[language], books[language]
-    entries = [{"uri": book.uri(f"导入/{name}"), "content": f"imported {name}"} for name in ("甲", "乙")]
-    book.call("import_memories", data={"memories": entries})
-    page = visit(f"/ui/m/{book.domain}/导入/甲", language)
+    words, log = WORDS[language], books[language]
+    entries = [{"uri": log.uri(f"导入/{name}"), "content": f"imported {name}"} for name in ("甲", "乙")]
+    log.call("import_memories", data={"memories": entries})
+    page = visit(f"/ui/m/{log.domain}/导入/甲", language)
     button(page, words["why"]).click()
     drawer = page.get_by_role("dialog", name=words["drawer"])
     button(drawer, words["take_back"]).click()
     dialog = page.get_by_role("dialog").filter(has_text="imported 乙")
     expect(dialog).to_contain_text("imported 甲")
-    assert book.stands("导入/乙") == "imported 乙"
+    assert log.stands("导入/乙") == "imported 乙"
     button(dialog, words["take"]).click()
     expect(dialog).to_have_count(0)
 
     def standing() -> int:
-        found = served.request("GET", f"/api/notes?domain={book.domain}&limit=200").json["items"]
+        found = served.request("GET", f"/api/notes?domain={log.domain}&limit=200").json["items"]
         return sum("/导入/" in row["uri"].replace("://", "/") for row in found)
 
     assert standing() == 0
@@ -367,29 +367,29 @@ def test_what_was_written_together_is_taken_back_together(
 def test_the_keyboard_alone_writes_finds_and_changes_a_note(
     visit: Visitor, books: dict[str, Notebook], language: Language
 ) -> None:
-    words, book = WORDS[language], books[language]
-    page = visit(f"/ui/memories?domain={book.domain}", language)
+    words, log = WORDS[language], books[language]
+    page = visit(f"/ui/memories?domain={log.domain}", language)
     keys = page.keyboard
     tree = page.get_by_role("tree", name=words["tree"])
     expect(tree.get_by_role("treeitem", name="配置").first).to_be_visible()
     keys.press("n")
     expect(page.get_by_role("textbox", name=words["address"])).to_be_focused()
     keys.press("Control+a")
-    keys.insert_text(book.uri("键盘/笔记"))
+    keys.insert_text(log.uri("键盘/笔记"))
     keys.press("Tab")
     keys.insert_text("by keys")
     for _ in range(4):
         keys.press("Tab")
     expect(button(page, words["create"])).to_be_focused()
     keys.press("Enter")
-    heading(page, book.uri("键盘/笔记"))
+    heading(page, log.uri("键盘/笔记"))
     keys.press("e")
     expect(page.get_by_role("textbox", name=words["content"])).to_be_focused()
     keys.press("Control+End")
     keys.insert_text(" alone")
     keys.press("Control+Enter")
     expect(page.get_by_text(words["saved"].format(2))).to_be_visible()
-    assert book.stands("键盘/笔记") == "by keys alone"
+    assert log.stands("键盘/笔记") == "by keys alone"
 
     # The tree, as any tree is walked: letters seek, arrows open, close and move.
     tree.locator("[aria-selected='true']").focus()
@@ -405,7 +405,7 @@ def test_the_keyboard_alone_writes_finds_and_changes_a_note(
     tree.locator("[aria-selected='true']").focus()
     for _ in range(3):
         keys.press("ArrowLeft")
-    expect(focused).to_contain_text(f"{book.domain}://")
+    expect(focused).to_contain_text(f"{log.domain}://")
     for letter in "config":
         keys.press(letter)
     expect(focused).to_contain_text("config")
@@ -416,7 +416,7 @@ def test_the_keyboard_alone_writes_finds_and_changes_a_note(
     keys.press("ArrowDown")
     expect(focused).to_contain_text("steps")
     keys.press("Enter")
-    heading(page, book.uri("deploy/steps"))
+    heading(page, log.uri("deploy/steps"))
     # Unsaved words are not lost to a key.
     keys.press("e")
     expect(page.get_by_role("textbox", name=words["content"])).to_be_focused()
@@ -433,23 +433,23 @@ def test_the_keyboard_alone_writes_finds_and_changes_a_note(
 def test_the_list_is_narrowed_by_words_and_filters_that_stand_in_the_address(
     visit: Visitor, books: dict[str, Notebook]
 ) -> None:
-    words, book = WORDS["en"], books["en"]
-    page = visit(f"/ui/memories?domain={book.domain}&prio=3-5")
+    words, log = WORDS["en"], books["en"]
+    page = visit(f"/ui/memories?domain={log.domain}&prio=3-5")
     rows = page.get_by_role("grid", name=words["list"]).get_by_role("row")
     expect(rows.filter(has_text="连接")).to_have_count(1)
     expect(rows.filter(has_text="语言")).to_have_count(0)
     page.get_by_role("searchbox", name=words["search"]).fill("连接池")
     expect(page).to_have_url(re.compile("q=%E8%BF%9E"))
-    expect(rows.first).to_contain_text(book.uri("配置/数据库/连接"))
+    expect(rows.first).to_contain_text(log.uri("配置/数据库/连接"))
     expect(rows.filter(has_text="语言")).to_have_count(0)
     page.get_by_role("combobox", name=words["status"], exact=True).click()
     page.get_by_role("option", name=words["deleted"], exact=True).click()
     expect(page).to_have_url(re.compile("status=deleted"))
     page.go_back()
-    expect(rows.first).to_contain_text(book.uri("配置/数据库/连接"))
+    expect(rows.first).to_contain_text(log.uri("配置/数据库/连接"))
     page.get_by_role("searchbox", name=words["search"]).fill("")
-    page.goto(f"/ui/memories?domain={book.domain}&prio=9-10")
-    expect(page.get_by_text(words["empty"].format(book.domain))).to_be_visible()
+    page.goto(f"/ui/memories?domain={log.domain}&prio=9-10")
+    expect(page.get_by_text(words["empty"].format(log.domain))).to_be_visible()
     button(page, words["clear"]).click()
     expect(rows.first).to_be_visible()
     assert page.url.endswith("/ui/memories")
@@ -457,30 +457,30 @@ def test_the_list_is_narrowed_by_words_and_filters_that_stand_in_the_address(
     page.goto("/ui/m/system/boot")
     panel = page.get_by_role("region", name=words["whole"])
     expect(panel).to_contain_text("37877")
-    expect(panel.get_by_role("link", name=book.uri("config"))).to_be_visible()
+    expect(panel.get_by_role("link", name=log.uri("config"))).to_be_visible()
 
 
 def test_an_earlier_version_is_read_in_place_and_odd_addresses_work(visit: Visitor, books: dict[str, Notebook]) -> None:
-    words, book = WORDS["en"], books["en"]
-    page = visit(f"/ui/m/{book.domain}/config?v=1")
+    words, log = WORDS["en"], books["en"]
+    page = visit(f"/ui/m/{log.domain}/config?v=1")
     expect(page.get_by_text(words["read"].format(1))).to_be_visible()
     expect(page.get_by_role("tabpanel")).to_contain_text("8080")
     page.get_by_text(words["source"], exact=True).click()
     expect(page.get_by_role("tabpanel")).to_contain_text("**8080**")
-    # Going back is itself taken back.
+    # Going back is itself undone.
     button(page, words["back"].format(1)).click()
     button(page.get_by_role("dialog"), words["confirm"].format(1)).click()
     button(page, words["undo"]).click()
     expect(page.get_by_text(words["undone"])).to_be_visible()
-    assert "37877" in book.stands("config")
+    assert "37877" in log.stands("config")
     odd = "100% <b>&?#+ 空 格"
-    book.adds(odd, "odd but fine")
-    page.goto(f"/ui/memories?domain={book.domain}")
+    log.adds(odd, "odd but fine")
+    page.goto(f"/ui/memories?domain={log.domain}")
     page.get_by_role("grid", name=words["list"]).get_by_role("row").filter(has_text="100%").click()
-    heading(page, book.uri(odd))
+    heading(page, log.uri(odd))
     expect(page.get_by_role("tabpanel")).to_contain_text("odd but fine")
     page.reload()
-    heading(page, book.uri(odd))
+    heading(page, log.uri(odd))
     expect(page.get_by_role("tabpanel")).to_contain_text("odd but fine")
 
 
@@ -488,22 +488,22 @@ def test_an_earlier_version_is_read_in_place_and_odd_addresses_work(visit: Visit
 def test_axe_finds_nothing(
     visit: Visitor, books: dict[str, Notebook], traced: dict[str, str], language: Language
 ) -> None:
-    words, book = WORDS[language], books[language]
-    page = visit(f"/ui/memories?domain={book.domain}", language)
+    words, log = WORDS[language], books[language]
+    page = visit(f"/ui/memories?domain={log.domain}", language)
     expect(page.get_by_role("grid", name=words["list"]).get_by_role("row").first).to_be_visible()
     expect(page.get_by_role("treeitem", name="配置").first).to_be_visible()
     assert axe.violations(page) == []
     page.goto(f"/ui/memories?why={traced['observation'].removeprefix('#')}")
     expect(page.get_by_role("link", name="notes-trace")).to_be_visible()
     assert axe.violations(page) == []
-    page.goto(f"/ui/m/{book.domain}/config")
+    page.goto(f"/ui/m/{log.domain}/config")
     expect(page.get_by_role("tabpanel")).to_contain_text("37877")
     assert axe.violations(page) == []
     button(page, words["edit"]).click()
     assert axe.violations(page) == []
     for name in ("aliases", "relations", "versions"):
         tab(page, words[name]).click()
-        expect(page.get_by_role("tabpanel")).to_contain_text(book.uri("config") if name == "aliases" else "")
+        expect(page.get_by_role("tabpanel")).to_contain_text(log.uri("config") if name == "aliases" else "")
         if name == "versions":
             page.get_by_role("grid", name=words["versions"]).get_by_role("row", name="v2").click()
             expect(page.locator(".cm-diff")).to_be_visible()
@@ -515,12 +515,12 @@ def test_axe_finds_nothing(
 
 @pytest.mark.parametrize("language", SIDE_JOB)
 def test_a_narrow_screen_shows_everything(visit: Visitor, books: dict[str, Notebook], language: Language) -> None:
-    book = books[language]
+    log = books[language]
     narrow = visit.context(language, viewport={"width": 360, "height": 740})
-    page = visit(f"/ui/memories?domain={book.domain}", context=narrow)
+    page = visit(f"/ui/memories?domain={log.domain}", context=narrow)
     expect(page.get_by_role("row").first).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth") == 360
     for state in ("", "?tab=versions&diff=1..3", "?edit=1"):
-        page.goto(f"/ui/m/{book.domain}/config{state}")
+        page.goto(f"/ui/m/{log.domain}/config{state}")
         expect(page.get_by_role("tabpanel")).to_be_visible()
         assert page.evaluate("document.documentElement.scrollWidth") == 360, state

@@ -17,8 +17,8 @@ WORDS = {
         "viewer": "Viewer", "settings": "Settings", "other": "切换到中文", "search": "Search memory, or jump to a page",
         "dark": "Dark theme", "light": "Light theme", "live": "Live", "timeline": "Timeline", "memories": "Memories",
         "single": "Single-key shortcuts", "help": "Keyboard shortcuts", "offline": "Offline", "menu": "Menu",
-        "key": "API key", "use": "Use key", "wrong": "The server does not know this key.",
-        "asks": "This server asks for an API key", "observation": "Observation", "nothing": "No such page",
+        "key": "API key", "use": "Use key", "wrong": "The server rejected this key.",
+        "asks": "This server requires an API key", "observation": "Observation", "nothing": "No such page",
     },
     "zh": {
         "viewer": "查看器", "settings": "设置", "other": "Switch to English", "search": "搜索记忆，或跳转到页面",
@@ -63,6 +63,20 @@ def test_the_theme_is_the_systems_until_another_is_chosen(visit: Visitor, langua
 def test_the_system_decides_where_nobody_chose(visit: Visitor) -> None:
     page = visit("/viewer", "en", "dark")
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(15, 18, 22)"
+
+
+def test_nothing_fades_where_motion_is_reduced(visit: Visitor) -> None:
+    """One that takes "no time" on every element is begun and ended for each in turn, and so takes seconds."""
+    page = visit("/ui/settings", "en", "light")
+    page.evaluate("""() => {
+        window.begun = [];
+        addEventListener('transitionrun', (event) => { window.begun.push(event.propertyName); }, true);
+    }""")
+    page.emulate_media(color_scheme="dark")
+    expect(page.locator(":root[data-mantine-color-scheme=dark]")).to_be_attached()
+    page.evaluate("() => new Promise((then) => requestAnimationFrame(() => setTimeout(then)))")
+    assert page.evaluate("begun") == []
+    page.emulate_media(color_scheme="light")
 
 
 @pytest.mark.parametrize("language", BOTH)
@@ -151,7 +165,7 @@ def test_a_letter_before_a_number_says_which_kind_it_must_be(visit: Visitor, ser
 def test_a_refusal_is_told_in_sentences_of_the_readers_language(visit: Visitor, language: Language) -> None:
     page = visit("/ui/observations/99999999", language)
     alert = page.get_by_role("alert")
-    own = alert.get_by_text(re.compile(r"^99999999 is not remembered\. Write #123, .*\.$"))
+    own = alert.get_by_text(re.compile(r"^99999999 is not remembered\. Use #123, .*\.$"))
     if language == "en":
         expect(own).to_be_visible()
     else:

@@ -56,7 +56,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Our programs under their names."""
     folder = tmp_path_factory.mktemp("programs")
-    for name, module in (("codexmem", "codexmem.cli"), ("mem-codecli", "codexmem.cli.codecli")):
+    for name, module in (("codexmem", "codexmem.cli"), ("mem-codecli", "codexmem.codecli.cli")):
         program = folder / name
         program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m {module} "$@"\n')
         program.chmod(0o755)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
+import subprocess
 from pathlib import Path
 
-from tests.web.building import SCHEMA, WEB
+import pytest
+
+from tests.web.building import LOCK, NODE, SCHEMA, WEB, environment
 
 MAX_LINES = 400
 MAX_WIDTH = 120
@@ -66,3 +70,31 @@ def test_mantine_is_loaded_in_its_layer() -> None:
     loaded = [name for path in SOURCES for name in styles.findall(path.read_text(encoding="utf-8"))]
     assert loaded
     assert [name for name in loaded if not name.endswith(".layer.css")] == []
+
+
+def test_the_lock_names_no_registry() -> None:
+    assert "resolved" not in LOCK.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    "path, source, rule",
+    [
+        ("src/pages/bank/Planted.ts", "import { x } from '../lab/x';\nx();\n", "no-restricted-imports"),
+        ("src/pages/bank/Planted.ts", "import { x } from '@/pages/lab/x';\nx();\n", "no-restricted-imports"),
+        ("src/parts/Planted.ts", "import { x } from '@/pages/lab/x';\nx();\n", "no-restricted-imports"),
+        (
+            "src/pages/bank/usePlanted.ts",
+            "import { useState } from 'react';\nexport function usePlanted(a: boolean) {\n  if (a) useState(0);\n}\n",
+            "react-hooks/rules-of-hooks",
+        ),
+        ("src/pages/bank/Planted.ts", "import { x } from './x';\nimport { y } from '@/parts/y';\nx(y);\n", None),
+    ],
+)
+def test_eslint_refuses(path: str, source: str, rule: str | None) -> None:
+    script = WEB / "node_modules" / "eslint" / "bin" / "eslint.js"
+    command = [str(NODE), str(script), "--stdin", "--stdin-filename", path, "--format", "json"]
+    done = subprocess.run(
+        command, cwd=WEB, env=environment(), input=source, capture_output=True, text=True, check=False
+    )
+    assert done.stderr == ""
+    assert [each["ruleId"] for each in json.loads(done.stdout)[0]["messages"]] == ([rule] if rule else [])

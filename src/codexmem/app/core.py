@@ -1,91 +1,89 @@
 """Everything that stands on one open store, and how it is put together: the place that knows every part by name."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from types import FunctionType
+from typing import TypeVar
 
 from codexmem import __version__
-from codexmem.app.answering import wish_of
-from codexmem.app.asking import qa_of
-from codexmem.app.banking import Remembering
-from codexmem.app.knowing import knowledge_of
-from codexmem.app.lab import Lab, lab_of
-from codexmem.app.noting import notes_of
-from codexmem.app.operating import ground_of, operations_of
-from codexmem.clients import starting
-from codexmem.domain import redaction
-from codexmem.domain.ids import Clock, SystemClock
-from codexmem.embed import choice
-from codexmem.embed.model import Embedder
-from codexmem.embed.rerank import Reranker
-from codexmem.events.live import Live
-from codexmem.events.log import Log
-from codexmem.events.report import Report
-from codexmem.events.retention import Retention
-from codexmem.events.review import Review
-from codexmem.jobs.duty import Duties, Duty
-from codexmem.jobs.queue import Queue
-from codexmem.jobs.worker import Worker
-from codexmem.llm import choice as llm
-from codexmem.llm.distil import Distiller
-from codexmem.llm.lessons import Teacher
-from codexmem.search.finder import Finder
-from codexmem.search.indexer import Indexer
-from codexmem.services import capture, extraction, housekeeping, indexing
-from codexmem.services.auditing import Auditing
-from codexmem.services.capture import Intake, Rules
-from codexmem.services.context import Context
-from codexmem.services.extraction import Budget, Extraction
-from codexmem.services.forgetting import Forgetting
-from codexmem.services.history import History
-from codexmem.services.housekeeping import Housekeeping
-from codexmem.services.importing import Importing
-from codexmem.services.indexing import Indexing, Reminder
-from codexmem.services.keys import Keys
-from codexmem.services.knowledge import Knowledge
-from codexmem.services.lookup import Lookup
-from codexmem.services.memories import Memories
-from codexmem.services.notes import Notes
-from codexmem.services.operations import Operations
-from codexmem.services.operations.model_watch import ModelWatch
-from codexmem.services.overview import Overview
-from codexmem.services.provenance import Explaining
-from codexmem.services.qa import Qa
-from codexmem.services.recall import Recall, Traces
-from codexmem.services.receipts import Receipts
-from codexmem.services.saving import Saving
-from codexmem.services.sessions import SessionLists
-from codexmem.services.timeline import Timeline
-from codexmem.services.transfer import Transfer
-from codexmem.services.turns import Turns
-from codexmem.services.undoing import Undoing
+from codexmem.app.operations import ground_of, operations_of
+from codexmem.capture import extraction, service
+from codexmem.capture.extraction import Extraction, TokenBudget
+from codexmem.capture.service import CaptureService, Rules
+from codexmem.features import FEATURES
+from codexmem.hook.surroundings import stored_token
+from codexmem.kernel.embed import choice
+from codexmem.kernel.embed.model import Embedder
+from codexmem.kernel.embed.rerank import Reranker
+from codexmem.kernel.events.live import Live
+from codexmem.kernel.events.log import Log
+from codexmem.kernel.events.report import EventReport
+from codexmem.kernel.events.retention import Retention
+from codexmem.kernel.events.review import Review
+from codexmem.kernel.feature import load
+from codexmem.kernel.jobs.job_kind import JobKind, JobKinds
+from codexmem.kernel.jobs.queue import Queue
+from codexmem.kernel.jobs.worker import Worker
+from codexmem.kernel.llm import choice as llm
+from codexmem.kernel.llm.extractor import Extractor
+from codexmem.kernel.model import redaction
+from codexmem.kernel.model.ids import Clock, SystemClock
+from codexmem.kernel.opened import Kernel
+from codexmem.kernel.search.finder import Finder
+from codexmem.kernel.search.indexer import Indexer
+from codexmem.kernel.services import housekeeping, indexing
+from codexmem.kernel.services.history import History
+from codexmem.kernel.services.housekeeping import Housekeeping
+from codexmem.kernel.services.indexing import Indexing, Reminder
+from codexmem.kernel.services.memories import Memories
+from codexmem.kernel.services.recall import Recall, SearchTraces
+from codexmem.kernel.services.receipts import Receipts
+from codexmem.kernel.store import history, memories, receipts
+from codexmem.kernel.store.backup import BackupTarget
+from codexmem.kernel.store.candidates import SearchCandidates
+from codexmem.kernel.store.captures import Captures
+from codexmem.kernel.store.counts import Figures
+from codexmem.kernel.store.database import Database
+from codexmem.kernel.store.dispatch import Dispatch
+from codexmem.kernel.store.event_pages import EventPages
+from codexmem.kernel.store.events import EventTable
+from codexmem.kernel.store.hybrid import HybridVectors
+from codexmem.kernel.store.index_backlog import CatchingUp
+from codexmem.kernel.store.jobs import Jobs
+from codexmem.kernel.store.labels import Labels
+from codexmem.kernel.store.listing import Lists
+from codexmem.kernel.store.note_queries import Noted
+from codexmem.kernel.store.notify import LocalNotifier, Notifier
+from codexmem.kernel.store.opening import open_database, sqlite_path
+from codexmem.kernel.store.opening import open_reading as open_store_to_read
+from codexmem.kernel.store.sessions import Sessions
+from codexmem.kernel.store.tallies import Tallies
+from codexmem.kernel.store.texts import WritableTextIndex
+from codexmem.kernel.store.writable_index import WritableVectorIndex
+from codexmem.lab.agent_feature import wish_of
+from codexmem.lab.service.lab import Lab
+from codexmem.operations.keys import Keys
+from codexmem.operations.service import Operations
+from codexmem.operations.service.model_watch import ModelWatch
+from codexmem.operations.transfer import Transfer
+from codexmem.recall.context import ContextBuilder
+from codexmem.recall.forgetting import Forgetting
+from codexmem.recall.importing import Importing
+from codexmem.recall.lookup import Lookup
+from codexmem.recall.overview import Overview
+from codexmem.recall.provenance import Explaining
+from codexmem.recall.saving import Saving
+from codexmem.recall.session_store import SessionOutlines
+from codexmem.recall.sessions import SessionLists
+from codexmem.recall.timeline import TimelineReader
+from codexmem.recall.turns import TurnReader
+from codexmem.recall.undoing import Undoing
 from codexmem.settings import Settings, terminal
-from codexmem.store import history, memories, receipts
-from codexmem.store.audited import Audited
-from codexmem.store.backup import Target
-from codexmem.store.bell import Bell, LocalBell
-from codexmem.store.candidates import Candidates
-from codexmem.store.captures import Captures
-from codexmem.store.catching_up import CatchingUp
-from codexmem.store.database import Database
-from codexmem.store.dispatch import Dispatch
-from codexmem.store.event_pages import EventPages
-from codexmem.store.events import Events
-from codexmem.store.figures import Figures
-from codexmem.store.hybrid import HybridVectors
-from codexmem.store.jobs import Jobs
-from codexmem.store.keeping import KeptVectors
-from codexmem.store.labels import Labels
-from codexmem.store.listing import Lists
-from codexmem.store.noted import Noted
-from codexmem.store.opening import open_database, sqlite_path
-from codexmem.store.opening import open_reading as open_store_to_read
-from codexmem.store.session_outlines import SessionOutlines
-from codexmem.store.sessions import Sessions
-from codexmem.store.tallies import Tallies
-from codexmem.store.texts import KeptTextIndex
 
 DAY_MS = 86_400_000
+R = TypeVar("R")
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,33 +91,29 @@ class Core:
     """Everything that stands on one open store."""
 
     db: Database
-    bell: Bell
+    notifier: Notifier
     log: Log
     live: Live
-    report: Report
+    report: EventReport
     queue: Queue
     memories: Memories
     history: History
     recall: Recall
     lookup: Lookup
-    timeline: Timeline
+    timeline: TimelineReader
     sessions: SessionLists
-    turns: Turns
+    turns: TurnReader
     saving: Saving
     overview: Overview
-    intake: Intake
-    context: Context
+    intake: CaptureService
+    context: ContextBuilder
     forgetting: Forgetting
     importing: Importing
     undoing: Undoing
-    notes: Notes
-    knowledge: Knowledge
-    qa: Qa
-    auditing: Auditing
     explaining: Explaining
     extraction: Extraction
-    budget: Budget
-    traces: Traces
+    budget: TokenBudget
+    traces: SearchTraces
     indexer: Indexer
     indexing: Indexing
     reminder: Reminder
@@ -127,8 +121,19 @@ class Core:
     keys: Keys
     housekeeping: Housekeeping
     operations: Operations
-    lab: Lab
     worker: Worker
+    rooms: Mapping[type, object]  # the services of each room, by their type
+
+    def room(self, services: type[R]) -> R:
+        """The services of this type."""
+        found = self.rooms[services]
+        assert isinstance(found, services)
+        return found
+
+    @property
+    def lab(self) -> Lab:
+        """The room whose work begins with the store."""
+        return self.room(Lab)
 
     def begin(self, *, work: bool = True) -> None:
         """Notice indexes that lag behind and, if this process is to work, run what is queued."""
@@ -151,29 +156,29 @@ class Core:
         """Give back the store; what was begun has been stopped."""
         self.traces.close()
         self.indexer.close()
-        self.bell.close()
+        self.notifier.close()
         self.db.close()
 
 
-def handlers(chores: Housekeeping, indexes: Indexing, extracting: Extraction, lab: Lab) -> Duties:
+def handlers(chores: Housekeeping, indexes: Indexing, extracting: Extraction, lab: Lab) -> JobKinds:
     """Every kind of job there is, and the function that runs it."""
     return {
-        capture.EXTRACT: Duty(extracting.observations, timeout_s=extraction.TIMEOUT_S),
-        capture.SUMMARIZE: Duty(extracting.summaries, timeout_s=extraction.TIMEOUT_S),
-        indexing.CATCH_UP: Duty(indexes.catch_up, timeout_s=indexing.TIMEOUT_S),
-        housekeeping.FADE_EVENTS: Duty(chores.fade_events),
-        housekeeping.PRUNE_RECEIPTS: Duty(chores.prune_receipts),
-        housekeeping.PRUNE_JOBS: Duty(chores.prune_jobs),
-        housekeeping.FADE_CAPTURES: Duty(chores.fade_captures),
-        **lab.duties(),
+        service.EXTRACT: JobKind(extracting.observations, timeout_s=extraction.TIMEOUT_S),
+        service.SUMMARIZE: JobKind(extracting.summaries, timeout_s=extraction.TIMEOUT_S),
+        indexing.CATCH_UP: JobKind(indexes.catch_up, timeout_s=indexing.TIMEOUT_S),
+        housekeeping.FADE_EVENTS: JobKind(chores.fade_events),
+        housekeeping.PRUNE_RECEIPTS: JobKind(chores.prune_receipts),
+        housekeeping.PRUNE_JOBS: JobKind(chores.prune_jobs),
+        housekeeping.FADE_CAPTURES: JobKind(chores.fade_captures),
+        **lab.job_kinds(),
     }
 
 
 def open_core(settings: Settings, clock: Clock | None = None) -> Core:
     """Open the store and build everything on it; nothing runs yet."""
     clock = clock or SystemClock()
-    redaction.mask_always(starting.token(settings.data_dir))
-    target = Target(settings.direct_url, settings.pg_bin_dir)
+    redaction.mask_always(stored_token(settings.data_dir))
+    target = BackupTarget(settings.direct_url, settings.pg_bin_dir)
     transfer = Transfer(target, settings.data_dir, clock, version=__version__)
     transfer.before_upgrade()
     db = open_database(
@@ -195,7 +200,7 @@ def open_reading(settings: Settings, clock: Clock | None = None) -> Core:
     """
     clock = clock or SystemClock()
     transfer = Transfer(
-        Target(settings.database_url, settings.pg_bin_dir), settings.data_dir, clock, version=__version__
+        BackupTarget(settings.database_url, settings.pg_bin_dir), settings.data_dir, clock, version=__version__
     )
     db = open_store_to_read(settings.database_url)
     try:
@@ -206,113 +211,155 @@ def open_reading(settings: Settings, clock: Clock | None = None) -> Core:
 
 
 def _build(db: Database, settings: Settings, clock: Clock, transfer: Transfer, *, reading: bool = False) -> Core:
-    bell: Bell = LocalBell()
+    notifier: Notifier = LocalNotifier()
     if settings.on_postgres and not reading:
-        from codexmem.store.postgres.bell import PostgresBell
+        from codexmem.kernel.store.postgres.notify import PostgresNotifier
 
-        bell = PostgresBell(settings.direct_url)
-    events, jobs, dispatch = Events(db), Jobs(db), Dispatch(db)
-    table, versions, answers = memories.Memories(db), history.Versions(db), receipts.Receipts(db)
+        notifier = PostgresNotifier(settings.direct_url)
+    events, jobs, dispatch = EventTable(db), Jobs(db), Dispatch(db)
+    table, versions, answers = memories.MemoryTable(db), history.VersionTable(db), receipts.ReceiptTable(db)
     text, vectors, embedder = text_index(db), vector_index(db, settings), embedder_of(settings)
-    finder = Finder(db, table, versions, Candidates(db), text, vectors, embedder, clock, reranker_of(settings))
-    book = Log(db, events, bell, clock)
-    queue = Queue(db, jobs, dispatch, bell, clock)
-    reminder, traces = Reminder(), Traces(db, book, kept=not reading)
+    finder = Finder(db, table, versions, SearchCandidates(db), text, vectors, embedder, clock, reranker_of(settings))
+    log = Log(db, events, notifier, clock)
+    queue = Queue(db, jobs, dispatch, notifier, clock)
+    reminder, traces = Reminder(), SearchTraces(db, log, kept=not reading)
     indexer = Indexer(db, text, vectors, CatchingUp(db), versions, embedder, clock, remind=reminder.remind)
     indexes = Indexing(db, indexer, queue, reminder)
-    remembering = Memories(db, table, Lists(db), versions, indexer, book, clock)
+    remembering = Memories(db, table, Lists(db), versions, indexer, log, clock)
     once = Receipts(db, answers, clock)
-    past = History(db, remembering, table, versions, answers, indexer, book, clock)
+    past = History(db, remembering, table, versions, answers, indexer, log, clock)
     sessions, captures, tallies = Sessions(db), Captures(db), Tallies(db)
     rules = rules_of(settings)
-    budget = Budget(tallies, clock, settings.daily_tokens)
+    budget = TokenBudget(tallies, clock, settings.daily_tokens)
     extracting = Extraction(
-        sessions, captures, remembering, tallies, budget, distiller_of(settings, budget), book, clock
+        sessions, captures, remembering, tallies, budget, extractor_of(settings, budget), log, clock
     )  # fmt: skip
     chores = Housekeeping(
         queue, clock, Retention(events, clock).prune, lambda limit: once.prune(limit=limit),
         lambda limit: captures.fade(before_ms=clock.now_ms() - settings.capture_days * DAY_MS, limit=limit),
     )  # fmt: skip
     recall = Recall(finder, traces)
-    lab = lab_of(
-        db, settings, clock, jobs=jobs, queue=queue, book=book,
-        under=Remembering(
-            table, versions, remembering, past, recall.search, teacher_of(settings, budget),
-            spent=lambda tokens: tallies.add({budget.name(): tokens}),
-        ),
-    )  # fmt: skip
+    kernel = Kernel(
+        db,
+        clock,
+        settings.data_dir,
+        table=table,
+        memories=remembering,
+        history=past,
+        receipts=once,
+        log=log,
+        queue=queue,
+        search=recall.search,
+        may_spend=budget.allows,
+        spent=lambda tokens: tallies.add({budget.name(): tokens}),
+    )
+    rooms = _rooms(kernel, settings)
+    lab = rooms[Lab]
+    assert isinstance(lab, Lab)
     worker = Worker(
-        db, jobs, dispatch, book, bell, clock, handlers(chores, indexes, extracting, lab),
+        db, jobs, dispatch, log, notifier, clock, handlers(chores, indexes, extracting, lab),
         threads=settings.worker_threads,
     )  # fmt: skip
-    live, labels = Live(db, events, bell), Labels(db)
+    live, labels = Live(db, events, notifier), Labels(db)
     model = ModelWatch(Review(EventPages(db)), settings.writer)
-    context = Context(
-        remembering, finder, sessions, book, Review(EventPages(db)), db.acting_tenant,
-        partial(capture.excluded, rules.excluded_projects), model.writer, model.trouble,
+    context = ContextBuilder(
+        remembering, finder, sessions, log, Review(EventPages(db)), db.acting_tenant,
+        partial(service.excluded, rules.excluded_projects), model.writer, model.trouble,
         terminal(settings.lang).language,
     )  # fmt: skip
     # Where the store lies is its owner's business: a caller with a key may sit elsewhere.
     told_path = sqlite_path(settings.database_url) if settings.auth == "" else None
     return Core(
-        db=db, bell=bell, log=book, live=live, report=Report(events), queue=queue,
-        lookup=Lookup(remembering, labels, recall.search), timeline=Timeline(remembering, recall.search),
+        db=db,
+        notifier=notifier,
+        log=log,
+        live=live,
+        report=EventReport(events),
+        queue=queue,
+        lookup=Lookup(remembering, labels, recall.search),
+        timeline=TimelineReader(remembering, recall.search),
         sessions=SessionLists(db, sessions, SessionOutlines(db), recall.search),
-        turns=Turns(db, sessions, captures, remembering, jobs, events), saving=Saving(db, table, remembering),
+        turns=TurnReader(db, sessions, captures, remembering, jobs, events),
+        saving=Saving(db, table, remembering),
         overview=Overview(
-            db, labels, Figures(db), sessions, waiting_kinds=(capture.EXTRACT, capture.SUMMARIZE),
-            followers=live.count, path=str(told_path) if told_path is not None else None,
+            db,
+            labels,
+            Figures(db),
+            sessions,
+            waiting_kinds=(service.EXTRACT, service.SUMMARIZE),
+            followers=live.count,
+            path=str(told_path) if told_path is not None else None,
         ),
-        memories=remembering, receipts=once, keys=Keys(db, book.append, clock), housekeeping=chores, worker=worker,
-        history=past, extraction=extracting, budget=budget,
-        intake=Intake(db, sessions, captures, remembering, queue, book, clock, rules, context.begun), context=context,
-        forgetting=Forgetting(db, remembering, past, sessions, captures, answers, book),
-        importing=Importing(db, table, remembering, past, clock), undoing=Undoing(db, table, versions, past),
-        notes=notes_of(db, remembering, past, clock, recall.search),
-        knowledge=knowledge_of(
-            db, settings.data_dir, clock, table=table, memories=remembering, history=past, search=recall.search,
-            book=book,
-        ),
-        qa=qa_of(
-            db, clock, table=table, memories=remembering, history=past, book=book, search=recall.search
-        ),
-        auditing=Auditing(db, Audited(db), book, EventPages(db)),
+        memories=remembering,
+        receipts=once,
+        keys=Keys(db, log.append, clock),
+        housekeeping=chores,
+        worker=worker,
+        history=past,
+        extraction=extracting,
+        budget=budget,
+        intake=CaptureService(db, sessions, captures, remembering, queue, log, clock, rules, context.begun),
+        context=context,
+        forgetting=Forgetting(db, remembering, past, sessions, captures, answers, log),
+        importing=Importing(db, table, remembering, past, clock),
+        undoing=Undoing(db, table, versions, past),
+        rooms=rooms,
         explaining=Explaining(db, remembering, past, versions, sessions, captures, jobs, Noted(db)),
-        recall=recall, traces=traces, indexer=indexer, indexing=indexes, reminder=reminder, lab=lab,
+        recall=recall,
+        traces=traces,
+        indexer=indexer,
+        indexing=indexes,
+        reminder=reminder,
         operations=operations_of(
-            db, bell, clock, live=live, queue=queue, indexer=indexer, vectors=vectors, embedder=embedder,
-            tallies=tallies, memories=remembering,
-            model=model, ground=ground_of(settings, worker, lab.working.look, budget, transfer),
+            db,
+            notifier,
+            clock,
+            live=live,
+            queue=queue,
+            indexer=indexer,
+            vectors=vectors,
+            embedder=embedder,
+            tallies=tallies,
+            memories=remembering,
+            model=model,
+            ground=ground_of(settings, worker, lab.working.look, budget, transfer),
         ),
-    )  # fmt: skip
+    )
 
 
-def text_index(db: Database) -> KeptTextIndex:
+def _rooms(kernel: Kernel, settings: Settings) -> dict[type, object]:
+    made: list[object] = [
+        load(each.build, FunctionType)(kernel, *((settings,) if each.configured else ())) for each in FEATURES
+    ]
+    return {type(services): services for services in made}
+
+
+def text_index(db: Database) -> WritableTextIndex:
     """The words of a store, in its own engine."""
     if db.engine.name == "sqlite":
-        from codexmem.store.sqlite.text import SqliteTextIndex
+        from codexmem.kernel.store.sqlite.text import SqliteTextIndex
 
         return SqliteTextIndex(db)
-    from codexmem.store.postgres.text import PostgresTextIndex
+    from codexmem.kernel.store.postgres.text import PostgresTextIndex
 
     return PostgresTextIndex(db)
 
 
-def vector_index(db: Database, settings: Settings) -> KeptVectors:
+def vector_index(db: Database, settings: Settings) -> WritableVectorIndex:
     """The vectors of a store: in its engine, outside, or in both."""
-    own: KeptVectors
+    own: WritableVectorIndex
     if db.engine.name == "sqlite":
-        from codexmem.store.sqlite.vectors import SqliteVectors
+        from codexmem.kernel.store.sqlite.vectors import SqliteVectors
 
         own = SqliteVectors(db)
     else:
-        from codexmem.store.postgres.vectors import PostgresVectors
+        from codexmem.kernel.store.postgres.vectors import PostgresVectors
 
         own = PostgresVectors(db)
     if settings.vector_backend == "sqlite":
         return own
-    from codexmem.store.chroma.client import ChromaClient
-    from codexmem.store.chroma.vectors import ChromaVectors
+    from codexmem.kernel.store.chroma.client import ChromaClient
+    from codexmem.kernel.store.chroma.vectors import ChromaVectors
 
     chroma = ChromaVectors(db, ChromaClient(settings.chroma_url), settings.chroma_collection)
     return chroma if settings.vector_backend == "chroma" else HybridVectors(own, chroma)
@@ -326,19 +373,14 @@ def rules_of(settings: Settings) -> Rules:
     )  # fmt: skip
 
 
-def distiller_of(settings: Settings, budget: Budget) -> Distiller:
+def extractor_of(settings: Settings, budget: TokenBudget) -> Extractor:
     """What turns captured events into observations: a model where one is configured, else rules."""
     return llm.choose(wish_of(settings), may_spend=budget.allows)
 
 
-def teacher_of(settings: Settings, budget: Budget) -> Teacher:
-    """What turns judged runs into lessons: the same model, else rules."""
-    return Teacher(llm.model_of(wish_of(settings)), may_spend=budget.allows)
-
-
 def embedder_of(settings: Settings) -> Embedder | None:
     """What turns texts into vectors; None where search goes by words alone."""
-    return choice.choose(choice.Wish(
+    return choice.choose(choice.EmbedderChoice(
         settings.embedder, settings.embedder_threads, settings.openai_embedding_model,
         settings.openai_embedding_base_url or settings.openai_base_url,
         settings.openai_embedding_api_key or settings.openai_api_key,
@@ -347,7 +389,7 @@ def embedder_of(settings: Settings) -> Embedder | None:
 
 def reranker_of(settings: Settings) -> Reranker | None:
     """What looks at the best results a second time; None unless one is configured."""
-    return choice.choose_reranker(choice.RerankWish(
+    return choice.choose_reranker(choice.RerankerChoice(
         settings.reranker, settings.embedder_threads, settings.rerank_url, settings.rerank_model,
         settings.rerank_api_key, settings.rerank_depth,
     ))  # fmt: skip

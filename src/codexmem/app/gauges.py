@@ -3,14 +3,14 @@
 from collections.abc import Iterable
 
 from codexmem.app.core import Core
-from codexmem.domain.tenant import LOCAL
-from codexmem.services.status import Phase, Status
-from codexmem.store import depth
-from codexmem.store.database import acting_as
-from codexmem.surfaces._kit.metrics import Sample
+from codexmem.http.metrics import Sample
+from codexmem.kernel.model.tenant import LOCAL
+from codexmem.kernel.services.status import Phase, ServerStatus
+from codexmem.kernel.store import depth
+from codexmem.kernel.store.database import acting_as
 
 
-def gauges(status: Status, core: Core | None) -> Iterable[Sample]:
+def gauges(status: ServerStatus, core: Core | None) -> Iterable[Sample]:
     """Readings of this process and of the queue, which all processes of a store share."""
     readiness = status.readiness()
     yield Sample("codexmem_ready", "Whether requests are served", float(readiness.ready))

@@ -5,14 +5,14 @@ from typing import Any
 from codexmem import __version__
 from codexmem.app.core import Core
 from codexmem.app.gauges import gauges
-from codexmem.services.status import Status
-from codexmem.surfaces._kit.metrics import Metrics
-from codexmem.surfaces._kit.probes import probes
+from codexmem.http.metrics import Metrics
+from codexmem.http.probes import probes
+from codexmem.kernel.services.status import ServerStatus
 
 _BEHIND_MS = 15_000  # the dispatcher looks every five seconds
 
 
-def worker_probes(core: Core, status: Status) -> Any:
+def worker_probes(core: Core, status: ServerStatus) -> Any:
     """The ASGI application that answers for a worker."""
     worker, metrics = core.worker, Metrics()
     metrics.register(lambda: gauges(status, core))

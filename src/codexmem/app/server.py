@@ -9,35 +9,40 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
 from codexmem import __version__
+from codexmem.app import mcp, worker_api
 from codexmem.app.core import Core, open_core
 from codexmem.app.gauges import gauges
 from codexmem.app.services import Services
 from codexmem.app.spooled import Spooled
-from codexmem.domain.errors import CodexmemError, Unavailable
-from codexmem.domain.ids import Clock, SystemClock
-from codexmem.domain.tenant import Identity
-from codexmem.services.announcement import Announcement
-from codexmem.services.keys import LocalToken
-from codexmem.services.status import Status
-from codexmem.services.transfer import tell_notices
+from codexmem.features import FEATURES
+from codexmem.http import web
+from codexmem.http.assemble import build_asgi
+from codexmem.http.bind import require_safe_bind
+from codexmem.http.guard import Authenticate, GuardSettings
+from codexmem.http.json_body import BodyLimits
+from codexmem.http.metrics import Metrics, Sample
+from codexmem.http.serving import Bound, serve
+from codexmem.http.surface import Surface
+from codexmem.kernel.feature import load
+from codexmem.kernel.model.errors import CodexmemError, Unavailable
+from codexmem.kernel.model.ids import Clock, SystemClock
+from codexmem.kernel.model.tenant import Identity
+from codexmem.kernel.services.status import ServerStatus
+from codexmem.kernel.store.database import acting_as
+from codexmem.kernel.store.opening import require_writable, sqlite_path
+from codexmem.kernel.store.sqlite.lock import OwnerLock
+from codexmem.operations.announcement import Announcement
+from codexmem.operations.keys import LocalToken
+from codexmem.operations.transfer import tell_notices
+from codexmem.recall import http as memory_api
 from codexmem.settings import Settings
-from codexmem.store.database import acting_as
-from codexmem.store.opening import require_writable, sqlite_path
-from codexmem.store.sqlite.lock import OwnerLock
-from codexmem.surfaces import audit_api, knowledge_rpc, lab_api, mcp, memory_api, notes_api, qa_api, web, worker_api
-from codexmem.surfaces._kit.assemble import build_asgi
-from codexmem.surfaces._kit.bind import require_safe_bind
-from codexmem.surfaces._kit.guard import Authenticate, GuardSettings
-from codexmem.surfaces._kit.json_body import Limits
-from codexmem.surfaces._kit.metrics import Metrics, Sample
-from codexmem.surfaces._kit.serving import Bound, serve
-from codexmem.surfaces._kit.surface import Surface
 
 log = logging.getLogger(__name__)
 
 SURFACES: tuple[Surface[Services], ...] = (
-    worker_api.SURFACE, memory_api.SURFACE, mcp.SURFACE, knowledge_rpc.SURFACE, qa_api.SURFACE,
-    audit_api.SURFACE, lab_api.SURFACE, notes_api.SURFACE, web.SURFACE,
+    worker_api.SURFACE, memory_api.SURFACE, mcp.SURFACE,
+    *(load(place, Surface) for feature in FEATURES for place in feature.surfaces),
+    web.SURFACE,
 )  # fmt: skip
 GRACE_S = 5.0
 _RETRY_S = (0.2, 0.5, 1.0, 2.0, 5.0)
@@ -49,7 +54,7 @@ class App:
 
     def __init__(self, settings: Settings, *, work: bool, clock: Clock | None = None) -> None:
         self.settings = settings
-        self.status = Status(version=__version__, clock=clock or SystemClock())
+        self.status = ServerStatus(version=__version__, clock=clock or SystemClock())
         self.services = Services(self.status)
         self._clock = clock
         self._work = work
@@ -68,7 +73,7 @@ class App:
             self._authenticator(),
             acting_as,
             names=settings.allowed_hosts,
-            limits=Limits(body_bytes=settings.max_body_bytes),
+            limits=BodyLimits(body_bytes=settings.max_body_bytes),
         )
         self.asgi = build_asgi(
             SURFACES, self.services, guard, version=__version__, lifespan=[self._living], metrics=metrics

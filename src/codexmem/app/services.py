@@ -1,41 +1,40 @@
 """What surfaces call: the services of an open store, each by its name; until the store is open they say that we are
 not ready."""
 
+from typing import TypeVar
+
 from codexmem.app.core import Core
-from codexmem.app.lab import Lab
-from codexmem.domain.errors import NotReady
-from codexmem.events.live import Live
-from codexmem.events.report import Report
-from codexmem.jobs.queue import Queue
-from codexmem.services.auditing import Auditing
-from codexmem.services.capture import Intake
-from codexmem.services.context import Context
-from codexmem.services.forgetting import Forgetting
-from codexmem.services.history import History
-from codexmem.services.importing import Importing
-from codexmem.services.indexing import Indexing
-from codexmem.services.knowledge import Knowledge
-from codexmem.services.lookup import Lookup
-from codexmem.services.memories import Memories
-from codexmem.services.notes import Notes
-from codexmem.services.operations import Operations
-from codexmem.services.overview import Overview
-from codexmem.services.provenance import Explaining
-from codexmem.services.qa import Qa
-from codexmem.services.recall import Recall
-from codexmem.services.receipts import Receipts
-from codexmem.services.saving import Saving
-from codexmem.services.sessions import SessionLists
-from codexmem.services.status import Status
-from codexmem.services.timeline import Timeline
-from codexmem.services.turns import Turns
-from codexmem.services.undoing import Undoing
+from codexmem.capture.service import CaptureService
+from codexmem.kernel.events.live import Live
+from codexmem.kernel.events.report import EventReport
+from codexmem.kernel.jobs.queue import Queue
+from codexmem.kernel.model.errors import NotReady
+from codexmem.kernel.services.history import History
+from codexmem.kernel.services.indexing import Indexing
+from codexmem.kernel.services.memories import Memories
+from codexmem.kernel.services.recall import Recall
+from codexmem.kernel.services.receipts import Receipts
+from codexmem.kernel.services.status import ServerStatus
+from codexmem.operations.service import Operations
+from codexmem.recall.context import ContextBuilder
+from codexmem.recall.forgetting import Forgetting
+from codexmem.recall.importing import Importing
+from codexmem.recall.lookup import Lookup
+from codexmem.recall.overview import Overview
+from codexmem.recall.provenance import Explaining
+from codexmem.recall.saving import Saving
+from codexmem.recall.sessions import SessionLists
+from codexmem.recall.timeline import TimelineReader
+from codexmem.recall.turns import TurnReader
+from codexmem.recall.undoing import Undoing
+
+R = TypeVar("R")
 
 
 class Services:
     """What surfaces call. Until the store is open every verb but `status` answers that we are not ready."""
 
-    def __init__(self, status: Status) -> None:
+    def __init__(self, status: ServerStatus) -> None:
         self.status = status
         self._core: Core | None = None
 
@@ -53,6 +52,10 @@ class Services:
                 details={"reason": "starting", "retry_after_s": 1},
             )
         return self._core
+
+    def room(self, services: type[R]) -> R:
+        """The services of a room."""
+        return self.core.room(services)
 
     @property
     def memories(self) -> Memories:
@@ -75,7 +78,7 @@ class Services:
         return self.core.lookup
 
     @property
-    def timeline(self) -> Timeline:
+    def timeline(self) -> TimelineReader:
         """What happened around a moment."""
         return self.core.timeline
 
@@ -85,7 +88,7 @@ class Services:
         return self.core.sessions
 
     @property
-    def turns(self) -> Turns:
+    def turns(self) -> TurnReader:
         """A session turn by turn."""
         return self.core.turns
 
@@ -100,12 +103,12 @@ class Services:
         return self.core.overview
 
     @property
-    def intake(self) -> Intake:
+    def intake(self) -> CaptureService:
         """What hooks report."""
         return self.core.intake
 
     @property
-    def context(self) -> Context:
+    def context(self) -> ContextBuilder:
         """What an agent is handed."""
         return self.core.context
 
@@ -120,11 +123,6 @@ class Services:
         return self.core.importing
 
     @property
-    def notes(self) -> Notes:
-        """Memories under addresses."""
-        return self.core.notes
-
-    @property
     def undoing(self) -> Undoing:
         """Taking back."""
         return self.core.undoing
@@ -133,21 +131,6 @@ class Services:
     def explaining(self) -> Explaining:
         """Where a memory came from."""
         return self.core.explaining
-
-    @property
-    def knowledge(self) -> Knowledge:
-        """The knowledge base and workspaces."""
-        return self.core.knowledge
-
-    @property
-    def qa(self) -> Qa:
-        """Questions with answers."""
-        return self.core.qa
-
-    @property
-    def auditing(self) -> Auditing:
-        """What agents asked for."""
-        return self.core.auditing
 
     @property
     def indexing(self) -> Indexing:
@@ -170,7 +153,7 @@ class Services:
         return self.core.live
 
     @property
-    def report(self) -> Report:
+    def report(self) -> EventReport:
         """The log looking back."""
         return self.core.report
 
@@ -178,11 +161,6 @@ class Services:
     def operations(self) -> Operations:
         """Watching over all of it."""
         return self.core.operations
-
-    @property
-    def lab(self) -> Lab:
-        """Batches of runs, feedback and lessons."""
-        return self.core.lab
 
     def stopping(self) -> None:
         """End what would never end by itself."""

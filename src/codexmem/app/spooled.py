@@ -1,7 +1,7 @@
 """What hooks kept while the server was away comes in when it is back, without waiting for the next hook.
 
 The server sends the files of its own data directory, and those that found no room there, to itself, through the same
-door and by the same rules as a hook does: one deliverer at a time, oldest first, each event once.
+interface and by the same rules as a hook does: one deliverer at a time, oldest first, each event once.
 """
 
 import logging
@@ -9,13 +9,13 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from codexmem.clients.hook.spool import Spool, drain, outcome_of, outside
-from codexmem.clients.hook.surroundings import environment
-from codexmem.clients.hook.transport import Away, Server
-from codexmem.domain import ids
+from codexmem.hook.spool import Spool, drain, outcome_of, outside
+from codexmem.hook.surroundings import environment, stored_token
+from codexmem.hook.transport import Away, Server
+from codexmem.kernel.model import ids
 
 if TYPE_CHECKING:
-    from codexmem.clients.hook.spool import Outcome
+    from codexmem.hook.spool import Outcome
 
 _LOOK_S = 5.0
 _ANSWER_S = 30.0
@@ -28,7 +28,7 @@ class Spooled:
 
     def __init__(self, data_dir: Path, url: str) -> None:
         self._spools = [Spool(str(data_dir)), *outside(str(data_dir), environment())]
-        self._token = data_dir / "token"
+        self._data_dir = data_dir
         self._url = url
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="codexmem-spool", daemon=True)
@@ -53,8 +53,7 @@ class Spooled:
                 return
 
     def _deliver(self) -> None:
-        token = self._token.read_text().strip() if self._token.exists() else ""
-        server = Server(self._url, token, ids.monotonic() + _ANSWER_S)
+        server = Server(self._url, stored_token(self._data_dir), ids.monotonic() + _ANSWER_S)
 
         def send(path: str, body: bytes) -> "Outcome":
             server.until = ids.monotonic() + _ANSWER_S

@@ -7,11 +7,11 @@ def main() -> None:
 
     if sys.argv[1:2] == ["hook"] and not {"--help", "-h"} & set(sys.argv):
         # An agent waits for it at every step: not even the libraries of the command line are loaded.
-        from codexmem.clients.hook.__main__ import main as hook
+        from codexmem.hook.__main__ import main as hook
 
         hook([argument for argument in sys.argv[2:] if not argument.startswith("-")])
 
-    from codexmem.cli.frame import run
     from codexmem.cli.root import cli
+    from codexmem.console.command import run
 
     sys.exit(run(cli, sys.argv[1:]))

@@ -5,63 +5,59 @@ from typing import Any
 import click
 
 from codexmem import __version__
-from codexmem.cli.frame import Group, Option
-from codexmem.cli.output import Output
+from codexmem.console.command import Group, Option
+from codexmem.console.output import Output
+from codexmem.features import FEATURES
+
+
+def _of_rooms(heading: str) -> dict[str, str]:
+    return {name: place for room in FEATURES for name, place in room.commands.get(heading, {}).items()}
+
 
 _GROUPS: dict[str, dict[str, str]] = {
     "group.daily": {
-        "search": "codexmem.cli.search:search",
-        "show": "codexmem.cli.show:show",
-        "recent": "codexmem.cli.recent:recent",
-        "remember": "codexmem.cli.remember:remember",
-        "context": "codexmem.cli.context:context",
-        "why": "codexmem.cli.why:why",
-        "undo": "codexmem.cli.undo:undo",
-        "forget": "codexmem.cli.forget:forget",
-        "open": "codexmem.cli.install.service:open_page",
+        "search": "codexmem.recall.cli.search:search",
+        "show": "codexmem.recall.cli.show:show",
+        "recent": "codexmem.recall.cli.recent:recent",
+        "remember": "codexmem.recall.cli.remember:remember",
+        "context": "codexmem.recall.cli.context:context",
+        "why": "codexmem.recall.cli.why:why",
+        "undo": "codexmem.recall.cli.undo:undo",
+        "forget": "codexmem.recall.cli.forget:forget",
+        "open": "codexmem.operations.cli.install.service:open_page",
     },
     "group.notes": {
-        "memory": "codexmem.cli.memory.command:memory",
-        "kb": "codexmem.cli.kb:kb",
-        "qa": "codexmem.cli.qa.command:qa",
-        "workspace": "codexmem.cli.workspace:workspace",
-        "import": "codexmem.cli.importing:importing",
+        **_of_rooms("group.notes"),
+        "import": "codexmem.recall.cli.importing:importing",
     },
     "group.agents": {
-        "init": "codexmem.cli.install.init:init",
-        "install": "codexmem.cli.install.install:install",
-        "uninstall": "codexmem.cli.install.uninstall:uninstall",
+        "init": "codexmem.operations.cli.install.init:init",
+        "install": "codexmem.operations.cli.install.install:install",
+        "uninstall": "codexmem.operations.cli.install.uninstall:uninstall",
     },
     "group.server": {
-        "status": "codexmem.cli.install.service:status",
-        "start": "codexmem.cli.install.service:start",
-        "stop": "codexmem.cli.install.service:stop",
-        "logs": "codexmem.cli.install.service:logs",
-        "doctor": "codexmem.cli.doctor.command:doctor",
-        "config": "codexmem.cli.config:config",
-        "backup": "codexmem.cli.backup:backup",
-        "restore": "codexmem.cli.backup:restore",
-        "serve": "codexmem.cli.serve:serve",
-        "key": "codexmem.cli.key:key",
-        "version": "codexmem.cli.version:version",
-        "completion": "codexmem.cli.completion:completion",
+        "status": "codexmem.operations.cli.install.service:status",
+        "start": "codexmem.operations.cli.install.service:start",
+        "stop": "codexmem.operations.cli.install.service:stop",
+        "logs": "codexmem.operations.cli.install.service:logs",
+        "doctor": "codexmem.operations.cli.doctor.command:doctor",
+        "config": "codexmem.operations.cli.config:config",
+        "backup": "codexmem.operations.cli.backup:backup",
+        "restore": "codexmem.operations.cli.backup:restore",
+        "serve": "codexmem.operations.cli.serve:serve",
+        "key": "codexmem.operations.cli.key:key",
+        "version": "codexmem.operations.cli.version:version",
+        "completion": "codexmem.operations.cli.completion:completion",
     },
-    "group.lab": {
-        "lab": "codexmem.cli.lab.command:lab",
-        "batch": "codexmem.cli.lab.batch:batch",
-        "run": "codexmem.cli.lab.run:run",
-        "rb": "codexmem.cli.lab.rb:rb",
-        "product": "codexmem.cli.lab.product:product",
-        "preset": "codexmem.cli.lab.preset:preset",
-    },
+    "group.lab": _of_rooms("group.lab"),
     "group.plumbing": {
-        "mcp": "codexmem.cli.mcp:mcp",
-        "rpc": "codexmem.cli.rpc:rpc",
-        "hook": "codexmem.cli.hook:hook",
-        "worker": "codexmem.cli.worker:worker",
-        "index": "codexmem.cli.index:index",
-        "db": "codexmem.cli.db:db",
-        "bench": "codexmem.cli.bench:bench",
+        "mcp": "codexmem.operations.cli.mcp:mcp",
+        "rpc": "codexmem.operations.cli.rpc:rpc",
+        "hook": "codexmem.operations.cli.hook:hook",
+        "worker": "codexmem.operations.cli.worker:worker",
+        "index": "codexmem.operations.cli.index:index",
+        "db": "codexmem.operations.cli.db:db",
+        "bench": "codexmem.operations.cli.bench:bench",
     },
 }
 _MEANT = {

@@ -10,10 +10,10 @@
 `message` and a `hint`. The client speaks HTTP and nothing else: it never opens a store and starts no server.
 """
 
-from codexmem.client.awaiting import AsyncClient
-from codexmem.client.blocking import Client
-from codexmem.client.exchange import Patience
-from codexmem.domain.errors import (
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from codexmem.kernel.model.errors import (
     CodexmemError,
     Conflict,
     InvalidArgument,
@@ -24,6 +24,11 @@ from codexmem.domain.errors import (
     Unauthorized,
     Unavailable,
 )
+
+if TYPE_CHECKING:
+    from codexmem.client.awaiting import AsyncClient
+    from codexmem.client.blocking import Client
+    from codexmem.client.exchange import Patience
 
 __all__ = [
     "AsyncClient",
@@ -39,3 +44,12 @@ __all__ = [
     "Unauthorized",
     "Unavailable",
 ]
+
+# Loaded when asked for: commands that only look for a server import this package too, and HTTP and models cost 0.4 s.
+_HOMES = {"AsyncClient": "awaiting", "Client": "blocking", "Patience": "exchange"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

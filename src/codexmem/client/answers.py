@@ -6,29 +6,13 @@ it by.
 
 from __future__ import annotations
 
-from typing import Generic, TypeVar
-
 from pydantic import BaseModel, ConfigDict, Field
-
-T = TypeVar("T")
 
 
 class Answer(BaseModel):
     """Frozen, and open to servers that say more."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True)
-
-
-class Listed(Answer, Generic[T]):
-    """Some of a longer list."""
-
-    items: tuple[T, ...]
-    next_cursor: str | None = None
-
-    @property
-    def following(self) -> str | None:
-        """The cursor of the next page; None after the last."""
-        return self.next_cursor
 
 
 class Health(Answer):

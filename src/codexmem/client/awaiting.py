@@ -7,9 +7,9 @@ from typing import Self, TypeVar
 
 import httpx2
 
-from codexmem.client import calls, calls_notes, calls_qa, surroundings
-from codexmem.client.call import Call
-from codexmem.client.exchange import Exchange, Patience, Wait
+from codexmem.client import calls, calls_notes, calls_qa, starting
+from codexmem.client.call import ApiCall
+from codexmem.client.exchange import HttpExchange, Patience, Wait
 from codexmem.client.verbs import SendsAwaited, awaited, every_awaited
 
 T = TypeVar("T")
@@ -86,9 +86,9 @@ class AsyncClient:
     undo = awaited(calls.undo)
     forget = awaited(calls.forget)
 
-    async def send(self, call: Call[T]) -> T:
+    async def send(self, call: ApiCall[T]) -> T:
         """Make a call that was built by hand."""
-        exchange = Exchange(call, self._patience)
+        exchange = HttpExchange(call, self._patience)
         while True:
             try:
                 outcome = exchange.answered(await self._http.send(exchange.request(self._http, self._place)))
@@ -111,5 +111,5 @@ class AsyncClient:
         """Close."""
         await self.close()
 
-    def _look(self) -> surroundings.Place:
-        return surroundings.found(self._key) if self._url is None else surroundings.given(self._url, self._key)
+    def _look(self) -> starting.ServerAddress:
+        return starting.found(self._key) if self._url is None else starting.given(self._url, self._key)

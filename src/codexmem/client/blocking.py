@@ -7,15 +7,15 @@ from typing import Self, TypeVar
 
 import httpx2
 
-from codexmem.client import calls, calls_notes, calls_qa, surroundings
-from codexmem.client.call import Call
-from codexmem.client.exchange import Exchange, Patience, Wait
+from codexmem.client import calls, calls_notes, calls_qa, starting
+from codexmem.client.call import ApiCall
+from codexmem.client.exchange import HttpExchange, Patience, Wait
 from codexmem.client.verbs import Sends, every, now
 
 T = TypeVar("T")
 
 
-class Notes:
+class NotesClient:
     """Memories with an address."""
 
     def __init__(self, client: Sends) -> None:
@@ -70,7 +70,7 @@ class Client:
         self._place = self._look()
         # A proxy is for other machines.
         self._http = httpx2.Client(trust_env=not self._place.on_this_machine)
-        self.notes = Notes(self)
+        self.notes = NotesClient(self)
         self.qa = QA(self)
 
     health = now(calls.health)
@@ -86,9 +86,9 @@ class Client:
     undo = now(calls.undo)
     forget = now(calls.forget)
 
-    def send(self, call: Call[T]) -> T:
+    def send(self, call: ApiCall[T]) -> T:
         """Make a call that was built by hand."""
-        exchange = Exchange(call, self._patience)
+        exchange = HttpExchange(call, self._patience)
         while True:
             try:
                 outcome = exchange.answered(self._http.send(exchange.request(self._http, self._place)))
@@ -111,5 +111,5 @@ class Client:
         """Close."""
         self.close()
 
-    def _look(self) -> surroundings.Place:
-        return surroundings.found(self._key) if self._url is None else surroundings.given(self._url, self._key)
+    def _look(self) -> starting.ServerAddress:
+        return starting.found(self._key) if self._url is None else starting.given(self._url, self._key)

@@ -31,7 +31,7 @@ class Body(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Call(Generic[T_co]):
+class ApiCall(Generic[T_co]):
     """One request; `None` in a query or a body is a field that is not sent."""
 
     method: str
@@ -67,7 +67,7 @@ class Call(Generic[T_co]):
         return None if self.body is None else {name: value for name, value in self.body.items() if value is not None}
 
 
-class Page(Protocol[T_co]):
+class PagedAnswer(Protocol[T_co]):
     """Some of a longer list, and where it goes on."""
 
     @property
@@ -81,18 +81,18 @@ class Page(Protocol[T_co]):
         ...
 
 
-def get(path: str, answer: type[M], named: Mapping[str, object] | None = None, /, **query: object) -> Call[M]:
+def get(path: str, answer: type[M], named: Mapping[str, object] | None = None, /, **query: object) -> ApiCall[M]:
     """A call that only asks."""
-    return Call("GET", path, _reading(answer), answer, named or {}, query, safe=True)
+    return ApiCall("GET", path, _reading(answer), answer, named or {}, query, safe=True)
 
 
 def post(path: str, answer: type[M], named: Mapping[str, object] | None = None, /, *, safe: bool = False,
-         keyed: bool = True, wait_s: float | None = None, **body: object) -> Call[M]:  # fmt: skip
+         keyed: bool = True, wait_s: float | None = None, **body: object) -> ApiCall[M]:  # fmt: skip
     """A call that brings a body; unless it is safe or has no key, it is done once however often it is sent."""
-    return Call("POST", path, _reading(answer), answer, named or {}, {}, body, safe=safe, keyed=keyed, wait_s=wait_s)
+    return ApiCall("POST", path, _reading(answer), answer, named or {}, {}, body, safe=safe, keyed=keyed, wait_s=wait_s)
 
 
-def next_call(call: Call[Page[T]], page: Page[T]) -> Call[Page[T]] | None:
+def next_call(call: ApiCall[PagedAnswer[T]], page: PagedAnswer[T]) -> ApiCall[PagedAnswer[T]] | None:
     """The call for the page after this one; None after the last."""
     if page.following is None:
         return None

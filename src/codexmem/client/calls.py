@@ -7,23 +7,23 @@ from collections.abc import Sequence
 from pydantic import TypeAdapter
 
 from codexmem.client import answers
-from codexmem.client.call import Call, get, post
+from codexmem.client.call import ApiCall, get, post
 
 FORGET_S = 600.0
 _OBSERVATIONS = TypeAdapter(tuple[answers.Observation, ...])
 
 
-def health() -> Call[answers.Health]:
+def health() -> ApiCall[answers.Health]:
     """Whether the server answers, and which version it is; needs no key."""
     return get("/api/health", answers.Health)
 
 
-def projects() -> Call[answers.Projects]:
+def projects() -> ApiCall[answers.Projects]:
     """Every project that something is remembered of."""
     return get("/api/projects", answers.Projects)
 
 
-def save(text: str, *, title: str | None = None, project: str | None = None) -> Call[answers.Saved]:
+def save(text: str, *, title: str | None = None, project: str | None = None) -> ApiCall[answers.Saved]:
     """Remember a fact; agents in that project are told it. The same again is saved once."""
     return post("/api/memory/save", answers.Saved, text=text, title=title, project=project)
 
@@ -32,7 +32,7 @@ def search(
     query: str | None = None, *, project: str | None = None, limit: int | None = None, offset: int | None = None,
     types: Sequence[str] = (), concepts: Sequence[str] = (), files: Sequence[str] = (),
     since: str | float | None = None, until: str | float | None = None, order: str | None = None,
-) -> Call[answers.Found]:  # fmt: skip
+) -> ApiCall[answers.Found]:  # fmt: skip
     """Observations, summaries and prompts that bear on a query; without one, the newest.
 
     `types` are `observations`, `sessions`, `prompts` or types of observations such as `bugfix`; times are ISO 8601 or
@@ -47,41 +47,41 @@ def search(
 def context(
     prompt: str | None = None, *, project: str | None = None, session: str | None = None, cwd: str | None = None,
     tokens: int | None = None,
-) -> Call[str]:  # fmt: skip
+) -> ApiCall[str]:  # fmt: skip
     """What a model should know before it answers this prompt, or without one before it begins; empty if nothing.
 
     The text is an envelope that says it is data; put it into the instructions as it is. With `session`, what that
     session was told before is not told again.
     """
     query = {"project": project, "prompt": prompt, "session": session, "cwd": cwd, "tokens": tokens}
-    return Call("GET", "/api/context", lambda body: body.text, query=query, safe=True)
+    return ApiCall("GET", "/api/context", lambda body: body.text, query=query, safe=True)
 
 
-def observation(number: int) -> Call[answers.Observation]:
+def observation(number: int) -> ApiCall[answers.Observation]:
     """One observation by its number."""
     return get("/api/observation/{number}", answers.Observation, {"number": number})
 
 
 def observations(
     *, project: str | None = None, limit: int | None = None, offset: int | None = None
-) -> Call[answers.Observations]:
+) -> ApiCall[answers.Observations]:
     """The newest observations; the long list of everything is `timeline`."""
     return get("/api/observations", answers.Observations, project=project, limit=limit, offset=offset)
 
 
 def observations_by_number(
     ids: Sequence[int], *, project: str | None = None, order: str | None = None
-) -> Call[tuple[answers.Observation, ...]]:
+) -> ApiCall[tuple[answers.Observation, ...]]:
     """Several observations in one request; numbers that name none are passed over."""
     body = {"ids": list(ids), "project": project, "orderBy": order}
-    return Call("POST", "/api/observations/batch", lambda said: _OBSERVATIONS.validate_json(said.content),
+    return ApiCall("POST", "/api/observations/batch", lambda said: _OBSERVATIONS.validate_json(said.content),
                 answers.Observation, body=body, safe=True, many=True)  # fmt: skip
 
 
 def timeline(
     *, project: str | None = None, kinds: Sequence[str] = (), since: str | None = None, until: str | None = None,
     anchor: str | None = None, limit: int | None = None, cursor: str | None = None,
-) -> Call[answers.Timeline]:  # fmt: skip
+) -> ApiCall[answers.Timeline]:  # fmt: skip
     """Memories of any kind, the newest first; without `kinds`, what was captured.
 
     `kinds` are `observation`, `summary`, `prompt`, `note`, `qa`, `knowledge` and `lesson`; `anchor` is a memory or a
@@ -95,7 +95,7 @@ def timeline(
 
 def undo(
     *, delta: str | None = None, source: str | None = None, mode: str = "safe", into: str | None = None, after: int = 0
-) -> Call[answers.Undone]:
+) -> ApiCall[answers.Undone]:
     """Take back what one delta or one source (`session:…`, `run:…`) wrote; `safe` leaves what others wrote since.
 
     Not repeated by itself: a second time would find nothing more to take back.
@@ -107,7 +107,7 @@ def undo(
 def forget(
     *, ids: Sequence[int] | None = None, project: str | None = None, session: str | None = None,
     source: str | None = None, preview: bool = False,
-) -> Call[answers.Forgotten]:  # fmt: skip
+) -> ApiCall[answers.Forgotten]:  # fmt: skip
     """Erase for good, all versions included: memories by number, or all of a project, session or source.
 
     Exactly one of them is named. With `preview` it is counted and nothing is erased.

@@ -14,27 +14,14 @@ import httpx2
 from pydantic import ValidationError
 
 from codexmem import __version__
-from codexmem.client.call import KEY_HEADER, Call
-from codexmem.client.surroundings import Place
-from codexmem.domain import ids, json_text
-from codexmem.domain.errors import (
-    BY_CODE,
-    CodexmemError,
-    Conflict,
-    InvalidArgument,
-    NotFound,
-    NotReady,
-    RateLimited,
-    StorageFull,
-    Unauthorized,
-    Unavailable,
-)
+from codexmem.client import transport
+from codexmem.client.call import KEY_HEADER, ApiCall
+from codexmem.client.starting import ServerAddress
+from codexmem.kernel.model import ids, json_text
+from codexmem.kernel.model.errors import CodexmemError, InvalidArgument, Unavailable
 
 T = TypeVar("T")
 
-_BY_STATUS: dict[int, type[CodexmemError]] = {
-    401: Unauthorized, 404: NotFound, 409: Conflict, 429: RateLimited, 503: NotReady, 507: StorageFull,
-}  # fmt: skip
 _PASSING = frozenset({429, 502, 503, 504})  # may be better soon
 _NEVER_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout)
 
@@ -61,16 +48,16 @@ class Wait:
     seconds: float
 
 
-class Exchange(Generic[T]):
+class HttpExchange(Generic[T]):
     """The state of one call."""
 
-    def __init__(self, call: Call[T], patience: Patience) -> None:
+    def __init__(self, call: ApiCall[T], patience: Patience) -> None:
         self._call = call
         self._patience = patience
         self._tried = 0
         self._headers = {KEY_HEADER: ids.bare()} if call.keyed else {}
 
-    def request(self, http: httpx2.Client | httpx2.AsyncClient, place: Place) -> httpx2.Request:
+    def request(self, http: httpx2.Client | httpx2.AsyncClient, place: ServerAddress) -> httpx2.Request:
         """The next try."""
         self._tried += 1
         call = self._call
@@ -84,7 +71,7 @@ class Exchange(Generic[T]):
         return http.build_request(call.method, place.url + call.target, params=call.asked, content=sent,
                                   headers=headers, timeout=self._patience.timeout(call.wait_s))  # fmt: skip
 
-    def failed(self, error: httpx2.TransportError, place: Place) -> Wait:
+    def failed(self, error: httpx2.TransportError, place: ServerAddress) -> Wait:
         """After a try without an answer; raises where another would be one too many."""
         if self._may_repeat(never_sent=isinstance(error, _NEVER_SENT)):
             return Wait(self._pause())
@@ -112,8 +99,8 @@ class Exchange(Generic[T]):
             return self._call.read(reply)
         except (ValidationError, UnicodeDecodeError) as error:
             raise CodexmemError(
-                f"the answer to {self._call.method} {self._call.path} is none that this client knows",
-                hint="client and server should be of the same version; health() says which the server is",
+                f"the answer to {self._call.method} {self._call.path} has an unknown format",
+                hint="client and server should have the same version; health() shows the server's",
             ) from error
 
     def _may_repeat(self, *, never_sent: bool) -> bool:
@@ -124,27 +111,24 @@ class Exchange(Generic[T]):
 
 
 def refusal(status: int, told: dict[str, Any], retry_after_s: float | None = None) -> CodexmemError:
-    """The server's error as an exception, whether it came as a text or in an envelope."""
-    kind = _BY_STATUS.get(status, InvalidArgument if 400 <= status < 500 else CodexmemError)
-    message, hint, details = told.get("error"), told.get("hint"), {}
-    if isinstance(message, dict):
-        kind = BY_CODE.get(str(message.get("code")), kind)
-        details = dict(message.get("details") or {})
-        hint, message = details.pop("hint", None), message.get("message")
-    details |= {"status": status}
+    """The server's error as an exception, with its status and for how long it asks us to wait."""
+    error = transport.refusal(
+        status, told, no_key="give a key: Client(url, api_key=…), or CODEXMEM_API_KEY",
+        other=InvalidArgument if 400 <= status < 500 else CodexmemError,
+    )  # fmt: skip
+    error.details |= {"status": status}
     if retry_after_s is not None:
-        details["retry_after_s"] = retry_after_s
-    if kind is Unauthorized:
-        hint = "give a key: Client(url, api_key=…), or CODEXMEM_API_KEY"
-    said = str(message) if message else f"the server answered {status}"
-    return kind(said, hint=str(hint) if hint else None, details=details)
+        error.details["retry_after_s"] = retry_after_s
+    return error
 
 
 def _encoded(body: dict[str, object]) -> bytes:
     try:
         return json.dumps(body, ensure_ascii=False, allow_nan=False).encode()
     except (UnicodeEncodeError, ValueError) as error:
-        raise InvalidArgument(f"this cannot be sent as JSON: {error}", hint="half a character, or no number") from error
+        raise InvalidArgument(
+            f"this cannot be sent as JSON: {error}", hint="it contains a lone surrogate or NaN"
+        ) from error
 
 
 def _document(reply: httpx2.Response) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import inspect
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
-from codexmem.client.call import Call, Page, next_call
+from codexmem.client.call import ApiCall, PagedAnswer, next_call
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -21,7 +21,7 @@ I = TypeVar("I")  # noqa: E741  an item of a page
 class Sends(Protocol):
     """What sends calls and waits for the answer."""
 
-    def send(self, call: Call[T]) -> T:
+    def send(self, call: ApiCall[T]) -> T:
         """Make the call."""
         ...
 
@@ -29,12 +29,12 @@ class Sends(Protocol):
 class SendsAwaited(Protocol):
     """What sends calls, to be awaited."""
 
-    async def send(self, call: Call[T]) -> T:
+    async def send(self, call: ApiCall[T]) -> T:
         """Make the call."""
         ...
 
 
-def now(build: Callable[P, Call[T]]) -> Callable[Concatenate[Sends, P], T]:
+def now(build: Callable[P, ApiCall[T]]) -> Callable[Concatenate[Sends, P], T]:
     """A method that makes the call."""
 
     @functools.wraps(build)
@@ -44,7 +44,7 @@ def now(build: Callable[P, Call[T]]) -> Callable[Concatenate[Sends, P], T]:
     return _as_method(method, build)
 
 
-def awaited(build: Callable[P, Call[T]]) -> Callable[Concatenate[SendsAwaited, P], Awaitable[T]]:
+def awaited(build: Callable[P, ApiCall[T]]) -> Callable[Concatenate[SendsAwaited, P], Awaitable[T]]:
     """A method that makes the call, to be awaited."""
 
     @functools.wraps(build)
@@ -54,12 +54,12 @@ def awaited(build: Callable[P, Call[T]]) -> Callable[Concatenate[SendsAwaited, P
     return _as_method(method, build)
 
 
-def every(build: Callable[P, Call[Page[I]]]) -> Callable[Concatenate[Sends, P], Iterator[I]]:
+def every(build: Callable[P, ApiCall[PagedAnswer[I]]]) -> Callable[Concatenate[Sends, P], Iterator[I]]:
     """A method that goes through all pages, asking for each when it is reached."""
 
     @functools.wraps(build)
     def method(self: Sends, /, *args: P.args, **kwargs: P.kwargs) -> Iterator[I]:
-        call: Call[Page[I]] | None = build(*args, **kwargs)
+        call: ApiCall[PagedAnswer[I]] | None = build(*args, **kwargs)
         while call is not None:
             page = self.send(call)
             yield from page.items
@@ -69,13 +69,13 @@ def every(build: Callable[P, Call[Page[I]]]) -> Callable[Concatenate[Sends, P], 
 
 
 def every_awaited(
-    build: Callable[P, Call[Page[I]]],
+    build: Callable[P, ApiCall[PagedAnswer[I]]],
 ) -> Callable[Concatenate[SendsAwaited, P], AsyncIterator[I]]:
     """The same for `async for`."""
 
     @functools.wraps(build)
     async def method(self: SendsAwaited, /, *args: P.args, **kwargs: P.kwargs) -> AsyncIterator[I]:
-        call: Call[Page[I]] | None = build(*args, **kwargs)
+        call: ApiCall[PagedAnswer[I]] | None = build(*args, **kwargs)
         while call is not None:
             page = await self.send(call)
             for each in page.items:
@@ -92,7 +92,7 @@ def _as_method(method: F, build: Callable[..., Any]) -> F:
     """`help` and editors see the arguments of the call, after `self`, and what it answers."""
     signature = inspect.signature(build)
     itself = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
-    answer = str(signature.return_annotation).removeprefix("Call[").removesuffix("]")
+    answer = str(signature.return_annotation).removeprefix("ApiCall[").removesuffix("]")
     if inspect.isgeneratorfunction(method) or inspect.isasyncgenfunction(method):
         answer = f"each of the items of {answer}"
     arguments = [itself, *signature.parameters.values()]

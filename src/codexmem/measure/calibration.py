@@ -3,14 +3,14 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from codexmem.measure.metrics import Outcome, mean
+from codexmem.measure.metrics import QuestionResult, mean
 
 BINS = 10
 THRESHOLDS = tuple(step / 20 for step in range(1, 20))  # 0.05 to 0.95
 WRONG_AT_MOST = 0.05  # share of answerable questions that we would put up with refusing
 
 
-def calibration(outcomes: Sequence[Outcome]) -> dict[str, Any]:
+def calibration(outcomes: Sequence[QuestionResult]) -> dict[str, Any]:
     """Expected calibration error over every returned result, with the table it was summed from."""
     judged = [
         (score, key in each.gold) for each in outcomes for key, score in zip(each.ranked, each.scores, strict=True)
@@ -32,7 +32,7 @@ def calibration(outcomes: Sequence[Outcome]) -> dict[str, Any]:
     return {"ece": round(error, 4), "results": len(judged), "questions": len(outcomes), "bins": table}
 
 
-def abstention(answerable: Sequence[Outcome], absent: Sequence[Outcome]) -> dict[str, Any]:
+def abstention(answerable: Sequence[QuestionResult], absent: Sequence[QuestionResult]) -> dict[str, Any]:
     """For each threshold, the share that "nothing relevant" would be answered to: rightly, and wrongly."""
     return {
         "answerable": len(answerable),

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from codexmem.domain.search import Unit
+from codexmem.kernel.model.search import Unit
 
 
 class Split(StrEnum):

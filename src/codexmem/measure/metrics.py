@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from codexmem.domain.search import Mode
+from codexmem.kernel.model.search import SearchMode
 from codexmem.measure.corpus import Question
 
 CUTS = (1, 5, 10, 20)
@@ -22,7 +22,7 @@ _WIDE = ("CJK", "HIRAGANA", "KATAKANA", "HANGUL", "IDEOGRAPHIC", "FULLWIDTH")
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class QuestionResult:
     """What one question got."""
 
     question: Question
@@ -31,7 +31,7 @@ class Outcome:
     scores: tuple[float, ...]  # of `ranked`
     tokens: int  # of the first ten results' text
     ms: float
-    mode: Mode = Mode.LEXICAL  # by which means it was found, as the answer says
+    mode: SearchMode = SearchMode.LEXICAL  # by which means it was found, as the answer says
 
     @property
     def top(self) -> float:
@@ -39,7 +39,7 @@ class Outcome:
         return self.scores[0] if self.scores else 0.0
 
 
-def figures(outcomes: Sequence[Outcome]) -> dict[str, float]:
+def figures(outcomes: Sequence[QuestionResult]) -> dict[str, float]:
     """Every figure over these questions, each of which has gold; with none, only `n`."""
     found: dict[str, float] = {"n": len(outcomes)}
     if not outcomes:

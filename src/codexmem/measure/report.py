@@ -14,7 +14,7 @@ from typing import Any
 
 from codexmem.measure.calibration import abstention, calibration
 from codexmem.measure.corpus import Split, Task
-from codexmem.measure.metrics import Outcome, figures
+from codexmem.measure.metrics import QuestionResult, figures
 
 FORMAT = 1
 
@@ -48,7 +48,7 @@ class Conditions:
         }
 
 
-def judged(task: Task, outcomes: Sequence[Outcome]) -> dict[str, Any]:
+def judged(task: Task, outcomes: Sequence[QuestionResult]) -> dict[str, Any]:
     """Everything there is to say about one task."""
     held = {split: _of(outcomes, split) for split in (Split.HELD_OUT, Split.TUNING)}
     present = [split for split, found in held.items() if found]
@@ -88,7 +88,7 @@ def append(path: Path, document: Mapping[str, Any]) -> None:
         file.write(line)
 
 
-def _figures(task: Task, outcomes: Sequence[Outcome]) -> dict[str, Any]:
+def _figures(task: Task, outcomes: Sequence[QuestionResult]) -> dict[str, Any]:
     measured = [each for each in outcomes if each.gold]
     categories = sorted({each.question.category for each in measured})
     return {
@@ -100,9 +100,9 @@ def _figures(task: Task, outcomes: Sequence[Outcome]) -> dict[str, Any]:
     }
 
 
-def _of(outcomes: Sequence[Outcome], split: Split) -> list[Outcome]:
+def _of(outcomes: Sequence[QuestionResult], split: Split) -> list[QuestionResult]:
     return [each for each in outcomes if each.question.split is split]
 
 
-def _in_group(outcomes: Sequence[Outcome], wanted: frozenset[str] | None) -> list[Outcome]:
+def _in_group(outcomes: Sequence[QuestionResult], wanted: frozenset[str] | None) -> list[QuestionResult]:
     return [each for each in outcomes if each.gold and (wanted is None or each.question.category in wanted)]

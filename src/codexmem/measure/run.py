@@ -6,17 +6,17 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Protocol
 
-from codexmem.domain.attrs import PromptAttrs
-from codexmem.domain.history import By
-from codexmem.domain.ids import monotonic
-from codexmem.domain.memory import Draft, Kind, Memory, Origin, State
-from codexmem.domain.query import Filter
-from codexmem.domain.search import Answer, Search, Unit
+from codexmem.kernel.model.attrs import PromptAttrs
+from codexmem.kernel.model.history import WriteContext
+from codexmem.kernel.model.ids import monotonic
+from codexmem.kernel.model.memory import Kind, Memory, MemoryDraft, Origin, State
+from codexmem.kernel.model.query import Filter
+from codexmem.kernel.model.search import SearchAnswer, SearchQuery, Unit
 from codexmem.measure.corpus import Corpus, Passage, Task
-from codexmem.measure.metrics import DEPTH, SHOWN, Outcome, tokens
+from codexmem.measure.metrics import DEPTH, SHOWN, QuestionResult, tokens
 
 KINDS = frozenset({Kind.PROMPT})
-BY = By("measure", source="import:measure")  # what to erase afterwards goes by this
+BY = WriteContext("measure", source="import:measure")  # what to erase afterwards goes by this
 _BATCH = 500  # memories per transaction
 _ROLES = {"": Origin.HUMAN, "user": Origin.HUMAN, "assistant": Origin.AGENT}
 
@@ -26,8 +26,8 @@ Progress = Callable[[str, int, int], None]  # what is being done, how many are d
 class Store(Protocol):
     """The part of an open store that is measured."""
 
-    def remember(self, draft: Draft, by: By) -> Memory:
-        """Write one memory, as every door does."""
+    def remember(self, draft: MemoryDraft, by: WriteContext) -> Memory:
+        """Write one memory, as every interface does."""
         ...
 
     def knows(self, id: str) -> bool:
@@ -42,13 +42,13 @@ class Store(Protocol):
         """Return when everything written so far can be found by every index."""
         ...
 
-    def search(self, search: Search) -> Answer:
-        """Ask, as every door does."""
+    def search(self, search: SearchQuery) -> SearchAnswer:
+        """Ask, as every interface does."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class FilledStore:
     """What the store holds, and how to read results back into keys."""
 
     keys: dict[str, Passage]  # by memory's id
@@ -56,7 +56,7 @@ class Written:
     index_s: float
 
 
-def write(store: Store, suite: str, corpora: Sequence[Corpus], progress: Progress) -> Written:
+def write(store: Store, suite: str, corpora: Sequence[Corpus], progress: Progress) -> FilledStore:
     """Write every passage that is not there yet, then wait for the indexes."""
     total = sum(len(corpus.passages) for corpus in corpora)
     keys: dict[str, Passage] = {}
@@ -73,11 +73,11 @@ def write(store: Store, suite: str, corpora: Sequence[Corpus], progress: Progres
     wrote = monotonic()
     progress("indexing", 0, 0)
     store.catch_up()
-    return Written(keys, wrote - began, monotonic() - wrote)
+    return FilledStore(keys, wrote - began, monotonic() - wrote)
 
 
-def ask(store: Store, suite: str, corpora: Sequence[Corpus], task: Task, written: Written, *, recipe: str,
-        progress: Progress) -> list[Outcome]:  # fmt: skip
+def ask(store: Store, suite: str, corpora: Sequence[Corpus], task: Task, written: FilledStore, *, recipe: str,
+        progress: Progress) -> list[QuestionResult]:  # fmt: skip
     """Ask every question that has gold or is known to have no answer; the rest say nothing about a search."""
     asked = [
         (corpus, question)
@@ -87,10 +87,11 @@ def ask(store: Store, suite: str, corpora: Sequence[Corpus], task: Task, written
     ]
     outcomes = []
     for corpus, question in asked:
-        search = Search(
+        search = SearchQuery(
             question.text,
             Filter(KINDS, project=project(suite, corpus)),
             limit=DEPTH,
+            min_score=0.0,
             unit=task.unit,
             asked_ms=question.asked_ms,
             recipe=recipe,
@@ -100,7 +101,7 @@ def ask(store: Store, suite: str, corpora: Sequence[Corpus], task: Task, written
         spent = monotonic() - began
         found = [written.keys[each.memory.id] for each in answer.results]
         outcomes.append(
-            Outcome(
+            QuestionResult(
                 question,
                 question.gold(task.unit),
                 tuple(each.session if task.unit is Unit.SESSION else each.key for each in found),
@@ -119,7 +120,7 @@ def project(suite: str, corpus: Corpus) -> str:
     return f"{suite}/{corpus.name}"
 
 
-def _drafts(suite: str, corpora: Sequence[Corpus]) -> Iterator[tuple[Draft, Passage]]:
+def _drafts(suite: str, corpora: Sequence[Corpus]) -> Iterator[tuple[MemoryDraft, Passage]]:
     for corpus in corpora:
         turns: dict[str, int] = {}
         for passage in corpus.passages:
@@ -129,7 +130,7 @@ def _drafts(suite: str, corpora: Sequence[Corpus]) -> Iterator[tuple[Draft, Pass
             attrs = PromptAttrs(turns[passage.session], speaker="" if role is not None else passage.speaker)
             name = project(suite, corpus)
             yield (
-                Draft(
+                MemoryDraft(
                     Kind.PROMPT,
                     State(passage.text, attrs, project=name),
                     role or Origin.HUMAN,

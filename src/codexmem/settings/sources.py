@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from codexmem.domain.errors import InvalidArgument
+from codexmem.kernel.model.errors import InvalidArgument
 from codexmem.settings.table import BY_NAME, SETTINGS, Setting
 from codexmem.settings.values import Settings
 
@@ -100,7 +100,7 @@ def _read(path: Path) -> Mapping[str, object]:
     except (OSError, ValueError) as error:  # both a broken encoding and broken TOML are ValueErrors
         raise InvalidArgument(
             f"{path} cannot be read: {error}",
-            hint="mend the file, or move it away",
+            hint="fix the file, or move it away",
             details={"reason": "bad_settings_file", "path": str(path), "problem": str(error)},
         ) from error
 

@@ -1,11 +1,59 @@
 """Every setting there is: its name, what it may be, and whether a checkout may set it."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
-from codexmem.domain.skipped_tools import SKIPPED_TOOLS
-from codexmem.domain.written import Parse, choice, integer, switch, text, web_url
-from codexmem.settings.parse import collection, database_url, model, names, path
+from codexmem.kernel.model.parse_value import Parse, choice, integer, switch, text, web_url
+from codexmem.kernel.model.skipped_tools import SKIPPED_TOOLS
+
+
+def path(value: object) -> Path:
+    """An absolute path; `~` is the home folder."""
+    given = text(value)
+    if not given:
+        raise ValueError("a path")
+    return Path(given).expanduser().absolute()
+
+
+def names(value: object) -> tuple[str, ...]:
+    """Several names, as a list or separated by commas."""
+    parts = value.split(",") if isinstance(value, str) else value
+    if not isinstance(parts, list | tuple) or not all(isinstance(part, str) for part in parts):
+        raise ValueError("names separated by commas, or a list of names")
+    return tuple(part.strip() for part in parts if part.strip())
+
+
+def collection(value: object) -> str:
+    """A name that Chroma takes."""
+    given = text(value)
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}", given):
+        raise ValueError("1 to 63 of letters, digits, '.', '_' and '-'")
+    return given
+
+
+def model(*allowed: str) -> Parse:
+    """One of these, or a model of fastembed."""
+
+    def parse(value: object) -> str:
+        given = text(value)
+        if given.lower() in allowed:
+            return given.lower()
+        if not given.startswith("fastembed:") or not given.removeprefix("fastembed:"):
+            raise ValueError("one of " + ", ".join(map(repr, allowed)) + " or 'fastembed:<name or path>'")
+        return given
+
+    return parse
+
+
+def database_url(value: object) -> str:
+    """An address of a store, or nothing for the default."""
+    given = text(value)
+    if given and not given.startswith(("sqlite:///", "postgresql://", "postgres://")):
+        raise ValueError("sqlite:///path or postgresql://user@host/database")
+    return given
+
 
 PREFIX = "CODEXMEM_"
 _EMBEDDERS = ("auto", "none", "local", "local-better", "openai")
@@ -33,92 +81,97 @@ class Setting:
 
 
 SETTINGS: tuple[Setting, ...] = (
-    Setting("host", text, "127.0.0.1", "Address to listen on; beyond loopback it needs authentication.",
+    Setting("host", text, "127.0.0.1", "Address to listen on; anything but loopback needs authentication.",
             in_project=False),
     Setting("port", integer(0, 65535), "37877", "Port to listen on; 0 picks a free one."),
     Setting("data_dir", path, "the platform's user-data folder", "Folder of the store, backups, token, server.json.",
             in_project=False),
     Setting("database_url", database_url, "SQLite in the data directory", "postgresql://… for a team.",
             in_project=False, secret=True),
-    Setting("database_direct_url", database_url, "database_url", "PostgreSQL itself, where database_url is a pooler's: "
-            "for wake-ups, upgrades and backups.", in_project=False, secret=True),
-    Setting("auth", choice("", "token"), "off", "'token' asks also on loopback for the token in the data directory.",
+    Setting("database_direct_url", database_url, "database_url",
+            "PostgreSQL itself, if database_url is a pooler: for wake-ups, upgrades and backups.",
+            in_project=False, secret=True),
+    Setting("auth", choice("", "token"), "off", "'token' requires the token in the data directory on loopback too.",
             in_project=False),
-    Setting("allowed_hosts", names, "none", "Further Host names under which the server may be addressed.",
+    Setting("allowed_hosts", names, "none", "Additional Host names that the server accepts.",
             in_project=False),
     Setting("worker_threads", integer(1, 64), "4", "Jobs that one worker runs at a time."),
     Setting("pool_size", integer(2, 500), "20", "Connections to PostgreSQL per process."),
-    Setting("statement_timeout_s", integer(1, 3600), "30", "Seconds that PostgreSQL may work on one statement of a "
-            "request or job."),
-    Setting("lock_timeout_s", integer(1, 3600), "10", "Seconds that such a statement may wait for a lock."),
+    Setting("statement_timeout_s", integer(1, 3600), "30",
+            "Maximum seconds for one PostgreSQL statement of a request or job."),
+    Setting("lock_timeout_s", integer(1, 3600), "10", "Maximum seconds that such a statement waits for a lock."),
     Setting("log_level", choice(*_LEVELS), "info", "How much to log: debug, info, warning or error."),
     Setting("log_format", choice("text", "json"), "text", "Log lines for people (text) or for machines (json)."),
     Setting("max_body_bytes", integer(1024, 1 << 30), "4194304", "Largest request body that is accepted."),
-    Setting("lang", choice("auto", "en", "zh"), "auto", "Language of messages: en, zh, or auto for the locale's."),
+    Setting("lang", choice("auto", "en", "zh"), "auto", "Language of messages: en, zh, or auto for the locale."),
     Setting("pg_bin_dir", path, "found on PATH", "Folder of pg_dump, pg_restore and psql, for backups.",
             in_project=False),
     # None of these is for a checkout: they say where texts are sent, and which model file is loaded.
     Setting("embedder", model(*_EMBEDDERS), "auto", "What turns text into vectors: auto, none, local, "
             "local-better, openai or fastembed:<name or path>.", in_project=False),
     Setting("embedder_threads", integer(1, 64), "1", "Threads of a local embedder or reranker.", in_project=False),
-    Setting("openai_base_url", web_url, "https://api.openai.com/v1", "Server with OpenAI's interface.",
+    Setting("openai_base_url", web_url, "https://api.openai.com/v1", "Server with an OpenAI-compatible API.",
             in_project=False, secret=True),
     Setting("openai_api_key", text, "none", "Its key; OPENAI_API_KEY is read too.", in_project=False, secret=True,
             aliases=("OPENAI_API_KEY",)),
-    Setting("openai_embedding_model", text, "none", "Its model for vectors; with auto, naming one chooses it.",
+    Setting("openai_embedding_model", text, "none",
+            "Model for vectors; with embedder auto, setting it selects this server.",
             in_project=False),
-    Setting("openai_embedding_base_url", web_url, "openai_base_url", "Server for vectors, if another.",
+    Setting("openai_embedding_base_url", web_url, "openai_base_url", "Server for vectors, if different.",
             in_project=False, secret=True),
-    Setting("openai_embedding_api_key", text, "openai_api_key", "Key of that server, if another.", in_project=False,
+    Setting("openai_embedding_api_key", text, "openai_api_key", "Key of that server, if different.", in_project=False,
             secret=True),
     Setting("vector_backend", choice("sqlite", "chroma", "hybrid"), "sqlite",
-            "Where vectors are: sqlite (in the store, whatever its engine), chroma, or hybrid for both.",
+            "Where vectors are stored: sqlite (in the store, whatever its engine), chroma, or hybrid for both.",
             in_project=False),
     Setting("chroma_url", web_url, "none", "Chroma server, e.g. http://127.0.0.1:8000.", in_project=False,
             secret=True),
-    Setting("chroma_collection", collection, "codexmem", "What names of Chroma collections begin with.",
+    Setting("chroma_collection", collection, "codexmem", "Prefix of Chroma collection names.",
             in_project=False),
-    Setting("reranker", model(*_RERANKERS), "none", "What looks at the best results a second time: none, api or "
-            "fastembed:<name or path>.", in_project=False),
+    Setting("reranker", model(*_RERANKERS), "none",
+            "Second ranking of the best results: none, api or fastembed:<name or path>.", in_project=False),
     Setting("rerank_url", web_url, "none", "Server of the api reranker; /rerank is added.", in_project=False,
             secret=True),
     Setting("rerank_model", text, "the server's", "Its model.", in_project=False),
     Setting("rerank_api_key", text, "none", "Its key.", in_project=False, secret=True),
-    Setting("rerank_depth", integer(2, 200), "30", "How many of the best results a reranker looks at.",
+    Setting("rerank_depth", integer(2, 200), "30", "How many of the best results are reranked.",
             in_project=False),
     # Nor these: they say who reads what is captured, what it may cost, and what is not captured at all.
-    Setting("provider", choice("openai", "rules"), "openai", "What writes observations: openai (any server with its "
-            "interface; without key and address, rules) or rules.", in_project=False),
+    Setting("provider", choice("openai", "rules"), "openai", "What writes observations: openai (any server with a "
+            "compatible API; without key and address, rules) or rules.", in_project=False),
     Setting("openai_model", text, DEFAULT_MODEL, "The model that writes observations and summaries.", in_project=False),
-    Setting("daily_tokens", integer(0, 10**12), "2000000", "Tokens a day that extraction may spend, then rules go on; "
-            "0 for no limit.", in_project=False),
+    Setting("daily_tokens", integer(0, 10**12), "2000000",
+            "Tokens a day that extraction may spend before rules take over; 0 for no limit.", in_project=False),
     Setting("skip_tools", names, ",".join(SKIPPED_TOOLS), "Tools that are not captured.", in_project=False),
-    Setting("exclude_projects", names, "none", "Folders that are not captured: patterns with *, ** and ?, of the whole "
-            "path or its last name.", in_project=False),
+    Setting("exclude_projects", names, "none",
+            "Folders that are not captured: patterns with *, ** and ?, matching the whole path or its last part.",
+            in_project=False),
     Setting("capture_days", integer(1, 3650), "30", "Days that captured events are kept after extraction.",
             in_project=False),
-    Setting("batch_events", integer(1, 50), "5", "Captured events that one model call takes together, at most."),
+    Setting("batch_events", integer(1, 50), "5", "Maximum number of captured events per model call."),
     Setting("batch_wait_s", integer(0, 3600), "10", "Seconds that captured events wait for others to join them."),
     # Nor these: they say which folders the lab reads, where its requests go, and what it tells about itself.
-    Setting("kb_principles_dir", path, "the shipped sample", "The lab's knowledge base of principles: a folder of "
-            "documents or of LightRAG.", in_project=False),
-    Setting("kb_modulation_dir", path, "the shipped sample", "The lab's knowledge base of modulation: likewise.",
+    Setting("kb_principles_dir", path, "the shipped sample",
+            "The lab's library of principles: a folder of documents or of LightRAG.", in_project=False),
+    Setting("kb_modulation_dir", path, "the shipped sample", "The lab's library of modulation: likewise.",
             in_project=False),
-    Setting("kb_roots", names, "none", "Folders below which a batch may choose another knowledge base.",
+    Setting("kb_roots", names, "none", "Folders below which a batch may choose another library.",
             in_project=False),
-    Setting("lab_api_bases", names, "none", "Model servers that a batch may name besides openai_base_url; our key is "
-            "not sent to them.", in_project=False),
-    Setting("lab_profile", text, "c2xc", "Who answers in the lab and how: a shipped profile's name or a .toml file.",
+    Setting("lab_api_bases", names, "none",
+            "Model servers that a batch may use besides openai_base_url; the configured key is not sent to them.",
             in_project=False),
-    Setting("lab_learn", switch, "on", "Whether saved feedback is learned from without being asked.", in_project=False),
+    Setting("lab_profile", text, "c2xc",
+            "Who answers in the lab and how: the name of a built-in profile or a .toml file.",
+            in_project=False),
+    Setting("lab_learn", switch, "on", "Whether the lab learns from saved feedback automatically.", in_project=False),
     Setting("enable_debug_endpoints", switch, "off", "Whether /api/v1/_debug answers; C2XC_ENABLE_DEBUG_ENDPOINTS is "
             "read too.", in_project=False, aliases=("C2XC_ENABLE_DEBUG_ENDPOINTS",)),
     # Nor these: they say which server clients trust with what they send.
-    Setting("url", web_url, "told by the server in the data directory", "Server that hooks and bridges speak to.",
+    Setting("url", web_url, "server.json in the data directory", "Server that hooks and bridges use.",
             in_project=False),
-    Setting("api_key", text, "the token in the data directory", "Key that hooks and bridges bring.", in_project=False,
+    Setting("api_key", text, "the token in the data directory", "Key that hooks and bridges send.", in_project=False,
             secret=True),
-    Setting("autostart", switch, "on", "Whether hooks and bridges start a server where there is none.",
+    Setting("autostart", switch, "on", "Whether hooks and bridges start a server if none is running.",
             in_project=False),
 )  # fmt: skip
 BY_NAME: Mapping[str, Setting] = {setting.name: setting for setting in SETTINGS}

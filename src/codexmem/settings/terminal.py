@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from codexmem.domain.errors import CodexmemError
+from codexmem.kernel.model.errors import CodexmemError
 from codexmem.settings.sources import load
 from codexmem.settings.table import PREFIX
 

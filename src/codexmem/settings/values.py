@@ -5,8 +5,8 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
-from codexmem.domain.skipped_tools import SKIPPED_TOOLS
-from codexmem.domain.writer import Writer, writer_of
+from codexmem.kernel.model.skipped_tools import SKIPPED_TOOLS
+from codexmem.kernel.model.writer import MemoryWriter, writer_of
 from codexmem.settings.table import BY_NAME, DEFAULT_MODEL, SETTINGS
 
 
@@ -76,7 +76,7 @@ class Settings:
         return self.database_direct_url or self.database_url
 
     @property
-    def writer(self) -> Writer:
+    def writer(self) -> MemoryWriter:
         """Who writes memories from what is captured."""
         return writer_of(
             self.provider, model=self.openai_model, base_url=self.openai_base_url, api_key=self.openai_api_key

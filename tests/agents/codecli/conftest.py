@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from codexmem.clients.codecli.agents.protocol import Injection, Launch, Wiring
-from codexmem.clients.codecli.hook_door import HookDoor, hook_door
-from codexmem.domain.tool_access import Decision, ToolRequest, Verdict
+from codexmem.codecli.agents.protocol import Injection, Launch, Wiring
+from codexmem.codecli.hook_socket import HookSocket, open_hook_socket
+from codexmem.kernel.model.tool_access import ToolDecision, ToolRequest, Verdict
 from tests._support.scripted_model import ScriptedModel
 from tests.agents.installation import Installation
 from tests.agents.person import Person
@@ -25,11 +25,11 @@ class Judge:
     def __init__(self) -> None:
         self.asked: list[ToolRequest] = []
 
-    def __call__(self, request: ToolRequest) -> Decision:
+    def __call__(self, request: ToolRequest) -> ToolDecision:
         self.asked.append(request)
         if FORBIDDEN in request.command or any(FORBIDDEN in path for path in request.paths):
-            return Decision(Verdict.DENY, REASON)
-        return Decision(Verdict.ALLOW, "fine")
+            return ToolDecision(Verdict.DENY, REASON)
+        return ToolDecision(Verdict.ALLOW, "fine")
 
 
 def text_of(path: str) -> str | None:
@@ -43,19 +43,19 @@ def judge() -> Judge:
 
 
 @pytest.fixture
-def door(judge: Judge) -> Iterator[HookDoor]:
-    with hook_door(judge) as door:
-        yield door
+def endpoint(judge: Judge) -> Iterator[HookSocket]:
+    with open_hook_socket(judge) as endpoint:
+        yield endpoint
 
 
 @pytest.fixture
-def wiring(judge: Judge, door: HookDoor) -> Wiring:
+def wiring(judge: Judge, endpoint: HookSocket) -> Wiring:
     """Holds tools to the judge, and recalls one sentence, as instructions and before the prompt."""
 
     def recall(prompt: str) -> Injection:
         return Injection(f"SYSTEM {MEMORY}", f"USER {MEMORY}") if prompt else Injection()
 
-    return Wiring(judge, recall, door.command, "both", text_of=text_of, keep=door.keep)
+    return Wiring(judge, recall, endpoint.command, "both", text_of=text_of, keep=endpoint.keep)
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from codexmem.clients.codecli.agents.protocol import Happening, Moves, Prepared, Said
+from codexmem.codecli.agents.protocol import AgentMessage, Happening, LineEffects, PreparedAgent
 
 ENDS_WITHIN_S = 60
 
@@ -34,14 +34,14 @@ class Driven:
     @property
     def said(self) -> str:
         """What the agent said."""
-        return "".join(each.text for each in self.happenings if isinstance(each, Said))
+        return "".join(each.text for each in self.happenings if isinstance(each, AgentMessage))
 
     def of(self, kind: type) -> list[Any]:
         """The happenings of one kind."""
         return [each for each in self.happenings if isinstance(each, kind)]
 
 
-def drive(prepared: Prepared, program: Program | None = None) -> Driven:
+def drive(prepared: PreparedAgent, program: Program | None = None) -> Driven:
     """Run the agent to its end."""
     driven = Driven()
     # Whoever reads nothing must not be waited for; a person's program that never hears from the agent gives up.
@@ -65,7 +65,7 @@ def drive(prepared: Prepared, program: Program | None = None) -> Driven:
     return driven
 
 
-def _watch(agent: subprocess.Popen[bytes], prepared: Prepared, driven: Driven) -> None:
+def _watch(agent: subprocess.Popen[bytes], prepared: PreparedAgent, driven: Driven) -> None:
     assert agent.stdin is not None
     assert agent.stdout is not None
     assert prepared.stdout is not None
@@ -76,13 +76,13 @@ def _watch(agent: subprocess.Popen[bytes], prepared: Prepared, driven: Driven) -
     driven.happenings += prepared.stdout.close()
 
 
-def _converse(agent: subprocess.Popen[bytes], prepared: Prepared, program: Program | None, driven: Driven) -> None:
+def _converse(agent: subprocess.Popen[bytes], prepared: PreparedAgent, program: Program | None, driven: Driven) -> None:
     dialogue, source, target = prepared.dialogue, agent.stdout, agent.stdin
     assert dialogue is not None
     assert source is not None
     assert target is not None
 
-    def follow(moves: Moves) -> None:
+    def follow(moves: LineEffects) -> None:
         for line in moves.to_agent:
             target.write(line)
             target.flush()

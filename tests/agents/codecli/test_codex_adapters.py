@@ -9,28 +9,28 @@ from dataclasses import replace
 
 import pytest
 
-from codexmem.clients.codecli.agents.codex_app_server import CodexAppServer
-from codexmem.clients.codecli.agents.codex_exec import Codex as CodexAdapter
-from codexmem.clients.codecli.agents.protocol import (
-    Asked,
+from codexmem.codecli.agents.codex_app_server import CodexAppServer
+from codexmem.codecli.agents.codex_exec import CodexExec
+from codexmem.codecli.agents.protocol import (
     Injection,
     Launch,
     ToolDecided,
     ToolEnded,
     ToolStarted,
     TurnEnded,
+    UserPrompt,
     Wiring,
 )
-from codexmem.clients.codecli.checking import passes
-from codexmem.clients.codecli.hook_door import HookDoor
-from codexmem.domain.tool_access import Verdict
+from codexmem.codecli.hook_socket import HookSocket
+from codexmem.codecli.run import passes
+from codexmem.kernel.model.tool_access import Verdict
 from tests._support.scripted_model import Call, Say
 from tests.agents.codecli.conftest import FORBIDDEN, MEMORY, REASON, Judge
 from tests.agents.codecli.driving import Message, drive
 from tests.agents.codex import Codex
 from tests.agents.person import Person
 
-pytestmark = [pytest.mark.agents, pytest.mark.timeout(180)]
+pytestmark = pytest.mark.timeout(180)
 
 OWN = "Always answer in Chinese: 用中文回答。"
 INJECTED = Injection(f'SYSTEM {MEMORY} "quoted" \\ back', f"USER {MEMORY}")
@@ -62,7 +62,7 @@ def outputs(codex: Codex) -> str:
 
 
 def test_exec_tells_memory_holds_tools_and_goes_on(
-    codex: Codex, codex_launch: Launching, wiring: Wiring, door: HookDoor, judge: Judge, person: Person
+    codex: Codex, codex_launch: Launching, wiring: Wiring, endpoint: HookSocket, judge: Judge, person: Person
 ) -> None:
     codex.configure(f"developer_instructions = {json.dumps(OWN, ensure_ascii=False)}")
     patch = f"*** Begin Patch\n*** Add File: {FORBIDDEN}\n+x\n*** End Patch"
@@ -73,7 +73,7 @@ def test_exec_tells_memory_holds_tools_and_goes_on(
         Say("做完了。"),
     )
     launch = codex_launch("exec", "--json", "-C", str(person.repository), "建一个文件")
-    prepared = CodexAdapter().prepare(launch, INJECTED, wiring)
+    prepared = CodexExec().prepare(launch, INJECTED, wiring)
 
     assert prepared.check is not None
     assert passes(prepared.check, prepared.launch)
@@ -89,7 +89,7 @@ def test_exec_tells_memory_holds_tools_and_goes_on(
     assert [request.command or request.paths for request in judge.asked] == [
         f"touch {FORBIDDEN}", (FORBIDDEN,), "echo 好 > made.txt; exit 3"]  # fmt: skip
     # Refused commands leave no trace in the output; the one that ran is the one that was decided.
-    named = [door.matching.of(each) for each in run.happenings]
+    named = [endpoint.matching.of(each) for each in run.happenings]
     (started,) = [each for each in named if isinstance(each, ToolStarted)]
     (ended,) = [each for each in named if isinstance(each, ToolEnded)]
     assert started.request.call_id == ended.call_id == judge.asked[-1].call_id
@@ -98,19 +98,19 @@ def test_exec_tells_memory_holds_tools_and_goes_on(
 
 def test_a_hook_that_is_not_trusted_is_noticed(codex: Codex, codex_launch: Launching, wiring: Wiring) -> None:
     codex.configure()
-    prepared = CodexAdapter().prepare(codex_launch("exec", "hello"), Injection(), wiring)
+    prepared = CodexExec().prepare(codex_launch("exec", "hello"), Injection(), wiring)
     assert prepared.check is not None
     spoilt = tuple(word.replace("sha256:", "sha256:0") for word in prepared.check.argv)
     assert not passes(replace(prepared.check, argv=spoilt), prepared.launch)
 
 
-def test_a_dead_door_refuses(codex: Codex, codex_launch: Launching, wiring: Wiring, door: HookDoor,
+def test_a_dead_endpoint_refuses(codex: Codex, codex_launch: Launching, wiring: Wiring, endpoint: HookSocket,
                              person: Person) -> None:  # fmt: skip
     codex.configure()
     codex.model.play(Call("exec_command", {"cmd": "touch made.txt"}), Say("It was refused."))
-    door.close()
+    endpoint.close()
 
-    run = drive(CodexAdapter().prepare(codex_launch("exec", "--json", "go"), Injection(), wiring))
+    run = drive(CodexExec().prepare(codex_launch("exec", "--json", "go"), Injection(), wiring))
 
     assert run.said == "It was refused.\n"
     assert "mem-codecli cannot be asked" in outputs(codex)
@@ -179,7 +179,7 @@ def test_app_server_led_by_a_persons_program(codex: Codex, codex_launch: Launchi
     assert f"SYSTEM {MEMORY}" in first.texts("developer")
     assert OWN in first.texts("developer")
     assert f"USER {MEMORY}" in "\n".join(first.texts("user"))
-    assert run.of(Asked)[0] == Asked("超时怎么修？")
+    assert run.of(UserPrompt)[0] == UserPrompt("超时怎么修？")
     # What we asked of Codex ourselves is nothing that the program hears of.
     assert sorted(each["id"] for each in received if "id" in each) == [0, 1, 2]
     assert [each for each in received if "requestApproval" in each.get("method", "")] == []

@@ -15,14 +15,14 @@ from typing import Any
 
 import pytest
 
-from codexmem.clients.codecli.audit_log import AuditLog
+from codexmem.codecli.audit_log import AuditLog
 from tests._support.scripted_model import Call, Say, ScriptedModel
 from tests._support.server import Server
 from tests.agents.codex import Codex
 from tests.agents.person import ENDS_WITHIN_S, Person
 from tests.agents.qwen import Qwen
 
-pytestmark = [pytest.mark.agents, pytest.mark.timeout(180)]
+pytestmark = pytest.mark.timeout(180)
 
 PROJECT = "shop"
 KNOWN = {
@@ -83,7 +83,7 @@ class Story:
         self, *arguments: str, given: str | None = None, inject: str = "system", **environment: str
     ) -> subprocess.CompletedProcess[str]:
         """The program, as a person starts it; with `given` on standard input."""
-        command = [sys.executable, "-m", "codexmem.cli.codecli", "run", "--memory-on", "--audit", "auto",
+        command = [sys.executable, "-m", "codexmem.codecli.cli", "run", "--memory-on", "--audit", "auto",
                    "--inject-mode", inject, "--", *arguments]  # fmt: skip
         return subprocess.run(
             command, cwd=self.person.repository, env=self.person.environment(**environment), text=True, check=False,

@@ -6,26 +6,26 @@ from collections.abc import Callable, Iterable
 
 import pytest
 
-from codexmem.clients.codecli.agents.acp import Acp
-from codexmem.clients.codecli.agents.claude_json import ClaudeJson
-from codexmem.clients.codecli.agents.protocol import (
-    Asked,
+from codexmem.codecli.agents.acp import Acp
+from codexmem.codecli.agents.claude_json import ClaudeJson
+from codexmem.codecli.agents.protocol import (
     Injection,
     Launch,
     ToolDecided,
     ToolEnded,
     ToolStarted,
     TurnEnded,
+    UserPrompt,
     Wiring,
 )
-from codexmem.domain.tool_access import Risk, Verdict
+from codexmem.kernel.model.tool_access import Risk, Verdict
 from tests._support.scripted_model import Call, Say
 from tests.agents.codecli.conftest import FORBIDDEN, MEMORY, REASON, Judge
 from tests.agents.codecli.driving import Message, drive
 from tests.agents.person import Person
 from tests.agents.qwen import Qwen
 
-pytestmark = [pytest.mark.agents, pytest.mark.timeout(180)]
+pytestmark = pytest.mark.timeout(180)
 
 INJECTED = Injection(f"SYSTEM {MEMORY}", f"USER {MEMORY}")
 Launching = Callable[..., Launch]
@@ -81,7 +81,7 @@ def test_two_way_answers_questions_with_a_reason(
     decided = [(each.request.command, each.decision.verdict) for each in run.of(ToolDecided)]
     assert decided == [(f"touch {FORBIDDEN}", Verdict.DENY), ("touch made.txt", Verdict.ALLOW)]
     assert {each["type"] for each in received} <= {"system", "stream_event", "assistant", "user", "result"}
-    assert (run.of(Asked), run.said) == ([Asked("make a file")], "Another way.\n")
+    assert (run.of(UserPrompt), run.said) == ([UserPrompt("make a file")], "Another way.\n")
     assert [each.request for each in run.of(ToolStarted)] == judge.asked[1:]
     assert [(each.call_id, each.ok) for each in run.of(ToolEnded)] == [(judge.asked[1].call_id, True)]
 
@@ -124,7 +124,11 @@ def test_acp_led_by_a_persons_program(
     ]
     assert [each["id"] for each in received if "method" not in each] == ["a", "b", "c"]
     assert [each for each in received if each.get("method") == "session/request_permission"] == []
-    assert (run.said, run.of(TurnEnded), run.of(Asked)) == ("换了办法。", [TurnEnded(True)], [Asked("建一个文件")])
+    assert (run.said, run.of(TurnEnded), run.of(UserPrompt)) == (
+        "换了办法。",
+        [TurnEnded(True)],
+        [UserPrompt("建一个文件")],
+    )
     assert [each.request for each in run.of(ToolStarted)] == judge.asked[1:]
     assert [(each.call_id, each.ok) for each in run.of(ToolEnded)] == [(judge.asked[1].call_id, True)]
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from codexmem.cli import messages
-from codexmem.cli.codecli.root import cli, own_part
-from codexmem.cli.frame import run
+from codexmem.codecli.cli.root import cli, own_part
+from codexmem.console import messages
+from codexmem.console.command import run
 from tests._support.own_logs import logging_restored
 from tests.cli.conftest import Call, Said
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from codexmem.clients.codecli.audit_log import AuditLog
-from codexmem.clients.codecli.gate import Gate
-from codexmem.domain.policy.deciding import Policy
-from codexmem.domain.tool_access import ToolRequest
+from codexmem.codecli.audit_log import AuditLog
+from codexmem.codecli.gate import Gate
+from codexmem.codecli.policy.deciding import Policy
+from codexmem.kernel.model.tool_access import ToolRequest
 from tests.cli.conftest import Call
 
 
@@ -61,7 +61,7 @@ def test_show_tells_all_that_is_recorded(log: AuditLog, call: Call) -> None:
 
 
 def test_verify_says_whether_and_where(log: AuditLog, call: Call) -> None:
-    assert call("audit", "verify").out == "5 rows, each as it was written\n"
+    assert call("audit", "verify").out == "5 rows, unchanged\n"
     text = log.path.read_bytes()
     log.path.write_bytes(text.replace(b"/etc/hosts", b"/tmp/hosts", 1))
     said = call("audit", "verify")
@@ -71,11 +71,11 @@ def test_verify_says_whether_and_where(log: AuditLog, call: Call) -> None:
     assert (told.code, told.json["bad"]["seq"], told.json["ok"]) == (1, 3, False)
     assert call("audit", "verify", "--lang", "zh").out.startswith("有一行被改动")
     log.path.write_bytes(text + b'{"seq":6')
-    assert "unfinished" in call("audit", "verify").err
+    assert "incomplete" in call("audit", "verify").err
 
 
 def test_nothing_recorded_is_told(home: Path, call: Call) -> None:
-    assert "nothing is recorded" in call("audit", "ls").err
+    assert "no entries" in call("audit", "ls").err
     assert call("audit", "verify").code == 0
     assert not (home / ".local").exists()
 

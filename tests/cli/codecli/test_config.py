@@ -86,7 +86,7 @@ def test_trust_makes_a_file_count_until_it_changes(call: Call, checkout: Path) -
     assert "not trusted" in call("config", "path").out
 
     said = call("config", "trust")
-    assert (said.code, said.out) == (0, f"{path} is trusted\n")
+    assert (said.code, said.out) == (0, f"{path} is now trusted\n")
     assert "it sets: codecli.command" in said.err
     said = call("config", "get", "codecli.command")
     assert (said.out, said.err) == ("mine\n", "")
@@ -95,7 +95,7 @@ def test_trust_makes_a_file_count_until_it_changes(call: Call, checkout: Path) -
     path.write_text('[codecli]\ncommand = ["changed"]\n')
     assert call("config", "get", "codecli.command").out == "codecli\n"
     assert call("config", "trust", str(path), "--json").json["keys"] == ["codecli.command"]
-    assert call("config", "untrust").out == f"{path} is trusted no longer\n"
+    assert call("config", "untrust").out == f"{path} is no longer trusted\n"
     assert call("config", "untrust").out == f"{path} was not trusted\n"
     assert call("config", "get", "codecli.command").out == "codecli\n"
 
@@ -134,16 +134,16 @@ def test_a_removed_file_can_still_be_trusted_no_longer(call: Call, checkout: Pat
 def test_init_writes_a_file_to_start_from_and_leaves_what_is_there(call: Call, home: Path, checkout: Path) -> None:
     (checkout / "deep").mkdir()
     user, project = home / ".config" / "mem-codecli" / "config.toml", checkout / ".mem-codecli.toml"
-    assert call("config", "init").out == f"{user} is written\n"
+    assert call("config", "init").out == f"{user} written\n"
     assert user.stat().st_mode & 0o777 == 0o600
-    assert call("config", "init", "--project", "--project-id", "商店").out == f"{project} is written\n"
+    assert call("config", "init", "--project", "--project-id", "商店").out == f"{project} written\n"
     said = call("config", "list", "--show-origin")
     assert said.err == ""
     assert "商店" in said.out
     before = user.read_text()
     again = call("config", "init")
     assert (again.code, user.read_text()) == (5, before)
-    assert "is there already" in again.err
+    assert "already exists" in again.err
 
 
 def test_a_project_file_is_named_after_the_checkout(

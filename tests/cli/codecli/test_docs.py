@@ -6,14 +6,19 @@ import re
 
 import pytest
 
-from codexmem.cli.codecli.root import cli
-from codexmem.clients.codecli.config_table import KEYS, Key, Reach
+from codexmem.codecli.cli.root import cli
+from codexmem.codecli.config_table import KEYS, CheckoutAccess, Key
 from tests.cli.codecli.test_help import paths
 from tests.cli.conftest import ROOT
 
 ENGLISH = (ROOT / "docs" / "codecli.md").read_text()
 CHINESE = (ROOT / "docs" / "codecli.zh.md").read_text()
-REACH = {Reach.FREE: "是", Reach.STRICTER: "仅收紧", Reach.TRUSTED: "信任后", Reach.NEVER: "从不"}
+REACH = {
+    CheckoutAccess.FREE: "是",
+    CheckoutAccess.STRICTER: "仅收紧",
+    CheckoutAccess.TRUSTED: "信任后",
+    CheckoutAccess.NEVER: "从不",
+}
 
 
 def default(key: Key) -> str:
@@ -47,7 +52,7 @@ def test_every_command_is_on_the_page() -> None:
 
 
 def test_every_check_of_doctor_is_on_the_page() -> None:
-    source = (ROOT / "src" / "codexmem" / "cli" / "codecli" / "checks.py").read_text()
+    source = (ROOT / "src" / "codexmem" / "codecli" / "cli" / "checks.py").read_text()
     checks = {"configuration", *re.findall(r'^        \("([a-z_]+)", ', source, re.MULTILINE)}
     assert len(checks) == 12
     for page in (ENGLISH, CHINESE):

@@ -10,11 +10,13 @@ from typing import Any
 
 import pytest
 
-from codexmem.clients.codecli import probing
+from codexmem.codecli import probing
 from tests._support import certificates
 from tests._support.model_server import SILENCE, Asked, Reply
-from tests._support.qa_door import ITEM, QaDoor
+from tests._support.qa_endpoint import ITEM, QaEndpoint
 from tests.cli.conftest import Call, Said
+
+pytestmark = pytest.mark.process
 
 GOOD = {"search": {"items": [ITEM], "count": 1}}
 SECRET = "cm_verysecret_0123456789"
@@ -38,13 +40,13 @@ def agent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def server() -> Iterator[QaDoor]:
-    with QaDoor(GOOD) as server:
+def server() -> Iterator[QaEndpoint]:
+    with QaEndpoint(GOOD) as server:
         yield server
 
 
 @pytest.fixture
-def on(home: Path, server: QaDoor, agent: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def on(home: Path, server: QaEndpoint, agent: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Everything as it should be."""
     monkeypatch.setenv("MEM_CODECLI_MEMORY_ON", "on")
     monkeypatch.setenv("MEM_CODECLI_MEMORY_BASE_URL", server.base)
@@ -53,7 +55,7 @@ def on(home: Path, server: QaDoor, agent: Path, monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.usefixtures("on")
 @pytest.mark.clause("001 §3.1.5", "a sound installation passes every check, one live round trip among them")
-def test_a_sound_installation_passes_every_check(call: Call, server: QaDoor) -> None:
+def test_a_sound_installation_passes_every_check(call: Call, server: QaEndpoint) -> None:
     said = call("doctor", "--strict", "--json")
     assert said.code == 0, said.out
     assert said.json["ok"] is True
@@ -75,7 +77,7 @@ def test_without_a_server_memory_off_only_warns(call: Call, home: Path, agent: P
     assert said.code == 0
     assert finding(said, "server")["state"] == "warning"
     assert "codexmem serve" in finding(said, "server")["how"]
-    assert finding(said, "round_trip")["what"] == "round_trip: not looked at, see above"
+    assert finding(said, "round_trip")["what"] == "round_trip: not checked, see above"
     assert call("doctor", "--strict").code == 1
 
 
@@ -86,7 +88,7 @@ def test_without_a_server_memory_on_fails(call: Call, home: Path, agent: Path, m
     monkeypatch.setenv("MEM_CODECLI_MEMORY_ON", "1")
     said = call("doctor", "--memory-url", "http://127.0.0.1:9")
     assert said.code == 1
-    assert "the memory server at http://127.0.0.1:9 cannot be reached: Connection refused" in said.out
+    assert "the memory server at http://127.0.0.1:9 is not reachable: Connection refused" in said.out
     assert finding(call("doctor", "--memory-url", "http://no.such.invalid", "--json"), "server")["what"].endswith(
         "the name no.such.invalid is not known"
     )
@@ -96,14 +98,14 @@ def test_without_a_server_memory_on_fails(call: Call, home: Path, agent: Path, m
 @pytest.mark.parametrize(
     "status,key,what",
     [
-        (401, "", "the server asks for a key, and we bring none (401)"),
-        (401, SECRET, "the server does not know our key (401)"),
-        (403, SECRET, "the server knows our key and forbids it this (403)"),
+        (401, "", "the server requires a key, and none is set (401)"),
+        (401, SECRET, "the server rejects the key (401)"),
+        (403, SECRET, "the key is valid but lacks permission (403)"),
     ],
 )
 @pytest.mark.clause("001 §3.1.5", "authentication: no key, an unknown one and a forbidden one are told apart")
 def test_authentication_failures_are_told_apart(
-    status: int, key: str, what: str, call: Call, server: QaDoor, monkeypatch: pytest.MonkeyPatch
+    status: int, key: str, what: str, call: Call, server: QaEndpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server.answers = {"search": Reply(status, {"error": {"code": "unauthorized", "message": "no"}})}
     if key:
@@ -118,11 +120,11 @@ def test_authentication_failures_are_told_apart(
 
 @pytest.mark.usefixtures("on")
 def test_a_key_that_is_taken_is_told_and_never_shown(
-    call: Call, server: QaDoor, monkeypatch: pytest.MonkeyPatch
+    call: Call, server: QaEndpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MEMORY_API_KEY", SECRET)
     said = call("doctor", "--json")
-    assert finding(said, "authentication")["what"] == "the server takes our key"
+    assert finding(said, "authentication")["what"] == "the server accepts the key"
     assert SECRET not in said.out
 
 
@@ -130,13 +132,13 @@ def test_a_key_that_is_taken_is_told_and_never_shown(
 @pytest.mark.parametrize(
     "reply,what",
     [
-        (Reply(404, {}), "what listens there has no /v1/qa/search (404)"),
+        (Reply(404, {}), "the server has no /v1/qa/search (404)"),
         (Reply(500, {}), "a search failed (status 500)"),
         (Reply(200, b"<html>"), "its answer has no items"),
         (Reply(200, {"items": "none"}), "its answer has no items"),
     ],
 )
-def test_what_is_no_memory_server_is_found(reply: Reply, what: str, call: Call, server: QaDoor) -> None:
+def test_what_is_no_memory_server_is_found(reply: Reply, what: str, call: Call, server: QaEndpoint) -> None:
     server.answers = {"search": reply}
     said = call("doctor", "--json")
     assert said.code == 1
@@ -146,7 +148,7 @@ def test_what_is_no_memory_server_is_found(reply: Reply, what: str, call: Call, 
 @pytest.mark.usefixtures("on")
 @pytest.mark.clause("001 §3.1.5", "time-outs: a search is measured against memory.timeout_ms")
 def test_a_slow_server_is_measured_against_the_timeout(
-    call: Call, server: QaDoor, monkeypatch: pytest.MonkeyPatch
+    call: Call, server: QaEndpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def slowly(verb: str, asked: Asked) -> object:
         time.sleep(0.15)
@@ -162,7 +164,9 @@ def test_a_slow_server_is_measured_against_the_timeout(
 
 
 @pytest.mark.usefixtures("on")
-def test_a_silent_server_ends_the_check_in_time(call: Call, server: QaDoor, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_silent_server_ends_the_check_in_time(
+    call: Call, server: QaEndpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(probing, "STEP_S", 0.3)
     server.answers = {"search": SILENCE}
     said = call("doctor", "--json")
@@ -174,10 +178,10 @@ def test_a_silent_server_ends_the_check_in_time(call: Call, server: QaDoor, monk
     "name,days,trusted,state,what",
     [
         ("localhost", 90, True, "ok", "the certificate is valid for 90 more days"),
-        ("localhost", 5, True, "warning", "the certificate ends in 5 days"),
+        ("localhost", 5, True, "warning", "the certificate expires in 5 days"),
         ("localhost", -10, True, "failure", "is not valid today"),
-        ("other.example", 90, True, "failure", "the certificate is not of https://localhost"),
-        ("localhost", 90, False, "failure", "nobody we know vouches for https://localhost"),
+        ("other.example", 90, True, "failure", "the certificate is not for https://localhost"),
+        ("localhost", 90, False, "failure", "is not signed by a trusted authority"),
     ],
 )
 @pytest.mark.clause("001 §3.1.5", "tls: validity, host name and issuer of the certificate")
@@ -188,7 +192,7 @@ def test_certificates_are_looked_at(
     path = certificates.made(tmp_path / "certificate.pem", name=name, days=days)
     if trusted:
         monkeypatch.setenv("SSL_CERT_FILE", str(path))
-    with QaDoor(GOOD, tls=certificates.served(path)) as secure:
+    with QaEndpoint(GOOD, tls=certificates.served(path)) as secure:
         said = call("doctor", "--memory-url", secure.base, "--json")
         asked = len(secure.asked)
     found = finding(said, "tls")
@@ -198,10 +202,10 @@ def test_certificates_are_looked_at(
 
 
 @pytest.mark.usefixtures("on")
-def test_https_to_what_speaks_plain_http_is_told(call: Call, server: QaDoor) -> None:
+def test_https_to_what_speaks_plain_http_is_told(call: Call, server: QaEndpoint) -> None:
     said = call("doctor", "--memory-url", server.base.replace("http://", "https://"), "--json")
     assert said.code == 1
-    assert "there is no TLS with https://127.0.0.1" in finding(said, "tls")["what"]
+    assert "TLS with https://127.0.0.1" in finding(said, "tls")["what"]
 
 
 def test_a_key_over_plain_http_to_another_machine_is_warned_about(
@@ -209,12 +213,12 @@ def test_a_key_over_plain_http_to_another_machine_is_warned_about(
 ) -> None:
     monkeypatch.setattr(probing, "reach", lambda url: probing.Reached(1, "not tried"))
     assert finding(call("doctor", "--memory-url", "http://memory.example", "--json"), "tls")["what"] == (
-        "http://memory.example is spoken to without TLS"
+        "the connection to http://memory.example has no TLS"
     )
     monkeypatch.setenv("MEMORY_API_KEY", SECRET)
     found = finding(call("doctor", "--memory-url", "http://memory.example", "--json"), "tls")
     assert found["state"] == "warning"
-    assert found["what"] == "http://memory.example is spoken to without TLS, so the key is not sent to it"
+    assert found["what"] == "the connection to http://memory.example has no TLS, so the key is not sent"
 
 
 @pytest.mark.clause("001 §3.1.5", "a configuration that cannot be used is the one finding, with the key and an example")
@@ -247,18 +251,18 @@ def test_no_agent_another_agent_and_a_mute_one(
     monkeypatch.setenv("PATH", str(folder))
     said = call("doctor", "--json")
     assert said.code == 1
-    assert finding(said, "agent")["what"] == "there is no codecli on the PATH"
+    assert finding(said, "agent")["what"] == "codecli is not on the PATH"
     qwen = folder / "qwen"
     qwen.write_text("#!/bin/sh\necho 0.1.2 >&2\n")
     qwen.chmod(0o755)
     said = call("doctor", "--json")
-    assert finding(said, "agent")["what"] == f"in place of codecli, qwen is run: {qwen}, 0.1.2"
+    assert finding(said, "agent")["what"] == f"qwen is run instead of codecli: {qwen}, 0.1.2"
     qwen.write_text("#!/bin/sh\nexit 1\n")
     assert finding(call("doctor", "--json"), "agent")["state"] == "warning"
 
 
 def test_an_agent_that_hangs_is_given_up(call: Call, agent: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from codexmem.cli.codecli import agent_checks
+    from codexmem.codecli.cli import agent_checks
 
     monkeypatch.setattr(agent_checks, "VERSION_S", 0.3)
     agent.write_text("#!/bin/sh\nexec sleep 20\n")
@@ -287,16 +291,16 @@ def test_rules_patterns_and_folders_that_cannot_be_used_are_found(
 
 
 def test_an_audit_log_that_was_changed_is_found(call: Call, home: Path, agent: Path) -> None:
-    from codexmem.clients.codecli.audit_log import AuditLog
+    from codexmem.codecli.audit_log import AuditLog
 
     assert finding(call("doctor", "--json"), "audit")["what"] == "there is no audit log yet"
     log = AuditLog(home / ".local" / "state" / "mem-codecli" / "audit")
     for number in range(3):
         log.append({"kind": "request", "tool": f"Bash {number}"})
     os.chmod(home / ".local" / "state" / "mem-codecli", 0o700)  # noqa: PTH101
-    assert finding(call("doctor", "--json"), "audit")["what"] == "the audit log is whole: 3 entries"
+    assert finding(call("doctor", "--json"), "audit")["what"] == "the audit log is intact: 3 entries"
     log.path.write_bytes(log.path.read_bytes().replace(b"Bash 1", b"Bash 9"))
     said = call("doctor", "--json")
     assert said.code == 1
     assert finding(said, "audit")["state"] == "failure"
-    assert finding(said, "audit")["how"] == "see where: mem-codecli audit verify"
+    assert finding(said, "audit")["how"] == "to see where: mem-codecli audit verify"

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 import pytest
 
-from codexmem.cli.codecli.root import cli, own_part
+from codexmem.codecli.cli.root import cli, own_part
 from tests.cli.conftest import ROOT, Call
 from tests.cli.test_help import HEAVY, snapshot
 
@@ -99,7 +99,7 @@ def test_version_and_completion_say_what_they_are(call: Call) -> None:
 
 def test_the_completion_script_works_in_a_shell(tmp_path: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "codexmem.cli.codecli"], capture_output=True, text=True, check=True,
+        [sys.executable, "-m", "codexmem.codecli.cli"], capture_output=True, text=True, check=True,
         env={**os.environ, "HOME": str(tmp_path), "PYTHONPATH": f"{ROOT}/src", "_MEM_CODECLI_COMPLETE": "bash_complete",
              "COMP_WORDS": "mem-codecli memory se", "COMP_CWORD": "2"},
     )  # fmt: skip
@@ -108,7 +108,7 @@ def test_the_completion_script_works_in_a_shell(tmp_path: Path) -> None:
 
 def test_cold_help_imports_nothing_heavy() -> None:
     program = (
-        "import sys; from codexmem.cli.frame import run; from codexmem.cli.codecli.root import cli;"
+        "import sys; from codexmem.console.command import run; from codexmem.codecli.cli.root import cli;"
         "run(cli, ['--help']);"
         f"print([name for name in {HEAVY!r} if name in sys.modules], file=sys.stderr)"
     )

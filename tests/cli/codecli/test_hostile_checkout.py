@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests._support.qa_door import ITEM, QaDoor
+from tests._support.qa_endpoint import ITEM, QaEndpoint
 from tests._support.wrapping import Place
 
 # Where git takes a program from; `{evil}` leaves a trace and passes its input on.
@@ -36,9 +36,9 @@ def place(tmp_path: Path) -> Place:
 
 
 @pytest.fixture
-def server(place: Place) -> Iterator[QaDoor]:
+def server(place: Place) -> Iterator[QaEndpoint]:
     answers = {"search": {"items": [ITEM], "count": 1}, "hit": {"accepted": 1, "unknown": [], "deduped": 0}}
-    with QaDoor(answers) as server:
+    with QaEndpoint(answers) as server:
         place.more = {"MEM_CODECLI_MEMORY_BASE_URL": server.base, "CODEXMEM_PROJECT_ID": "shop",
                       "MEM_CODECLI_MEMORY_TIMEOUT_MS": "5000"}  # fmt: skip
         yield server
@@ -85,13 +85,13 @@ def hostile(place: Place, configuration: str) -> Path:
 
 def run(place: Place, *words: str) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(
-        [sys.executable, "-P", "-m", "codexmem.cli.codecli", "run", "--memory-on", *words], env=place.environ,
+        [sys.executable, "-P", "-m", "codexmem.codecli.cli", "run", "--memory-on", *words], env=place.environ,
         cwd=place.home / "work", stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False,
     )  # fmt: skip
 
 
 @pytest.mark.parametrize("configuration", CONFIGURATION.values(), ids=CONFIGURATION)
-def test_no_program_of_a_checkout_runs(configuration: str, place: Place, server: QaDoor) -> None:
+def test_no_program_of_a_checkout_runs(configuration: str, place: Place, server: QaEndpoint) -> None:
     trace = hostile(place, configuration)
     done = run(place, "--", "try that again")
     assert (done.returncode, done.stdout) == (0, b"done\n"), done.stderr
@@ -100,7 +100,7 @@ def test_no_program_of_a_checkout_runs(configuration: str, place: Place, server:
     assert not trace.exists()
 
 
-def test_git_itself_is_not_run(place: Place, server: QaDoor) -> None:
+def test_git_itself_is_not_run(place: Place, server: QaEndpoint) -> None:
     hostile(place, "")
     place.shell(f'echo "$@" >> {place.home}/git-ran', "git")
     for words in (["--", "try that again"], ["--explain", "--", "try that again"], ["--audit", "auto", "--", "again"]):

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests._support.model_server import Reply
-from tests._support.qa_door import ITEM, QaDoor
+from tests._support.qa_endpoint import ITEM, QaEndpoint
 from tests.cli.conftest import Call
 
 CANDIDATE = ITEM | {
@@ -28,8 +28,8 @@ ANSWERS: dict[str, Any] = {
 
 
 @pytest.fixture
-def server(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[QaDoor]:
-    with QaDoor(dict(ANSWERS)) as server:
+def server(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[QaEndpoint]:
+    with QaEndpoint(dict(ANSWERS)) as server:
         monkeypatch.setenv("MEM_CODECLI_MEMORY_BASE_URL", server.base)
         monkeypatch.setenv("CODEXMEM_PROJECT_ID", "商店")
         yield server
@@ -38,7 +38,7 @@ def server(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[QaDoor]:
 @pytest.mark.clause("001 §3.1.2", "limit and min-score are six and 0.2 unless given or configured")
 @pytest.mark.clause("001 §4.1", "the client sends project_id, query, limit 6 and min_score 0.2 unless told otherwise")
 def test_search_sends_the_contracts_fields_and_defaults(
-    server: QaDoor, call: Call, monkeypatch: pytest.MonkeyPatch
+    server: QaEndpoint, call: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert call("memory", "search", "--query", "如何部署").code == 0
     assert server.asked[-1].path == "/v1/qa/search"
@@ -54,7 +54,7 @@ def test_search_sends_the_contracts_fields_and_defaults(
     assert len(server.asked) == count
 
 
-def test_search_shows_each_item_with_its_anchor_and_marks(server: QaDoor, call: Call) -> None:
+def test_search_shows_each_item_with_its_anchor_and_marks(server: QaEndpoint, call: Call) -> None:
     said = call("memory", "search", "--query", "如何部署")
     assert said.out == (
         "1. qa-01  score 0.81, confidence 0.75, validated\n"
@@ -68,12 +68,12 @@ def test_search_shows_each_item_with_its_anchor_and_marks(server: QaDoor, call: 
     assert "未经验证" in call("memory", "search", "--query", "x", "--lang", "zh").out
     server.answers = {"search": {"items": [], "count": 0}}
     said = call("memory", "search", "--query", "x")
-    assert (said.code, said.out, said.err) == (0, "", "nothing fits; a lower --min-score finds more\n")
+    assert (said.code, said.out, said.err) == (0, "", "nothing found; a lower --min-score finds more\n")
 
 
 @pytest.mark.clause("001 §3.1.3", "each --qa-id is a reference, shown unless said otherwise, of one message")
 @pytest.mark.clause("001 §4.3", "the references carry qa_id, shown, used, message_id (a UUID) and context")
-def test_hit_tells_what_was_shown_and_used(server: QaDoor, call: Call) -> None:
+def test_hit_tells_what_was_shown_and_used(server: QaEndpoint, call: Call) -> None:
     said = call("memory", "hit", "--qa-id", "qa-01", "--qa-id", "qa-02", "--qa-id", "qa-01", "--used",
                 "--context", "section:设计", "--json")  # fmt: skip
     body = server.asked[-1].body
@@ -87,7 +87,7 @@ def test_hit_tells_what_was_shown_and_used(server: QaDoor, call: Call) -> None:
         ],
     }
     assert said.json == {"message_id": run, "accepted": 2, "unknown": [], "deduped": 0}
-    assert call("memory", "hit", "--qa-id", "qa-01", "--not-shown", "--message-id", "m-1").out == "told of 2\n"
+    assert call("memory", "hit", "--qa-id", "qa-01", "--not-shown", "--message-id", "m-1").out == "reported 2\n"
     assert server.asked[-1].body["references"] == [
         {"qa_id": "qa-01", "shown": False, "used": False, "message_id": "m-1"}
     ]
@@ -100,9 +100,9 @@ def test_hit_tells_what_was_shown_and_used(server: QaDoor, call: Call) -> None:
 @pytest.mark.clause(
     "001 §4.4", "the client sends question, answer, summary, tags, metadata, source, author, confidence"
 )
-def test_candidate_sends_every_field_and_leaves_out_what_was_not_given(server: QaDoor, call: Call) -> None:
+def test_candidate_sends_every_field_and_leaves_out_what_was_not_given(server: QaEndpoint, call: Call) -> None:
     said = call("memory", "candidate", "--q", "如何部署？", "--a", "1. 打标签。")
-    assert (said.code, said.out) == (0, "qa-09 is kept as a candidate\n")
+    assert (said.code, said.out) == (0, "qa-09 saved as a candidate\n")
     assert said.err == "once it has helped: mem-codecli memory validate --qa-id qa-09 --success\n"
     assert server.asked[-1].body == {
         "project_id": "商店", "question": "如何部署？", "answer": "1. 打标签。", "tags": [], "metadata": {},
@@ -118,11 +118,11 @@ def test_candidate_sends_every_field_and_leaves_out_what_was_not_given(server: Q
 
 
 def test_candidate_takes_secrets_out_by_the_configured_level(
-    server: QaDoor, call: Call, monkeypatch: pytest.MonkeyPatch
+    server: QaEndpoint, call: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     secret = "ghp_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
     said = call("memory", "candidate", "--q", f"what is {secret}", "--a", "a", "--metadata", f"x={secret}")
-    assert "secrets were taken out of it" in said.err
+    assert "secrets were removed from it" in said.err
     assert secret not in str(server.asked[-1].body)
     monkeypatch.setenv("MEM_CODECLI_REDACT_PATTERNS", '["EMP-[0-9]{6}"]')
     call("memory", "candidate", "--q", "who is EMP-123456?", "--a", "a")
@@ -133,7 +133,7 @@ def test_candidate_takes_secrets_out_by_the_configured_level(
 
 
 def test_candidate_reads_from_standard_input_and_tells_of_merging_and_contradiction(
-    server: QaDoor, call: Call, monkeypatch: pytest.MonkeyPatch
+    server: QaEndpoint, call: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO("一行\n两行\n"))
     server.answers = {
@@ -141,11 +141,11 @@ def test_candidate_reads_from_standard_input_and_tells_of_merging_and_contradict
     }
     said = call("memory", "candidate", "--q", "q", "--a", "-")
     assert server.asked[-1].body["answer"] == "一行\n两行\n"
-    assert said.out == "qa-01 says so already; this is one more way to ask for it\n"
+    assert said.out == "qa-01 already says so; added as another way to ask for it\n"
     assert "it contradicts qa-05; both are shown until one is proven wrong" in said.err
 
 
-def test_validate_says_whether_and_how_surely(server: QaDoor, call: Call) -> None:
+def test_validate_says_whether_and_how_surely(server: QaEndpoint, call: Call) -> None:
     said = call("memory", "validate", "--qa-id", "qa-01", "--success", "--strong", "--context", "CI 通过")
     assert said.out == "qa-01 is validated, with confidence 0.81\n"
     body = dict(server.asked[-1].body)
@@ -159,11 +159,11 @@ def test_validate_says_whether_and_how_surely(server: QaDoor, call: Call) -> Non
     assert server.asked[-1].body["success"] is False
     assert server.asked[-1].body["strong_signal"] is False
     said = call("memory", "validate", "--qa-id", "qa-01")
-    assert (said.code, said.err.splitlines()[0]) == (2, "error: say --success or --failure")
+    assert (said.code, said.err.splitlines()[0]) == (2, "error: use --success or --failure")
 
 
 def test_expire_needs_no_project_and_says_if_there_is_more(
-    server: QaDoor, call: Call, monkeypatch: pytest.MonkeyPatch
+    server: QaEndpoint, call: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("CODEXMEM_PROJECT_ID")
     said = call("memory", "expire")
@@ -177,7 +177,7 @@ def test_expire_needs_no_project_and_says_if_there_is_more(
 @pytest.mark.clause(
     "001 §3.2.1", "--project-id wins over CODEXMEM_PROJECT_ID, that over the file; without any it is an error"
 )
-def test_a_project_must_be_named(server: QaDoor, call: Call, work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_project_must_be_named(server: QaEndpoint, call: Call, work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (work / ".mem-codecli.toml").write_text('project_id = "of the file"\n')
     call("memory", "search", "--query", "x", "--project-id", "of the flag")
     call("memory", "search", "--query", "x")
@@ -195,7 +195,7 @@ def test_a_project_must_be_named(server: QaDoor, call: Call, work: Path, monkeyp
 
 @pytest.mark.clause("001 §3.2.2", "--memory-url wins over the configured address")
 @pytest.mark.clause("001 §6.2", "MEMORY_API_KEY goes to the memory as a bearer token and nowhere else")
-def test_address_and_key_are_as_given(call: Call, server: QaDoor, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_address_and_key_are_as_given(call: Call, server: QaEndpoint, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEM_CODECLI_MEMORY_BASE_URL", "http://127.0.0.1:9")
     monkeypatch.setenv("MEMORY_API_KEY", "cm_secret_0123456789")
     said = call("memory", "search", "--query", "x", "--memory-url", server.base)
@@ -208,7 +208,7 @@ def test_address_and_key_are_as_given(call: Call, server: QaDoor, monkeypatch: p
 
 
 def test_without_an_address_the_server_of_this_machine_is_asked(
-    call: Call, server: QaDoor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    call: Call, server: QaEndpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("MEM_CODECLI_MEMORY_BASE_URL")
     data = tmp_path / "data"
@@ -225,13 +225,13 @@ def test_without_an_address_the_server_of_this_machine_is_asked(
 @pytest.mark.parametrize(
     "reply,code,text",
     [
-        (Reply(401, {"error": {"message": "no"}}), 4, "does not know our key"),
+        (Reply(401, {"error": {"message": "no"}}), 4, "rejected the key"),
         (Reply(404, {"error": {"code": "not_found", "message": "qa-77 is not known"}}), 3, "qa-77 is not known"),
         (Reply(503, {"error": {"message": "starting"}}), 6, "starting"),
-        (Reply(200, b"<html>"), 6, "is no memory server"),
+        (Reply(200, b"<html>"), 6, "is not a memory server"),
     ],
 )
-def test_failures_have_their_exit_codes(reply: Reply, code: int, text: str, server: QaDoor, call: Call) -> None:
+def test_failures_have_their_exit_codes(reply: Reply, code: int, text: str, server: QaEndpoint, call: Call) -> None:
     server.answers = dict.fromkeys(ANSWERS, reply)
     said = call("memory", "validate", "--qa-id", "qa-77", "--success")
     assert (said.code, said.out) == (code, "")

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from codexmem.cli import messages
-from codexmem.cli.codecli.root import cli
-from codexmem.clients.codecli.config_table import BY_NAME
+from codexmem.codecli.cli.root import cli
+from codexmem.codecli.config_table import BY_NAME
+from codexmem.console import messages
 from tests.cli.test_messages import commands, placeholders
 
-FOLDER = Path(messages.__file__).parents[1] / "codecli"
+FOLDER = Path(messages.__file__).parents[2] / "codecli" / "cli"
 ENGLISH, CHINESE = (messages.texts(language, FOLDER / "messages") for language in ("en", "zh"))
 SOURCES = {path.name: path.read_text() for path in FOLDER.glob("*.py")}
 # Keys that are put together: of warnings, of what happened in a recording, and of why the gatekeeper refuses.
@@ -58,7 +58,7 @@ def test_every_finding_that_is_not_well_says_why_and_how() -> None:
 
 
 def test_every_notice_has_its_text() -> None:
-    text = (FOLDER.parents[1] / "clients" / "codecli" / "config_files.py").read_text()
+    text = (FOLDER.parent / "config_files.py").read_text()
     reasons = set(re.findall(r'_warn\("([a-z_]+)"', text))
     assert {f"codecli.notice.{reason}" for reason in reasons} == {
         key for key in ENGLISH if key.startswith("codecli.notice.")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from codexmem.clients.codecli.always import Always
+from codexmem.codecli.remembered_permissions import Always
 from tests.cli.conftest import Call
 
 CONFIG = """
@@ -78,7 +78,7 @@ def test_list_shows_the_rules_with_their_origin_and_the_guard(configured: Path, 
     assert (told["mode"], told["max_risk"]) == ("dev", "read")
     said = call("policies", "list")
     assert "path:/etc" in said.out
-    assert "allowed up to the risk read" in said.err
+    assert "allowed up to risk read" in said.err
 
 
 def test_what_is_always_allowed_is_listed_and_can_be_forgotten(

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from tests._support.model_server import SILENCE
-from tests._support.qa_door import QaDoor
+from tests._support.qa_endpoint import QaEndpoint
 from tests._support.server import Server
 from tests._support.wrapping import Place, screen
 from tests.cli.conftest import Call
@@ -36,7 +36,7 @@ def place(tmp_path: Path) -> Place:
 
 
 def run(place: Place, *words: str, given: bytes | None = None) -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run([sys.executable, "-m", "codexmem.cli.codecli", "run", *words], env=place.environ,
+    return subprocess.run([sys.executable, "-m", "codexmem.codecli.cli", "run", *words], env=place.environ,
                           cwd=place.home / "work", input=given, stdin=None if given is not None else subprocess.DEVNULL,
                           capture_output=True, timeout=30, check=False)  # fmt: skip
 
@@ -93,10 +93,10 @@ def test_a_run_learns_and_the_next_one_knows(server: Server, place: Place) -> No
 def test_flags_say_project_and_address(place: Place) -> None:
     place.shell("exit 0")
     place.more["CODEXMEM_PROJECT_ID"] = "from-environment"
-    with QaDoor({"search": {"items": []}}) as door:
-        run(place, "--memory-on", "--memory-url", door.base, "--project-id", "from-flag", "question one")
-        run(place, "--memory-on", "--memory-url", door.base, "question two")
-        assert [asked.body["project_id"] for asked in door.asked] == ["from-flag", "from-environment"]
+    with QaEndpoint({"search": {"items": []}}) as endpoint:
+        run(place, "--memory-on", "--memory-url", endpoint.base, "--project-id", "from-flag", "question one")
+        run(place, "--memory-on", "--memory-url", endpoint.base, "question two")
+        assert [asked.body["project_id"] for asked in endpoint.asked] == ["from-flag", "from-environment"]
 
 
 @pytest.mark.clause("001 §3.2.3", "--memory-on and --memory-off overrule the configuration")
@@ -104,17 +104,17 @@ def test_memory_is_switched_by_flag_over_file(place: Place) -> None:
     place.shell("exit 0")
     folder = place.home / ".config" / "mem-codecli"
     folder.mkdir(parents=True)
-    with QaDoor({"search": {"items": []}}) as door:
-        (folder / "config.toml").write_text(f"[memory]\non = true\nbase_url = '{door.base}'\n")
+    with QaEndpoint({"search": {"items": []}}) as endpoint:
+        (folder / "config.toml").write_text(f"[memory]\non = true\nbase_url = '{endpoint.base}'\n")
         run(place, "a question")
         run(place, "--memory-off", "a question")
         run(place, "--memory-off", "--trace-json", "/dev/null", "a question")
-        assert door.count == 1
-        (folder / "config.toml").write_text(f"[memory]\nbase_url = '{door.base}'\n")
+        assert endpoint.count == 1
+        (folder / "config.toml").write_text(f"[memory]\nbase_url = '{endpoint.base}'\n")
         run(place, "a question")
-        assert door.count == 1
+        assert endpoint.count == 1
         run(place, "--memory-on", "a question")
-        assert door.count == 2
+        assert endpoint.count == 2
 
 
 @pytest.mark.clause("001 §6.3", "--trace-json writes a structured trace")
@@ -178,12 +178,21 @@ def test_no_agent_at_all(place: Place) -> None:
 
 def test_an_interrupted_search_starts_nothing(place: Place) -> None:
     place.shell('touch "$HOME/ran"')
-    with QaDoor({"search": SILENCE}) as door:
-        command = [sys.executable, "-m", "codexmem.cli.codecli", "run", "--memory-on", "--memory-url", door.base, "x y"]
+    with QaEndpoint({"search": SILENCE}) as endpoint:
+        command = [
+            sys.executable,
+            "-m",
+            "codexmem.codecli.cli",
+            "run",
+            "--memory-on",
+            "--memory-url",
+            endpoint.base,
+            "x y",
+        ]
         place.more["MEM_CODECLI_MEMORY_TIMEOUT_MS"] = "20000"
         process = subprocess.Popen(command, env=place.environ, cwd=place.home / "work", stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE)  # fmt: skip
-        while not door.count:
+        while not endpoint.count:
             time.sleep(0.02)
         os.kill(process.pid, signal.SIGINT)
         process.communicate(timeout=10)
@@ -194,7 +203,7 @@ def test_an_interrupted_search_starts_nothing(place: Place) -> None:
 def test_the_line_under_the_output(place: Place) -> None:
     place.shell("echo one; sleep 0.6; echo two")
     place.more["CODEXMEM_PROJECT_ID"] = "shop"
-    command = [sys.executable, "-m", "codexmem.cli.codecli", "run", "--tui", "--", "hello there"]
+    command = [sys.executable, "-m", "codexmem.codecli.cli", "run", "--tui", "--", "hello there"]
     place.command = lambda *_: command  # type: ignore[method-assign]
     with screen(place, "") as shown:
         assert shown.wait() == 0

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from codexmem.clients.codecli.turns import Turn, Turns
+from codexmem.codecli.turns import RecentTurn, RecentTurns
 from tests.cli.conftest import Call
 
 
-def keep(home: Path, work: Path, project: str, *turns: Turn) -> None:
-    kept = Turns(str(home / ".local" / "state" / "mem-codecli"), project, str(work), lambda text: text)
+def keep(home: Path, work: Path, project: str, *turns: RecentTurn) -> None:
+    kept = RecentTurns(str(home / ".local" / "state" / "mem-codecli"), project, str(work), lambda text: text)
     for turn in turns:
         kept.add(turn)
 
 
-OLD = Turn(1_700_000_000_000, "aaaa1111-0000-4000-8000-000000000000", "如何部署商店？", "打标签。")
-NEW = Turn(1_700_000_060_000, "bbbb2222-0000-4000-8000-000000000000", "\x1b[2Jand then?", "Push it.")
+OLD = RecentTurn(1_700_000_000_000, "aaaa1111-0000-4000-8000-000000000000", "如何部署商店？", "打标签。")
+NEW = RecentTurn(1_700_000_060_000, "bbbb2222-0000-4000-8000-000000000000", "\x1b[2Jand then?", "Push it.")
 
 
 def test_the_turns_of_a_project_in_a_folder_are_listed_and_shown(call: Call, home: Path, work: Path) -> None:
@@ -38,7 +38,7 @@ def test_the_turns_of_a_project_in_a_folder_are_listed_and_shown(call: Call, hom
 def test_what_is_not_kept_is_told(call: Call, home: Path, work: Path) -> None:
     said = call("sessions", "ls")
     assert (said.code, said.out) == (0, "")
-    assert "nothing is kept of work in this folder" in said.err
+    assert "no turns of work in this folder" in said.err
     said = call("sessions", "show", "cccc")
     assert said.code == 3
     assert "sessions ls" in said.err

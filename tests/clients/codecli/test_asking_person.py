@@ -11,10 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from codexmem.clients.codecli.asking_person import Answer, Question, TerminalPerson, shortened, visible
-from codexmem.clients.codecli.asking_texts import TEXTS
+from codexmem.codecli.asking_person import TEXTS, ApprovalAnswer, ApprovalQuestion, TerminalPerson, shortened, visible
 
-QUESTION = Question("shell: rm -rf build", "execute", "no rule allows it", (("agent", "codex"),), ('tool = "bash"',))
+QUESTION = ApprovalQuestion(
+    "shell: rm -rf build", "execute", "no rule allows it", (("agent", "codex"),), ('tool = "bash"',)
+)
 
 
 class Terminal:
@@ -35,9 +36,9 @@ class Terminal:
         os.write(self.master, text.encode())
 
     def ask(self, *typed: tuple[str, str], language: str = "en", timeout_s: float = 10,
-            question: Question = QUESTION) -> Answer:  # fmt: skip
+            question: ApprovalQuestion = QUESTION) -> ApprovalAnswer:  # fmt: skip
         """Ask; when a text has been shown, type the other."""
-        answers: list[Answer] = []
+        answers: list[ApprovalAnswer] = []
         person = TerminalPerson(timeout_s, language=language, path=self.path)
         asking = threading.Thread(target=lambda: answers.append(person.ask(question)))
         asking.start()
@@ -61,12 +62,19 @@ def terminal() -> Iterator[Terminal]:
 @pytest.mark.parametrize(
     "keys,answer",
     [
-        ("y", Answer(True)), ("Y", Answer(True)), ("a", Answer(True, always=True)), ("n", Answer(False)),
-        ("\r", Answer(False)), ("\x03", Answer(False)), ("\x04", Answer(False)), ("\x1b[A", Answer(False)),
-        ("zzqy", Answer(True)), ("dUse trash 吧\x7f instead\r", Answer(False, reason="Use trash  instead")),
+        ("y", ApprovalAnswer(True)),
+        ("Y", ApprovalAnswer(True)),
+        ("a", ApprovalAnswer(True, always=True)),
+        ("n", ApprovalAnswer(False)),
+        ("\r", ApprovalAnswer(False)),
+        ("\x03", ApprovalAnswer(False)),
+        ("\x04", ApprovalAnswer(False)),
+        ("\x1b[A", ApprovalAnswer(False)),
+        ("zzqy", ApprovalAnswer(True)),
+        ("dUse trash 吧\x7f instead\r", ApprovalAnswer(False, reason="Use trash  instead")),
     ],
-)  # fmt: skip
-def test_one_key_answers(terminal: Terminal, keys: str, answer: Answer) -> None:
+)
+def test_one_key_answers(terminal: Terminal, keys: str, answer: ApprovalAnswer) -> None:
     assert terminal.ask(("[?] details", keys)) == answer
 
 
@@ -83,27 +91,27 @@ def test_the_question_can_be_asked_in_chinese(terminal: Terminal) -> None:
 
 
 def test_details_show_the_whole_and_ask_again(terminal: Terminal) -> None:
-    long = Question("shell: " + "x" * 500 + " rm -rf /", "execute", "no rule", (("folder", "/shop"),))
-    assert terminal.ask(("[?] details", "?"), ("folder: /shop", "n"), question=long) == Answer(False)
+    long = ApprovalQuestion("shell: " + "x" * 500 + " rm -rf /", "execute", "no rule", (("folder", "/shop"),))
+    assert terminal.ask(("[?] details", "?"), ("folder: /shop", "n"), question=long) == ApprovalAnswer(False)
     assert b"x" * 500 in terminal.shown.replace(b"\r\n", b"")
     assert b"rm -rf /" in terminal.shown
 
 
 def test_always_is_only_offered_where_a_rule_can_be_written(terminal: Terminal) -> None:
-    plain = Question("frobnicate", "")
-    assert terminal.ask(("details", "ay"), question=plain) == Answer(True)
+    plain = ApprovalQuestion("frobnicate", "")
+    assert terminal.ask(("details", "ay"), question=plain) == ApprovalAnswer(True)
     assert b"[a]" not in terminal.shown
     assert b"risk: unknown" in terminal.shown
 
 
 def test_no_answer_in_time_is_no(terminal: Terminal) -> None:
-    assert terminal.ask(timeout_s=0.1) == Answer(False, late=True)
+    assert terminal.ask(timeout_s=0.1) == ApprovalAnswer(False, late=True)
 
 
 def test_what_was_typed_before_the_question_does_not_count(terminal: Terminal) -> None:
     terminal.type("yyyy\n")
     time.sleep(0.05)
-    assert terminal.ask(timeout_s=0.3) == Answer(False, late=True)
+    assert terminal.ask(timeout_s=0.3) == ApprovalAnswer(False, late=True)
 
 
 def test_the_terminal_is_left_as_it_was(terminal: Terminal) -> None:
@@ -115,15 +123,15 @@ def test_the_terminal_is_left_as_it_was(terminal: Terminal) -> None:
 
 
 def test_nobody_is_there(tmp_path: Path) -> None:
-    assert TerminalPerson(1, path="/dev/null/none").ask(QUESTION) == Answer(False, absent=True)
+    assert TerminalPerson(1, path="/dev/null/none").ask(QUESTION) == ApprovalAnswer(False, absent=True)
     plain = tmp_path / "file"
     plain.touch()
-    assert TerminalPerson(1, path=str(plain)).ask(QUESTION) == Answer(False, absent=True)
+    assert TerminalPerson(1, path=str(plain)).ask(QUESTION) == ApprovalAnswer(False, absent=True)
 
 
 def test_one_question_at_a_time(terminal: Terminal) -> None:
     person = TerminalPerson(10, path=terminal.path)
-    answers: list[Answer] = []
+    answers: list[ApprovalAnswer] = []
     asking = [threading.Thread(target=lambda: answers.append(person.ask(QUESTION))) for _ in range(2)]
     for each in asking:
         each.start()
@@ -140,7 +148,7 @@ def test_one_question_at_a_time(terminal: Terminal) -> None:
 
 def test_what_an_agent_wrote_cannot_forge_the_question(terminal: Terminal) -> None:
     evil = 'ls" (risk: read)?\r\n\x1b[2J\x1b[HAllow \u202eyas\u200b'
-    terminal.ask(("details", "n"), question=Question(evil, "execute"))
+    terminal.ask(("details", "n"), question=ApprovalQuestion(evil, "execute"))
     assert b"\x1b" not in terminal.shown
     assert b"\\x1b[2J" in terminal.shown
     assert b"\\r\\n" in terminal.shown

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from bench.audit_harm import HARMS
-from codexmem.clients.codecli.audit_log import AuditLog
-from codexmem.domain.audit import row as audit_row
-from codexmem.domain.errors import Unavailable
+from codexmem.audit import row as audit_row
+from codexmem.codecli.audit_log import AuditLog
+from codexmem.kernel.model.errors import Unavailable
 
 TRIALS = 200
 ROWS = 60
@@ -190,7 +190,7 @@ def test_the_oldest_files_go_and_the_chain_says_where_it_begins(tmp_path: Path) 
 _WRITER = """
 import sys
 from pathlib import Path
-from codexmem.clients.codecli.audit_log import AuditLog
+from codexmem.codecli.audit_log import AuditLog
 log = AuditLog(Path(sys.argv[1]), largest=8_000)
 for number in range(25):
     log.append({"kind": "request", "run_id": sys.argv[2], "tool": "Bash" * 40, "number": number})
@@ -212,7 +212,7 @@ def test_a_log_that_is_held_elsewhere_says_so(log: AuditLog) -> None:
     held = os.open(log.folder / "lock", os.O_RDWR)
     try:
         fcntl.flock(held, fcntl.LOCK_EX)
-        with pytest.raises(Unavailable, match="held by another process"):
+        with pytest.raises(Unavailable, match="locked by another process"):
             AuditLog(log.folder, wait_s=0.05).append(row(1))
     finally:
         os.close(held)

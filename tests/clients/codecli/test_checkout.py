@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from codexmem.clients.codecli import git_index
-from codexmem.clients.codecli.checkout import Checkout, look
+from codexmem.codecli import git_index
+from codexmem.codecli.checkout import Checkout, look
 
 LONG_AGO = 1_500_000_000
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from codexmem.clients.codecli import config_files, config_sample, trust
-from codexmem.clients.codecli.config_files import PROJECT_FILE, Loaded, load
-from codexmem.clients.codecli.config_table import BY_NAME, KEYS, Reach, value_of
-from codexmem.clients.codecli.configuration import Config
-from codexmem.domain.errors import InvalidArgument
+from codexmem.codecli import config_files, config_sample, trust
+from codexmem.codecli.config_files import PROJECT_FILE, Loaded, load
+from codexmem.codecli.config_table import BY_NAME, KEYS, CheckoutAccess, value_of
+from codexmem.codecli.configuration import Config
+from codexmem.kernel.model.errors import InvalidArgument
 
 
 class Machine:
@@ -76,7 +76,7 @@ def test_the_table_names_every_field_and_no_other() -> None:
 def test_the_example_of_a_key_and_its_default_are_valid(key: object) -> None:
     import tomllib
 
-    from codexmem.clients.codecli.config_table import Key
+    from codexmem.codecli.config_table import Key
 
     assert isinstance(key, Key)
     (given,) = tomllib.loads(key.example).values()
@@ -159,7 +159,7 @@ def test_unknown_keys_are_warned_about_with_what_may_have_been_meant(machine: Ma
         ("[codecli]\ncommand = []\n", "codecli.command must be a program and its arguments", 'command = ["codex"]'),
         ("[policy]\ndenylist = [1]\n", "policy.denylist must be a list of rules", "denylist ="),
         ("memory = 3\n", "memory must be a section, not '3'", "[memory]"),
-        ("[memory\n", "cannot be read: ", "mend the file"),
+        ("[memory\n", "cannot be read: ", "fix the file"),
     ],
 )
 def test_a_wrong_value_names_file_key_expectation_and_example(
@@ -248,7 +248,7 @@ def test_a_hostile_checkout_can_only_label_and_hold_back(machine: Machine) -> No
     for name in (*NEEDS_TRUST, "memory.api_key"):
         assert "project file" not in loaded.origins[name]
     (about_key, about_trust) = loaded.warnings
-    assert about_key == f"project file {path}: memory.api_key is ignored: a key does not belong into a project"
+    assert about_key == f"project file {path}: memory.api_key is ignored: keys do not belong in a project file"
     assert about_trust.startswith(f"{path} is not trusted; ignored: codecli.command, ")
     assert about_trust.endswith("If you trust it: mem-codecli config trust")
 
@@ -288,7 +288,7 @@ STRICTER = {
 
 
 def test_every_key_that_may_be_stricter_is_tried() -> None:
-    assert STRICTER.keys() == {key.name for key in KEYS if key.reach is Reach.STRICTER}
+    assert STRICTER.keys() == {key.name for key in KEYS if key.reach is CheckoutAccess.STRICTER}
 
 
 @pytest.mark.parametrize("name", STRICTER)

@@ -8,16 +8,15 @@ from typing import Any
 
 import pytest
 
-from codexmem.clients.codecli import gate as gates
-from codexmem.clients.codecli.always import Always
-from codexmem.clients.codecli.asking_person import Answer, Question
-from codexmem.clients.codecli.audit_log import AuditLog
-from codexmem.clients.codecli.configuration import Audit, Config
-from codexmem.clients.codecli.configuration import Policy as PolicyConfig
-from codexmem.clients.codecli.gate import Gate, gate_of
-from codexmem.domain.policy.deciding import Policy
-from codexmem.domain.policy.paths import Around
-from codexmem.domain.tool_access import Cause, Risk, ToolRequest, Verdict
+from codexmem.codecli import gate as gates
+from codexmem.codecli.asking_person import ApprovalAnswer, ApprovalQuestion
+from codexmem.codecli.audit_log import AuditLog
+from codexmem.codecli.configuration import AuditConfig, Config, PolicyConfig
+from codexmem.codecli.gate import Gate, gate_of
+from codexmem.codecli.policy.deciding import Policy
+from codexmem.codecli.policy.paths import Around
+from codexmem.codecli.remembered_permissions import Always
+from codexmem.kernel.model.tool_access import Cause, Risk, ToolRequest, Verdict
 
 ALLOW, DENY = Verdict.ALLOW, Verdict.DENY
 
@@ -25,11 +24,11 @@ ALLOW, DENY = Verdict.ALLOW, Verdict.DENY
 class Somebody:
     """Answers as told, and remembers what was asked."""
 
-    def __init__(self, *answers: Answer) -> None:
+    def __init__(self, *answers: ApprovalAnswer) -> None:
         self.answers = list(answers)
-        self.asked: list[Question] = []
+        self.asked: list[ApprovalQuestion] = []
 
-    def ask(self, question: Question) -> Answer:
+    def ask(self, question: ApprovalQuestion) -> ApprovalAnswer:
         self.asked.append(question)
         return self.answers.pop(0)
 
@@ -54,7 +53,12 @@ def policy(allow: Any = (), deny: Any = (), ask: Any = (), max_risk: str = "read
 
 @pytest.mark.clause("001 §3.2.7", "--audit prompt: policy decides, and a person where it says ask")
 def test_prompt_asks_a_person_where_the_policy_says_ask(log: AuditLog) -> None:
-    person = Somebody(Answer(True), Answer(False), Answer(False, reason="改用 trash"), Answer(False, late=True))
+    person = Somebody(
+        ApprovalAnswer(True),
+        ApprovalAnswer(False),
+        ApprovalAnswer(False, reason="改用 trash"),
+        ApprovalAnswer(False, late=True),
+    )
     gate = Gate(policy(deny=["Write"]), "prompt", person, log)
     request = ToolRequest("Bash", command="rm -rf build", cwd="/shop")
     decisions = [gate.decide(request) for _ in range(4)]
@@ -86,7 +90,7 @@ def test_off_holds_nothing_back(log: AuditLog) -> None:
     assert Gate(policy(deny=["*"]), "off").decide(ToolRequest("Bash")).verdict is ALLOW
 
 
-@pytest.mark.parametrize("person", [None, Somebody(Answer(False, absent=True))])
+@pytest.mark.parametrize("person", [None, Somebody(ApprovalAnswer(False, absent=True))])
 def test_without_a_terminal_ask_is_deny(person: Somebody | None) -> None:
     decision = Gate(policy(), "prompt", person).decide(ToolRequest("Bash", command="ls"))
     assert (decision.verdict, decision.by, decision.cause) == (DENY, "no-terminal", Cause.NO_TERMINAL)
@@ -136,7 +140,7 @@ def test_what_cannot_be_recorded_is_denied_unless_it_only_reads(tmp_path: Path) 
 
 def test_whatever_breaks_nothing_passes_and_nothing_is_raised(log: AuditLog, monkeypatch: pytest.MonkeyPatch) -> None:
     class Rude:
-        def ask(self, question: Question) -> Answer:
+        def ask(self, question: ApprovalQuestion) -> ApprovalAnswer:
             raise RuntimeError("gone")
 
     decision = Gate(policy(), "prompt", Rude(), log).decide(ToolRequest("Bash"))
@@ -149,7 +153,7 @@ def test_whatever_breaks_nothing_passes_and_nothing_is_raised(log: AuditLog, mon
 def test_always_is_kept_for_the_project_and_for_no_other(home: Path, log: AuditLog) -> None:
     work = home / "work"
     always = Always(work, home / "state")
-    person = Somebody(Answer(True, always=True), Answer(False))
+    person = Somebody(ApprovalAnswer(True, always=True), ApprovalAnswer(False))
     gate = Gate(policy(), "prompt", person, log, always=always)
     request = ToolRequest("Bash", command="npm test; echo $?", cwd=str(work))
     assert gate.decide(request).verdict is ALLOW
@@ -178,7 +182,7 @@ def test_always_is_kept_for_the_project_and_for_no_other(home: Path, log: AuditL
 )  # fmt: skip
 def test_always_is_as_narrow_as_what_was_seen(home: Path, request_: ToolRequest, rules: list[dict[str, str]]) -> None:
     root = str(home / "work")
-    person = Somebody(Answer(True))
+    person = Somebody(ApprovalAnswer(True))
     gate = Gate(policy(max_risk="none"), "prompt", person, always=Always(home / "work", home / "state"))
     request = ToolRequest(
         request_.tool, request_.server, command=request_.command, paths=request_.paths, urls=request_.urls, cwd=root,
@@ -190,7 +194,7 @@ def test_always_is_as_narrow_as_what_was_seen(home: Path, request_: ToolRequest,
 
 
 def test_always_is_not_offered_where_it_would_not_help(home: Path) -> None:
-    person = Somebody(Answer(True))
+    person = Somebody(ApprovalAnswer(True))
     gate = Gate(policy(ask=["Bash"]), "prompt", person, always=Always(home / "work", home / "state"))
     gate.decide(ToolRequest("Bash", command="ls"))
     assert list(person.asked[0].always) == []
@@ -208,7 +212,7 @@ def test_another_checkout_cannot_take_over_what_was_allowed(home: Path) -> None:
 
 
 def test_the_configured_gate_guards_its_own_files(home: Path) -> None:
-    config = Config(project_id="p", audit=Audit("auto"), policy=PolicyConfig(allowlist=("*",)))
+    config = Config(project_id="p", audit=AuditConfig("auto"), policy=PolicyConfig(allowlist=("*",)))
     gate = gate_of(config, cwd=str(home / "work"), run_id="r")
     state, user = home / "state" / "mem-codecli", home / "config" / "mem-codecli"
     for path in (state / "audit" / "key", state / "always" / "x.json"):
@@ -224,7 +228,7 @@ def test_the_configured_gate_guards_its_own_files(home: Path) -> None:
 
 def test_rules_that_cannot_be_read_let_nothing_through(home: Path) -> None:
     told: list[str] = []
-    config = Config(audit=Audit("auto"), policy=PolicyConfig(allowlist=("risk:huge",), max_risk="execute"))
+    config = Config(audit=AuditConfig("auto"), policy=PolicyConfig(allowlist=("risk:huge",), max_risk="execute"))
     gate = gate_of(config, cwd=str(home / "work"), run_id="r", note=told.append)
     assert gate.decide(ToolRequest("Read")).verdict is DENY
     assert "risk class" in told[0]

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codexmem.clients.codecli.checkout import Checkout
-from codexmem.clients.codecli.query import build, entities
-from codexmem.domain import privacy
+from codexmem.codecli.checkout import Checkout
+from codexmem.codecli.query import build, entities
+from codexmem.kernel.model import privacy
 
 TRACE = """Traceback (most recent call last):
   File "/srv/shop/src/billing/invoice.py", line 88, in total_of

@@ -6,40 +6,40 @@ from pathlib import Path
 
 import pytest
 
-from codexmem.clients.codecli.agents.choosing import choose
-from codexmem.clients.codecli.agents.protocol import (
-    Asked,
+from codexmem.codecli.agents.choosing import choose
+from codexmem.codecli.agents.protocol import (
+    AgentMessage,
     Happening,
-    Said,
     ToolDecided,
     ToolEnded,
     ToolStarted,
     TurnEnded,
+    UserPrompt,
 )
-from codexmem.clients.codecli.configuration import Command, Config
-from codexmem.clients.codecli.recording import STREAMS, Piece, read
-from codexmem.clients.codecli.replaying import Replay
-from codexmem.domain.tool_access import Decision, ToolRequest, Verdict
+from codexmem.codecli.configuration import CommandConfig, Config
+from codexmem.codecli.recording import STREAMS, RecordedBytes, read
+from codexmem.codecli.replaying import Replay
+from codexmem.kernel.model.tool_access import ToolDecision, ToolRequest, Verdict
 from tests.agents.recordings import ANSWER, COPYING, COUNTING, FOLDER, PROMPT, SCENES
 
 # What each protocol tells, in order; only where we speak it is the question about the tool part of it.
 TOLD = {
-    "codex-exec": ("ToolStarted", "ToolEnded", "Said", "TurnEnded"),
-    "codex-app-server": ("Asked", "ToolDecided", "ToolStarted", "ToolEnded", "Said", "TurnEnded"),
-    "qwen-acp": ("Asked", "ToolDecided", "ToolStarted", "ToolEnded", "Said", "TurnEnded"),
-    "qwen-stream-json": ("ToolStarted", "ToolEnded", "Said", "TurnEnded"),
+    "codex-exec": ("ToolStarted", "ToolEnded", "AgentMessage", "TurnEnded"),
+    "codex-app-server": ("UserPrompt", "ToolDecided", "ToolStarted", "ToolEnded", "AgentMessage", "TurnEnded"),
+    "qwen-acp": ("UserPrompt", "ToolDecided", "ToolStarted", "ToolEnded", "AgentMessage", "TurnEnded"),
+    "qwen-stream-json": ("ToolStarted", "ToolEnded", "AgentMessage", "TurnEnded"),
 }
 
 
 def replayed(path: Path, adapter: str) -> tuple[Replay, list[Happening], list[ToolRequest], bytes]:
     asked: list[ToolRequest] = []
 
-    def decide(request: ToolRequest) -> Decision:
+    def decide(request: ToolRequest) -> ToolDecision:
         asked.append(request)
-        return Decision(Verdict.ALLOW, "as it was")
+        return ToolDecision(Verdict.ALLOW, "as it was")
 
     recording = read(path)
-    replay = Replay(recording, choose(Config(codecli=Command(adapter=adapter)), recording.launch), decide)
+    replay = Replay(recording, choose(Config(codecli=CommandConfig(adapter=adapter)), recording.launch), decide)
     moments = list(replay.seen())
     happenings = [happening for moment in moments for happening in moment.happenings]
     return replay, happenings, asked, b"".join(moment.shown for moment in moments if moment.stream == "stdout")
@@ -59,7 +59,7 @@ def test_a_real_run_tells_the_same_again(name: str) -> None:
     (started,) = (each.request for each in happenings if isinstance(each, ToolStarted))
     (ended,) = (each for each in happenings if isinstance(each, ToolEnded))
     assert (ended.ok, ended.call_id) == (True, started.call_id)
-    assert "".join(each.text for each in happenings if isinstance(each, Said)).strip() == ANSWER
+    assert "".join(each.text for each in happenings if isinstance(each, AgentMessage)).strip() == ANSWER
     assert [each.ok for each in happenings if isinstance(each, TurnEnded)] == [True]
     decided = [each.request for each in happenings if isinstance(each, ToolDecided)]
     assert asked == decided
@@ -69,7 +69,7 @@ def test_a_real_run_tells_the_same_again(name: str) -> None:
     assert (turn.asked, turn.said.text().strip(), turn.ok) == (PROMPT, ANSWER, True)
     assert ANSWER.encode() in shown
     if scene.adapter in {"codex-app-server", "acp"}:
-        assert [each.text for each in happenings if isinstance(each, Asked)] == [PROMPT]
+        assert [each.text for each in happenings if isinstance(each, UserPrompt)] == [PROMPT]
         assert shown.strip() == ANSWER.encode()  # a person sees the answer, not the protocol
 
 
@@ -77,12 +77,12 @@ def test_a_real_run_tells_the_same_again(name: str) -> None:
 @pytest.mark.parametrize("size", [1, 3, 1000])
 def test_a_real_run_tells_the_same_however_it_is_cut(name: str, size: int, tmp_path: Path) -> None:
     """Pieces end anywhere: the recording is cut anew, down to single bytes within characters."""
-    from codexmem.clients.codecli.recording import Recorder
+    from codexmem.codecli.recording import Recorder
 
     recording = read(FOLDER / f"{name}.jsonl")
     again = Recorder(tmp_path / "cut.jsonl", recording.launch, adapter=recording.adapter)
     for entry in recording.play():
-        if isinstance(entry, Piece):
+        if isinstance(entry, RecordedBytes):
             for at in range(0, len(entry.piece), size):
                 again.wrote(entry.stream, entry.piece[at : at + size])
         else:
@@ -101,4 +101,4 @@ def test_a_recording_says_nothing_about_who_made_it(name: str) -> None:
     assert str(Path(__file__).parents[3]) not in text
     recording = read(path)
     assert set(recording.environ) <= {"LANG", "TZ", "TERM"}
-    assert {entry.stream for entry in recording.play() if isinstance(entry, Piece)} <= set(STREAMS)
+    assert {entry.stream for entry in recording.play() if isinstance(entry, RecordedBytes)} <= set(STREAMS)

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from codexmem.clients.codecli.agents.protocol import Launch
-from codexmem.clients.codecli.recording import Ended, Piece, Recorder, Recording, read
-from codexmem.domain.errors import InvalidArgument, NotFound
+from codexmem.codecli.agents.protocol import Launch
+from codexmem.codecli.recording import Ended, RecordedBytes, Recorder, Recording, read
+from codexmem.kernel.model.errors import InvalidArgument, NotFound
 
 LAUNCH = Launch(("codex", "exec", "列出文件"), {"TERM": "xterm", "HOME": "/home/somebody"}, "/srv/商店")
 
 
-def played(path: Path) -> tuple[Recording, list[Piece | Ended]]:
+def played(path: Path) -> tuple[Recording, list[RecordedBytes | Ended]]:
     recording = read(path)
     return recording, list(recording.play())
 
@@ -33,7 +33,7 @@ def test_every_byte_comes_back_in_order(tmp_path: Path) -> None:
         recorder.wrote(stream, piece)
     recorder.ended(3)
     recording, found = played(path)
-    assert [(each.stream, each.piece) for each in found if isinstance(each, Piece)] == pieces
+    assert [(each.stream, each.piece) for each in found if isinstance(each, RecordedBytes)] == pieces
     assert isinstance(found[-1], Ended)
     assert found[-1].code == 3
     times = [each.at for each in found]
@@ -77,7 +77,7 @@ def test_many_threads_write_whole_lines(tmp_path: Path) -> None:
     recorder.ended(0)
     _, found = played(path)
     for stream in ("stdin", "stdout", "stderr"):
-        said = b"".join(each.piece for each in found if isinstance(each, Piece) and each.stream == stream)
+        said = b"".join(each.piece for each in found if isinstance(each, RecordedBytes) and each.stream == stream)
         assert said == b"".join(b"%d\n" % number for number in range(300))
 
 
@@ -147,15 +147,15 @@ def test_a_run_that_was_killed_leaves_a_recording_that_can_be_played(tmp_path: P
     whole = path.read_bytes()
     path.write_bytes(whole[: whole.index(b"second") + 3])
     _, found = played(path)
-    assert [type(each) for each in found] == [Piece, Ended]
+    assert [type(each) for each in found] == [RecordedBytes, Ended]
     assert found[-1] == Ended(found[0].at, None)
 
 
 @pytest.mark.parametrize(
     "content,problem",
     [
-        (b"", "no recording that can be played"),
-        (b"plain text\n", "no recording that can be played"),
+        (b"", "not a recording that can be replayed"),
+        (b"plain text\n", "not a recording that can be replayed"),
         (b'{"a": 1}\n', "its first line is not that of a recording"),
         (b'{"format": "mem-codecli-recording", "version": 2}\n', "version 2, and this program reads 1"),
         (b'{"format": "mem-codecli-recording", "version": 1}\n', "its first line: 'argv'"),

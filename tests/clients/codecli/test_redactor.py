@@ -7,9 +7,9 @@ import time
 
 import pytest
 
-from codexmem.clients.codecli.patterns import MOST, Patterns
-from codexmem.clients.codecli.redactor import Redactor
-from codexmem.domain.errors import InvalidArgument, Unavailable
+from codexmem.codecli.patterns import MOST, Patterns
+from codexmem.codecli.redactor import Redactor
+from codexmem.kernel.model.errors import InvalidArgument, Unavailable
 
 
 def test_level_patterns_and_known_values_are_masked_together() -> None:
@@ -57,7 +57,7 @@ def test_what_is_masked_already_stays() -> None:
     ],
 )
 def test_a_pattern_that_cannot_be_used_is_refused(written: str, said: str) -> None:
-    with pytest.raises(InvalidArgument, match="no usable RE2 pattern") as refused:
+    with pytest.raises(InvalidArgument, match="not a usable RE2 pattern") as refused:
         Patterns(["fine", written])
     assert said in str(refused.value)
     assert refused.value.details["reason"] == "bad_pattern"
@@ -77,11 +77,12 @@ def test_without_the_library_patterns_say_what_to_install(monkeypatch: pytest.Mo
     assert Redactor("basic").text("dana@acme.io") == "[REDACTED:email]"
 
 
+@pytest.mark.process
 def test_the_library_is_loaded_only_for_patterns() -> None:
     import subprocess
 
     code = (
-        "import sys; from codexmem.clients.codecli.redactor import Redactor\n"
+        "import sys; from codexmem.codecli.redactor import Redactor\n"
         "Redactor('strict').text('x'); assert 're2' not in sys.modules\n"
         "Redactor('basic', ['a']); assert 're2' in sys.modules"
     )

@@ -7,17 +7,23 @@ import time
 
 import pytest
 
-from codexmem.clients.codecli.memory_client import Item
-from codexmem.clients.codecli.references import anchors, used
+from codexmem.codecli.memory_client import RecalledItem
+from codexmem.codecli.references import anchors, used
 
-POOL = Item("qa-pool", "How large is the connection pool?", "Set pool_size to 20 and max_overflow to 5 in "
+POOL = RecalledItem("qa-pool", "How large is the connection pool?", "Set pool_size to 20 and max_overflow to 5 in "
             "config/db.yaml, then restart the billing worker.", anchor="[QA_REF qa-pool]")  # fmt: skip
-PORT = Item("qa-port", "Which port does the gateway use?", "The gateway listens on 8123; health is at /api/readiness.")
-DEPLOY = Item(
+PORT = RecalledItem(
+    "qa-port", "Which port does the gateway use?", "The gateway listens on 8123; health is at /api/readiness."
+)
+DEPLOY = RecalledItem(
     "qa-deploy", "如何部署商店服务？", "先打标签再推送镜像，然后在控制台确认灰度比例为百分之十，最后观察告警。"
 )
-CACHE = Item("qa-cache", "Why are prices stale?", "The price cache is keyed by tenant; call PriceCache.invalidate() "
-             "after import_prices finishes, or set PRICE_TTL=60.")  # fmt: skip
+CACHE = RecalledItem(
+    "qa-cache",
+    "Why are prices stale?",
+    "The price cache is keyed by tenant; call PriceCache.invalidate() "
+    "after import_prices finishes, or set PRICE_TTL=60.",
+)
 ALL = [POOL, PORT, DEPLOY, CACHE]
 
 

@@ -7,25 +7,25 @@ from pathlib import Path
 
 import pytest
 
-from codexmem.clients.codecli.agents.choosing import choose
-from codexmem.clients.codecli.agents.protocol import (
-    Asked,
+from codexmem.codecli.agents.choosing import choose
+from codexmem.codecli.agents.protocol import (
+    AgentMessage,
     Happening,
     Injection,
     Launch,
-    Moves,
-    Prepared,
-    Said,
+    LineEffects,
+    PreparedAgent,
     ToolDecided,
     ToolStarted,
+    UserPrompt,
     Wiring,
 )
-from codexmem.clients.codecli.configuration import Command, Config
-from codexmem.clients.codecli.recording import Recorder, read
-from codexmem.clients.codecli.replaying import Replay
-from codexmem.domain.tool_access import Decision, ToolRequest, Verdict
+from codexmem.codecli.configuration import CommandConfig, Config
+from codexmem.codecli.recording import Recorder, read
+from codexmem.codecli.replaying import Replay
+from codexmem.kernel.model.tool_access import ToolDecision, ToolRequest, Verdict
 
-DENIED = Decision(Verdict.DENY, "不行", rule="test")
+DENIED = ToolDecision(Verdict.DENY, "不行", rule="test")
 
 
 def recorded(path: Path, argv: tuple[str, ...], pieces: list[tuple[str, bytes]], code: int | None = 0) -> Path:
@@ -41,7 +41,7 @@ def recorded(path: Path, argv: tuple[str, ...], pieces: list[tuple[str, bytes]],
 
 def replayed(path: Path, adapter: str = "auto", stream_format: str = "auto") -> tuple[Replay, list[Happening], bytes]:
     recording = read(path)
-    config = Config(codecli=Command(adapter=adapter, stream_format=stream_format))
+    config = Config(codecli=CommandConfig(adapter=adapter, stream_format=stream_format))
     replay = Replay(recording, choose(config, recording.launch), lambda _: DENIED)
     happenings: list[Happening] = []
     shown = b""
@@ -63,7 +63,7 @@ def test_plain_text_is_shown_as_it_was_and_read_for_markers(tmp_path: Path) -> N
     assert (replay.code, replay.seconds > 0) == (0, True)
     requests = [each.request for each in happenings if isinstance(each, ToolDecided | ToolStarted)]
     assert [(request.tool, request.command, request.from_text) for request in requests] == [("Bash", "ls", True)]
-    assert "".join(each.text for each in happenings if isinstance(each, Said)) == "Looking…\n完成。"
+    assert "".join(each.text for each in happenings if isinstance(each, AgentMessage)) == "Looking…\n完成。"
 
 
 @pytest.mark.parametrize("size", [1, 5, 4096])
@@ -82,7 +82,7 @@ def test_events_of_codex_tell_the_same_however_they_were_cut(size: int, tmp_path
     path = recorded(tmp_path / "r.jsonl", ("codex", "exec", "--json", "列出文件"), pieces)
     replay, happenings, shown = replayed(path)
     assert shown == said
-    assert [type(each).__name__ for each in happenings] == ["ToolStarted", "ToolEnded", "Said", "TurnEnded"]
+    assert [type(each).__name__ for each in happenings] == ["ToolStarted", "ToolEnded", "AgentMessage", "TurnEnded"]
     (turn,) = replay.observed.turns
     assert (turn.asked, turn.said.text().strip(), turn.ok) == ("列出文件", "有三个文件。", True)
 
@@ -91,7 +91,7 @@ def test_a_recording_that_was_cut_off_still_tells_what_it_has(tmp_path: Path) ->
     path = recorded(tmp_path / "r.jsonl", ("someagent",), [("stdout", b"half a line")], code=None)
     replay, happenings, _ = replayed(path)
     assert replay.code is None
-    assert [each.text for each in happenings if isinstance(each, Said)] == ["half a line"]
+    assert [each.text for each in happenings if isinstance(each, AgentMessage)] == ["half a line"]
 
 
 class Caller:
@@ -100,18 +100,18 @@ class Caller:
     def __init__(self, wiring: Wiring) -> None:
         self._wiring = wiring
 
-    def open(self, prompt: str | None) -> Moves:
+    def open(self, prompt: str | None) -> LineEffects:
         self._wiring.recall(prompt or "")
-        return Moves(to_agent=(b"hello\n",), happenings=(Asked(prompt or ""),))
+        return LineEffects(to_agent=(b"hello\n",), happenings=(UserPrompt(prompt or ""),))
 
-    def from_person(self, line: bytes) -> Moves:
-        return Moves(to_agent=(line,), happenings=(Asked(line.decode().strip()),))
+    def from_person(self, line: bytes) -> LineEffects:
+        return LineEffects(to_agent=(line,), happenings=(UserPrompt(line.decode().strip()),))
 
-    def from_agent(self, line: bytes) -> Moves:
+    def from_agent(self, line: bytes) -> LineEffects:
         if line.startswith(b"!"):
             request = ToolRequest(line[1:].decode().strip())
-            return Moves(to_agent=(b"no\n",), happenings=(ToolDecided(request, self._wiring.decide(request)),))
-        return Moves(to_person=(line.upper(),), happenings=(Said(line.decode()),))
+            return LineEffects(to_agent=(b"no\n",), happenings=(ToolDecided(request, self._wiring.decide(request)),))
+        return LineEffects(to_person=(line.upper(),), happenings=(AgentMessage(line.decode()),))
 
 
 class Calling:
@@ -125,8 +125,8 @@ class Calling:
     def prompt_of(self, launch: Launch) -> str | None:
         return launch.argv[-1] if self._leads else None
 
-    def prepare(self, launch: Launch, injection: Injection, wiring: Wiring) -> Prepared:
-        return Prepared(launch, self.prompt_of(launch) or "", Caller(wiring), leads=self._leads)
+    def prepare(self, launch: Launch, injection: Injection, wiring: Wiring) -> PreparedAgent:
+        return PreparedAgent(launch, self.prompt_of(launch) or "", Caller(wiring), leads=self._leads)
 
 
 def test_a_conversation_is_shown_as_a_person_saw_it(tmp_path: Path) -> None:
@@ -138,7 +138,7 @@ def test_a_conversation_is_shown_as_a_person_saw_it(tmp_path: Path) -> None:
     assert b"".join(moment.shown for moment in moments if moment.stream == "stderr") == b"log\n"
     happenings = [happening for moment in moments for happening in moment.happenings]
     assert happenings == [
-        Asked("列出文件"), Said("one\n"), ToolDecided(ToolRequest("Bash"), DENIED), Said("two"),
+        UserPrompt("列出文件"), AgentMessage("one\n"), ToolDecided(ToolRequest("Bash"), DENIED), AgentMessage("two"),
     ]  # fmt: skip
     (turn,) = replay.observed.turns
     assert (turn.asked, turn.said.text()) == ("列出文件", "one\ntwo")
@@ -156,4 +156,10 @@ def test_what_a_persons_program_sent_is_part_of_the_conversation(tmp_path: Path)
     recording = read(recorded(tmp_path / "r.jsonl", ("agent",), pieces))
     replay = Replay(recording, Calling(leads=False), lambda _: DENIED)
     happenings = [happening for moment in replay.seen() for happening in moment.happenings]
-    assert happenings == [Asked(""), Asked("第一"), Said("one\n"), Asked("2"), Said("two\n")]
+    assert happenings == [
+        UserPrompt(""),
+        UserPrompt("第一"),
+        AgentMessage("one\n"),
+        UserPrompt("2"),
+        AgentMessage("two\n"),
+    ]

@@ -14,38 +14,40 @@ from typing import Any
 
 import pytest
 
-from codexmem.clients.codecli.afterwards import Worth
-from codexmem.clients.codecli.agents.protocol import (
-    Asked,
-    Check,
+from codexmem.client.starting import ServerLocation
+from codexmem.codecli.agents.protocol import (
+    AgentMessage,
     Happening,
     Injection,
     Launch,
-    Prepared,
-    Said,
+    PreflightCheck,
+    PreparedAgent,
     ToolDecided,
     ToolEnded,
     ToolStarted,
     TurnEnded,
+    UserPrompt,
     Wiring,
 )
-from codexmem.clients.codecli.child.spawning import NotStarted
-from codexmem.clients.codecli.child.streams import Connected
-from codexmem.clients.codecli.configuration import Config, Inject, Memory
-from codexmem.clients.codecli.memory_client import MemoryClient
-from codexmem.clients.codecli.observed import Observed
-from codexmem.clients.codecli.parts import Parts
-from codexmem.clients.codecli.recall import Recalled
-from codexmem.clients.codecli.redactor import Redactor
-from codexmem.clients.codecli.run import Run
-from codexmem.clients.codecli.trace import Trace
-from codexmem.clients.codecli.turns import Turns
-from codexmem.clients.starting import Place
-from codexmem.domain.tool_access import Decision, ToolRequest, Verdict
+from codexmem.codecli.child.spawning import NotStarted
+from codexmem.codecli.child.streams import Connected
+from codexmem.codecli.configuration import Config, InjectConfig, MemoryConfig
+from codexmem.codecli.memory_client import MemoryClient
+from codexmem.codecli.observed import Observed
+from codexmem.codecli.post_run import Worth
+from codexmem.codecli.recall import Recalled
+from codexmem.codecli.redactor import Redactor
+from codexmem.codecli.run import AgentRun
+from codexmem.codecli.run_context import Parts
+from codexmem.codecli.trace import RunTracer
+from codexmem.codecli.turns import RecentTurns
+from codexmem.kernel.model.tool_access import ToolDecision, ToolRequest, Verdict
 from tests._support import model_server
 from tests._support.model_server import DRIP_HEADERS, RESET, SILENCE, Reply
-from tests._support.qa_door import ITEM, QaDoor
+from tests._support.qa_endpoint import ITEM, QaEndpoint
 from tests._support.wrapping import PlainAdapter
+
+pytestmark = pytest.mark.process
 
 POOL = ITEM | {
     "qa_id": "qa-pool", "question": "How large is the pool?", "answer": "Set pool_size to 20 in config/db.yaml.",
@@ -62,7 +64,7 @@ SAYS = "import sys; print('SAW', sys.argv[1]); print('I used [QA_REF qa-01]: 打
 class Watched:
     """What a watcher tells of an agent that prints `name arguments` lines."""
 
-    decide: Callable[[ToolRequest], Decision] | None = None
+    decide: Callable[[ToolRequest], ToolDecision] | None = None
 
     def feed(self, piece: bytes) -> Iterable[Happening]:
         for line in piece.decode().splitlines(keepends=True):
@@ -72,7 +74,7 @@ class Watched:
             elif line.startswith("OK"):
                 yield ToolEnded("c1", ok=True, took_ms=5)
             else:
-                yield Said(line)
+                yield AgentMessage(line)
 
     def close(self) -> Iterable[Happening]:
         return [TurnEnded(ok=True)]
@@ -84,20 +86,20 @@ class Told:
 
     notes: list[str] = field(default_factory=list)
     trace: list[dict[str, Any]] = field(default_factory=list)
-    run: Run | None = None
+    run: AgentRun | None = None
 
     def go(self, agent: str, prompt: str | None = "如何部署？", *, url: str = "", timeout_ms: int = 2_000,
            **more: Any) -> tuple[int, float]:  # fmt: skip
         """Run a program in Python; returns its code and how long it was."""
-        config = more.pop("config", Config(memory=Memory(on=bool(url), timeout_ms=timeout_ms)))
+        config = more.pop("config", Config(memory=MemoryConfig(on=bool(url), timeout_ms=timeout_ms)))
         argv = (sys.executable, "-S", "-c", textwrap.dedent(agent), *([prompt] if prompt is not None else []))
-        place = Place(Path("/nonexistent"), 9, url, may_start=False)
+        place = ServerLocation(Path("/nonexistent"), 9, url, may_start=False)
         parts = Parts(
             config, "run-1", "shop", Launch(argv, {"PATH": os.environ["PATH"]}, str(Path.cwd())), PlainAdapter(),
-            self.notes.append, Redactor(), Trace("run-1", lambda line: self.trace.append(json.loads(line))),
+            self.notes.append, Redactor(), RunTracer("run-1", lambda line: self.trace.append(json.loads(line))),
             memory=MemoryClient(place, timeout_ms) if url else None, connected=Connected((False, False, False)),
         )  # fmt: skip
-        self.run = Run(replace(parts, **more))
+        self.run = AgentRun(replace(parts, **more))
         began = time.monotonic()
         ending = self.run.go()
         return ending.number, time.monotonic() - began
@@ -113,9 +115,9 @@ def writes(question: str, answer: str, *, top_score: float | None, strong_signal
 @pytest.mark.clause("001 §1.2.2", "stdout and stderr stream through while they are collected on the side")
 def test_a_run_from_search_to_candidate(capfd: pytest.CaptureFixture[str]) -> None:
     told = Told()
-    with QaDoor(GOOD) as door:
-        code, _ = told.go(SAYS, url=door.base, gatekeeper=writes)
-        search, hit, candidate = door.asked
+    with QaEndpoint(GOOD) as endpoint:
+        code, _ = told.go(SAYS, url=endpoint.base, gatekeeper=writes)
+        search, hit, candidate = endpoint.asked
     out, err = capfd.readouterr()
     assert (code, err, told.notes) == (0, "oops\n", [])
     assert "SAW <codexmem-context>" in out
@@ -155,17 +157,19 @@ FAULTS: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.retry("a stall of the machine counts into the 1.8 s that it may take")
 def test_a_memory_that_fails_costs_its_time_and_one_note(fault: str, capfd: pytest.CaptureFixture[str]) -> None:
     told = Told()
-    with QaDoor({"search": FAULTS[fault]}) as door:
-        code, took = told.go("import sys; print(sys.argv[1]); sys.exit(7)", url=door.base, timeout_ms=300)
+    with QaEndpoint({"search": FAULTS[fault]}) as endpoint:
+        code, took = told.go("import sys; print(sys.argv[1]); sys.exit(7)", url=endpoint.base, timeout_ms=300)
     assert (code, capfd.readouterr().out) == (7, "如何部署？\n")
     assert took < 0.3 + 1.5
     assert len(told.notes) == 1
     assert told.notes[0].startswith("without memory: ")
-    assert door.count == 1
+    assert endpoint.count == 1
 
 
+@pytest.mark.retry("a stall of the machine counts into the 2.5 s that it may take")
 def test_a_memory_that_is_away(capfd: pytest.CaptureFixture[str]) -> None:
     told = Told()
     code, took = told.go("print(1)", url="http://127.0.0.1:1")
@@ -173,10 +177,11 @@ def test_a_memory_that_is_away(capfd: pytest.CaptureFixture[str]) -> None:
     assert took < 2.5
 
 
+@pytest.mark.retry("a stall of the machine counts into the 2.8 s that it may take")
 def test_a_memory_that_dies_while_the_agent_runs(capfd: pytest.CaptureFixture[str]) -> None:
     told = Told()
-    with QaDoor(GOOD | {"hit": SILENCE}) as door:
-        code, took = told.go("import sys; sys.exit(3)", url=door.base, timeout_ms=400, gatekeeper=writes)
+    with QaEndpoint(GOOD | {"hit": SILENCE}) as endpoint:
+        code, took = told.go("import sys; sys.exit(3)", url=endpoint.base, timeout_ms=400, gatekeeper=writes)
     assert (code, len(told.notes)) == (3, 1)
     assert took < 2 * 0.4 + 2
     assert "not within 400 ms" in told.notes[0]
@@ -186,9 +191,9 @@ def test_a_memory_that_dies_while_the_agent_runs(capfd: pytest.CaptureFixture[st
 @pytest.mark.parametrize("mode,times", [("system", 1), ("user", 1), ("both", 2)])
 def test_the_mode_of_injection(mode: str, times: int, capfd: pytest.CaptureFixture[str]) -> None:
     told = Told()
-    with QaDoor(GOOD) as door:
-        told.go("import sys; print(sys.argv[1])", url=door.base, config=Config(inject=Inject(mode=mode)))
-        hit = door.asked[1]
+    with QaEndpoint(GOOD) as endpoint:
+        told.go("import sys; print(sys.argv[1])", url=endpoint.base, config=Config(inject=InjectConfig(mode=mode)))
+        hit = endpoint.asked[1]
     assert capfd.readouterr().out.count("<codexmem-context>") == times
     assert hit.body["references"][0]["context"] == f"injected:{mode}"
 
@@ -202,10 +207,10 @@ def test_a_prompt_on_standard_input_gets_memory_before_it(capfd: pytest.CaptureF
     os.close(near)
     told = Told()
     try:
-        with QaDoor(GOOD) as door:
-            told.go("import sys; print('read', sys.stdin.read())", None, url=door.base,
+        with QaEndpoint(GOOD) as endpoint:
+            told.go("import sys; print('read', sys.stdin.read())", None, url=endpoint.base,
                     adapter=PlainAdapter(by_input=True))  # fmt: skip
-            assert "如何部署商店？" in door.asked[0].body["query"]
+            assert "如何部署商店？" in endpoint.asked[0].body["query"]
     finally:
         os.dup2(saved, 0)
         os.close(saved)
@@ -217,9 +222,9 @@ def test_a_prompt_on_standard_input_gets_memory_before_it(capfd: pytest.CaptureF
 def test_a_check_that_went_well_speaks_for_what_was_used() -> None:
     told = Told()
     agent = "print('TOOL pytest -q'); print('OK'); print('done [QA_REF qa-pool]')"
-    with QaDoor(GOOD) as door:
-        told.go(agent, url=door.base, adapter=PlainAdapter(watcher=Watched), gatekeeper=writes)
-        said = {asked.path.rpartition("/")[2]: asked.body for asked in door.asked}
+    with QaEndpoint(GOOD) as endpoint:
+        told.go(agent, url=endpoint.base, adapter=PlainAdapter(watcher=Watched), gatekeeper=writes)
+        said = {asked.path.rpartition("/")[2]: asked.body for asked in endpoint.asked}
     assert said["validate"]["qa_id"] == "qa-pool"
     assert (said["validate"]["success"], said["validate"]["strong_signal"]) == (True, False)
     assert said["candidates"]["metadata"]["strong"] is True
@@ -232,9 +237,9 @@ class Denying:
     asked: list[str] = field(default_factory=list)
     ended_calls: list[tuple[str, bool, int | None]] = field(default_factory=list)
 
-    def decide(self, request: ToolRequest) -> Decision:
+    def decide(self, request: ToolRequest) -> ToolDecision:
         self.asked.append(request.command)
-        return Decision(Verdict.DENY, "not here")
+        return ToolDecision(Verdict.DENY, "not here")
 
     def started(self, request: ToolRequest) -> None:
         raise AssertionError("it was refused")
@@ -247,7 +252,7 @@ class Denying:
 class AskingAdapter(PlainAdapter):
     """As the plain one, with requests in its output that are decided, and a word for the agent about it."""
 
-    def prepare(self, launch: Launch, injection: Injection, wiring: Wiring) -> Prepared:
+    def prepare(self, launch: Launch, injection: Injection, wiring: Wiring) -> PreparedAgent:
         prepared = super().prepare(launch, injection, wiring)
         return replace(prepared, stdout=Watched(wiring.decide if wiring.holds else None),
                        refusal=lambda request, decision: f"{request.tool}: {decision.reason}\n".encode())  # fmt: skip
@@ -298,9 +303,9 @@ class CheckedAdapter(PlainAdapter):
 
     answer: str = "yes"
 
-    def prepare(self, launch: Launch, injection: Injection, wiring: Wiring) -> Prepared:
+    def prepare(self, launch: Launch, injection: Injection, wiring: Wiring) -> PreparedAgent:
         program = "import sys; print('hm'); print(sys.stdin.readline().strip(), '{}', flush=True); sys.stdin.read()"
-        check = Check(
+        check = PreflightCheck(
             (sys.executable, "-S", "-c", program.format(self.answer)), (b"asked\n",),
             lambda line: (line == b"asked yes") if line.startswith(b"asked") else None, "unsafe",
         )  # fmt: skip
@@ -323,10 +328,10 @@ def test_an_agent_that_does_not_prove_what_it_must_is_not_started(
 def test_secrets_do_not_reach_the_memory_or_the_disk(tmp_path: Path) -> None:
     secret = "ghp_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
     told = Told()
-    turns = Turns(str(tmp_path), "shop", str(Path.cwd()), Redactor().text)
-    with QaDoor(GOOD) as door:
-        told.go("print(1)", f"deploy with {secret}", url=door.base, turns=turns)
-        assert secret not in str([asked.body for asked in door.asked])
+    turns = RecentTurns(str(tmp_path), "shop", str(Path.cwd()), Redactor().text)
+    with QaEndpoint(GOOD) as endpoint:
+        told.go("print(1)", f"deploy with {secret}", url=endpoint.base, turns=turns)
+        assert secret not in str([asked.body for asked in endpoint.asked])
     assert secret not in "".join(path.read_text() for path in tmp_path.rglob("*.jsonl"))
     assert turns.recent(2**62, 1) == []
     assert "deploy with" in next(tmp_path.rglob("*.jsonl")).read_text()
@@ -335,11 +340,11 @@ def test_secrets_do_not_reach_the_memory_or_the_disk(tmp_path: Path) -> None:
 def test_a_question_that_was_looked_up_is_not_counted_twice() -> None:
     observed = Observed()
     observed.begin("q", Recalled("q"))
-    observed.tell(Asked("q"))
-    observed.tell(Said("a"))
+    observed.tell(UserPrompt("q"))
+    observed.tell(AgentMessage("a"))
     observed.tell(TurnEnded(ok=True))
-    observed.tell(Asked("next"))
-    observed.tell(Said("b"))
+    observed.tell(UserPrompt("next"))
+    observed.tell(AgentMessage("b"))
     assert [(turn.asked, turn.said.text()) for turn in observed.turns] == [("q", "a"), ("next", "b")]
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from codexmem.clients.codecli import programs, straight
+from codexmem.codecli import exec_through, programs
 from tests._support.wrapping import Place
 
 ENVIRON_TELLS = "import json, os, sys\nprint(json.dumps([sys.argv[1:], os.path.basename(sys.argv[0])]))"
@@ -23,8 +23,8 @@ def place(tmp_path: Path) -> Place:
 
 def became(place: Place, *words: str) -> bool:
     """Whether the process that was started is the agent's."""
-    command = [sys.executable, "-c", "import sys; from codexmem.clients.codecli import straight; "
-               "straight.go(sys.argv[1:]); print('did not')", *words]  # fmt: skip
+    command = [sys.executable, "-c", "import sys; from codexmem.codecli import exec_through; "
+               "exec_through.go(sys.argv[1:]); print('did not')", *words]  # fmt: skip
     process = subprocess.Popen(command, env=place.environ, cwd=place.home / "work", stdout=subprocess.PIPE)
     said = process.communicate(timeout=20)[0].decode()
     assert said in {f"pid {process.pid}", "did not\n"}
@@ -107,6 +107,11 @@ def test_the_first_agent_takes_the_place_of_codecli(tmp_path: Path) -> None:
     assert programs.command((), environ) == ("claude",)
 
 
+def test_agents_that_can_be_answered_are_looked_for_first() -> None:
+    answered = ["codex", "claude", "qwen", "gemini", "opencode"]
+    assert [*programs.known()] == [*answered, "cursor-agent", "cline", "goose", "aider"]
+
+
 def test_we_are_not_our_own_agent(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "argv", [str(place.home / "bin" / "codecli")])
     (place.home / "bin" / "codex").symlink_to(place.home / "bin" / "codecli")
@@ -124,15 +129,15 @@ def test_we_are_not_our_own_agent(place: Place, monkeypatch: pytest.MonkeyPatch)
     ],
 )  # fmt: skip
 def test_our_options_end_where_the_agents_words_begin(given: list[str], ours: list[str], theirs: list[str]) -> None:
-    assert straight.split(given) == (ours, theirs)
+    assert exec_through.split(given) == (ours, theirs)
 
 
 def test_deciding_loads_next_to_nothing(place: Place) -> None:
     said = subprocess.run(
-        [sys.executable, "-X", "importtime", "-c", "from codexmem.clients.codecli import straight; straight.split([])"],
+        [sys.executable, "-X", "importtime", "-c", "from codexmem.codecli import exec_through; exec_through.split([])"],
         env=place.environ, capture_output=True, text=True, check=True,
     ).stderr  # fmt: skip
     loaded = {line.rpartition("|")[2].strip() for line in said.splitlines()}
-    assert "codexmem.clients.codecli.straight" in loaded
+    assert "codexmem.codecli.exec_through" in loaded
     assert not loaded & {"re", "enum", "typing", "pathlib", "json", "click", "subprocess", "signal", "dataclasses",
                          "tomllib", "socket", "threading", "contextlib", "shutil"}  # fmt: skip

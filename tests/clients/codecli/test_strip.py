@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from codexmem.clients.codecli.strip import Strip, clipped
+from codexmem.codecli.status_line import Strip, clipped
 from tests._support.wrapping import BETWEEN, Place, screen
 
 _TOKEN = re.compile(rb"\x1b\[([0-9;?]*)([A-Za-z])|(\n|\r)|([^\x1b\n\r]+)", re.DOTALL)

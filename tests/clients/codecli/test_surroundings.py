@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from codexmem.clients.codecli import surroundings
+from codexmem.codecli import surroundings
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_a_working_directory_that_was_removed_is_the_root(tmp_path: Path, monkey
 
 def test_it_loads_nothing_that_python_has_not_loaded() -> None:
     program = (
-        "import sys; before = set(sys.modules); import codexmem.clients.codecli.surroundings;"
+        "import sys; before = set(sys.modules); import codexmem.codecli.surroundings;"
         "print(sorted(n for n in set(sys.modules) - before if not n.startswith('codexmem')))"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codexmem.clients.codecli.tee import GAP, Ring, Words
+from codexmem.codecli.tee import GAP, BoundedText, Ring
 
 
 @pytest.mark.clause(
@@ -34,7 +34,7 @@ def test_many_small_pieces_cost_no_more_than_a_few_large_ones() -> None:
 
 
 def test_words_are_text_whatever_comes() -> None:
-    words = Words(64)
+    words = BoundedText(64)
     words.add("中文 ")
     words.add("lone \ud800 surrogate")
     assert words.text() == "中文 lone ? surrogate"

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from codexmem.clients.codecli.trace import Trace, opened
-from codexmem.domain.redaction import redact_value
+from codexmem.codecli.trace import RunTracer, opened
+from codexmem.kernel.model.redaction import redact_value
 
 SECRET = "ghp_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
 
@@ -22,7 +22,7 @@ def never(_: object) -> None:
 def test_spans_are_lines_with_their_parents_and_times(tmp_path: Path) -> None:
     path = tmp_path / "trace.jsonl"
     write = opened(str(path), never, never)
-    trace = Trace("run-1", write, redact_value)
+    trace = RunTracer("run-1", write, redact_value)
     with trace.span("run", token=SECRET) as whole:
         with pytest.raises(ValueError, match="no"), trace.span("inner", text="x" * 5_000):
             raise ValueError("no")
@@ -43,7 +43,7 @@ def test_spans_are_lines_with_their_parents_and_times(tmp_path: Path) -> None:
 
 def test_runs_and_threads_share_a_file(tmp_path: Path) -> None:
     path = tmp_path / "trace.jsonl"
-    traces = [Trace(f"run-{n}", opened(str(path), never, never)) for n in range(4)]
+    traces = [RunTracer(f"run-{n}", opened(str(path), never, never)) for n in range(4)]
     threads = [threading.Thread(target=lambda t=trace: [t.event("e", n=n) for n in range(50)]) for trace in traces]
     for thread in threads:
         thread.start()
@@ -57,7 +57,7 @@ def test_a_place_that_cannot_be_written_is_told_and_borne(tmp_path: Path) -> Non
     assert opened(str(tmp_path / "none" / "trace"), notes.append, never) is None
     assert opened("a\0b", notes.append, never) is None
     assert len(notes) == 2
-    trace = Trace("r", None)
+    trace = RunTracer("r", None)
     with trace.span("x") as span:
         span.tell(a=1)
     assert not trace.is_on
@@ -66,6 +66,6 @@ def test_a_place_that_cannot_be_written_is_told_and_borne(tmp_path: Path) -> Non
 def test_standard_error_and_nowhere() -> None:
     said: list[bytes] = []
     write = opened("-", never, said.append)
-    Trace("r", write).event("x")
+    RunTracer("r", write).event("x")
     assert json.loads(said[0])["name"] == "x"
     assert opened("", never, never) is None

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from tests._support.hook_door import HookDoor
+from tests._support.hook_endpoint import HookEndpoint
 
 SOURCES = Path(__file__).parents[3] / "src"
 
@@ -37,9 +37,9 @@ Call = Callable[..., Said]
 
 
 @pytest.fixture
-def door() -> Iterator[HookDoor]:
-    with HookDoor() as door:
-        yield door
+def endpoint() -> Iterator[HookEndpoint]:
+    with HookEndpoint() as endpoint:
+        yield endpoint
 
 
 @pytest.fixture
@@ -66,7 +66,7 @@ def hook(data: Path, tmp_path: Path) -> Call:
         given = payload if isinstance(payload, bytes) else json.dumps(payload, ensure_ascii=False).encode()
         began = time.monotonic()
         done = subprocess.run(
-            [sys.executable, "-m", "codexmem.clients.hook", *arguments], env=env, cwd=tmp_path, check=False,
+            [sys.executable, "-m", "codexmem.hook", *arguments], env=env, cwd=tmp_path, check=False,
             capture_output=True, timeout=30, **({"stdin": stdin} if stdin is not None else {"input": given}),
         )  # fmt: skip
         return Said(done.returncode, done.stdout.decode(), done.stderr.decode(), time.monotonic() - began)

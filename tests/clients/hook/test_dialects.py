@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from codexmem.clients.hook import platforms
-from codexmem.clients.hook.events import body_of
+from codexmem import agents
+from codexmem.hook.events import body_of
 
 PAYLOADS = Path(__file__).parent / "payloads"
 CODEX, CLAUDE = "0199a213-81c0-7800-8aa1-bbab2a035a53", "7c9e6679-7425-40de-944b-e07fc1f90ae7"
@@ -112,7 +112,7 @@ def payload(name: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("name, platform, event, told", TOLD, ids=[row[0] for row in TOLD])
 def test_what_the_server_is_told(name: str, platform: str, event: str, told: dict[str, Any] | None) -> None:
-    body = body_of(event, platforms.read(platform, payload(name), {}), ())
+    body = body_of(event, agents.agent_of(platform).read(payload(name), {}), ())
     if told is None:
         assert body is None
         return
@@ -134,7 +134,7 @@ def test_every_payload_is_used() -> None:
 
 @pytest.mark.parametrize("name", ["raw-snake", "raw-camel"])
 def test_raw_understands_both_spellings(name: str) -> None:
-    assert platforms.read("raw", payload(name), {}) == {
+    assert agents.agent_of("raw").read(payload(name), {}) == {
         "contentSessionId": "s-1", "project": "my-app", "cwd": "/home/me/shop", "prompt": "hello", "tool_name": "Read",
         "tool_input": {"file_path": "a"}, "tool_response": ["x", "y"], "tool_use_id": "u-1",
         "last_assistant_message": "bye", "transcript_path": "/t", "turn_id": "t-1", "agent_id": "a-1",
@@ -154,26 +154,26 @@ def test_raw_understands_both_spellings(name: str) -> None:
     ],
 )
 def test_the_start_of_a_session_names_it(name: str, platform: str, session: str) -> None:
-    record = platforms.read(platform, payload(name), {})
+    record = agents.agent_of(platform).read(payload(name), {})
     assert (record["contentSessionId"], record["cwd"]) == (session, "/home/me/shop")
 
 
 def test_cursor_on_windows() -> None:
-    assert platforms.read("cursor", payload("cursor-windows"), {})["cwd"] == "c:/code/shop"
+    assert agents.agent_of("cursor").read(payload("cursor-windows"), {})["cwd"] == "c:/code/shop"
 
 
 def test_gemini_puts_facts_into_the_environment() -> None:
     environ = {"GEMINI_SESSION_ID": "g-1", "GEMINI_PROJECT_DIR": "/home/me/shop"}
-    record = platforms.read("gemini-cli", {"hook_event_name": "SessionStart"}, environ)
+    record = agents.agent_of("gemini-cli").read({"hook_event_name": "SessionStart"}, environ)
     assert (record["contentSessionId"], record["cwd"]) == ("g-1", "/home/me/shop")
 
 
 def test_cursor_may_name_its_transcript_in_the_environment() -> None:
-    record = platforms.read("cursor", payload("cursor-stop"), {"CURSOR_TRANSCRIPT_PATH": "/t.jsonl"})
+    record = agents.agent_of("cursor").read(payload("cursor-stop"), {"CURSOR_TRANSCRIPT_PATH": "/t.jsonl"})
     assert record["transcript_path"] == "/t.jsonl"
 
 
-@pytest.mark.parametrize("platform", platforms.PLATFORMS)
+@pytest.mark.parametrize("platform", [*agents.NAMES, "raw"])
 @pytest.mark.parametrize(
     "odd",
     [
@@ -186,7 +186,7 @@ def test_cursor_may_name_its_transcript_in_the_environment() -> None:
     ],
 )
 def test_odd_payloads_never_fail(platform: str, odd: dict[str, Any]) -> None:
-    record = platforms.read(platform, odd, {})
+    record = agents.agent_of(platform).read(odd, {})
     for event in ("session-init", "observation", "summarize", "session-complete"):
         body_of(event, record, ())
 
@@ -199,7 +199,12 @@ def test_odd_payloads_never_fail(platform: str, odd: dict[str, Any]) -> None:
     ],
 )  # fmt: skip
 def test_an_unknown_platform_is_raw(name: str, platform: str) -> None:
-    assert platforms.platform_of(name) == platform
+    assert agents.agent_of(name).name == platform
+
+
+@pytest.mark.parametrize("name", agents.NAMES)
+def test_an_agent_is_found_under_its_own_name(name: str) -> None:
+    assert agents.agent_of(name).name == name
 
 
 CONTEXT = "端口 8123"
@@ -235,11 +240,11 @@ SPECIFIC = "hookSpecificOutput"
     ],
 )  # fmt: skip
 def test_answers_have_the_agents_form(platform: str, event: str, said: str, told: dict[str, Any] | None) -> None:
-    assert platforms.answer(platform, event, said, CONTEXT) == told
+    assert agents.agent_of(platform).answer(event, said, CONTEXT) == told
 
 
-@pytest.mark.parametrize("platform", platforms.PLATFORMS)
+@pytest.mark.parametrize("platform", [*agents.NAMES, "raw"])
 @pytest.mark.parametrize("event", ["context", "session-init", "observation", "summarize", "session-complete"])
 def test_without_context_there_is_nothing_to_say(platform: str, event: str) -> None:
     quiet = {"cursor": {"continue": True}, "cline": {"cancel": False}}
-    assert platforms.answer(platform, event, "", "") == quiet.get(platform)
+    assert agents.agent_of(platform).answer(event, "", "") == quiet.get(platform)

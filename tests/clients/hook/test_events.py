@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from codexmem.clients.hook.events import MAX_BODY, body_of, encoded
-from codexmem.domain import own_tools, redaction
+from codexmem.hook.events import MAX_BODY, body_of, encoded
+from codexmem.kernel.model import own_tools, redaction
 
 TOOL = {"contentSessionId": "s", "tool_name": "Bash"}
 

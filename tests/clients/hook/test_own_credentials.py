@@ -19,7 +19,7 @@ LEAK = 12  # so many characters of a secret in a row
 
 def hook(env: dict[str, str], event: str, **payload: Any) -> None:
     given = {"session_id": "s1", "cwd": env["HOME"], **payload}
-    command = [sys.executable, "-m", "codexmem.clients.hook", "claude-code", event]
+    command = [sys.executable, "-m", "codexmem.hook", "claude-code", event]
     done = subprocess.run(
         command, env=env, input=json.dumps(given).encode(), capture_output=True, timeout=30, check=True
     )

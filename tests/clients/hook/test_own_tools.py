@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from codexmem.domain import own_tools
-from codexmem.surfaces.mcp import toolsets
-from codexmem.surfaces.mcp.tool import Tool, Toolset
-from codexmem.surfaces.mcp.toolsets import TOOLSETS
-from tests._support.hook_door import HookDoor
+from codexmem.app.mcp import toolsets
+from codexmem.app.mcp.toolsets import TOOLSETS
+from codexmem.http.tool import Tool, Toolset
+from codexmem.kernel.model import own_tools
+from tests._support.hook_endpoint import HookEndpoint
 
 PAYLOADS = Path(__file__).parent / "payloads"
 OFFERED = {
@@ -26,21 +26,21 @@ def payload(name: str, **more: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("tool", sorted(OFFERED))
-def test_a_call_of_ours_leaves_nothing(tool: str, hook: Any, door: HookDoor, data: Path) -> None:
+def test_a_call_of_ours_leaves_nothing(tool: str, hook: Any, endpoint: HookEndpoint, data: Path) -> None:
     given = {"project": "secret-project"}
     for sent in (
         payload("after-mcp-execution-own", tool_name=tool, tool_input=json.dumps(given), result_json='"Erased 12"'),
         payload("post-tool-use", tool_name=f"MCP:{tool}", tool_input=given, tool_output="Erased 12 memories"),
     ):
-        assert hook("cursor", "observation", payload=sent, url=door.url).code == 0
-    assert door.events == []
+        assert hook("cursor", "observation", payload=sent, url=endpoint.url).code == 0
+    assert endpoint.events == []
     assert not list((data / "spool").rglob("*.json")) if (data / "spool").exists() else True
 
 
-def test_a_call_of_somebody_elses_is_captured(hook: Any, door: HookDoor) -> None:
+def test_a_call_of_somebody_elses_is_captured(hook: Any, endpoint: HookEndpoint) -> None:
     sent = payload("post-tool-use", tool_name="MCP:find_files", tool_input={"q": "x"}, tool_output="a.py")
-    hook("cursor", "observation", payload=sent, url=door.url)
-    assert [event.body["tool_name"] for event in door.events] == ["MCP:find_files"]
+    hook("cursor", "observation", payload=sent, url=endpoint.url)
+    assert [event.body["tool_name"] for event in endpoint.events] == ["MCP:find_files"]
 
 
 def test_the_hook_knows_the_tools_that_there_are() -> None:

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from codexmem.clients.hook import spool as spooling
-from codexmem.clients.hook.spool import Spool, drain
-from codexmem.domain import spooled
+from codexmem.hook import spool as spooling
+from codexmem.hook.spool import Spool, drain
+from codexmem.kernel.model import spooled
 from tests.clients.hook.conftest import SOURCES
 
 if TYPE_CHECKING:
-    from codexmem.clients.hook.spool import Outcome
+    from codexmem.hook.spool import Outcome
 
 
 def always() -> bool:
@@ -244,7 +244,7 @@ def test_what_is_no_event(content: bytes) -> None:
 
 _WRITER = """
 import sys
-from codexmem.clients.hook.spool import Spool
+from codexmem.hook.spool import Spool
 spool = Spool(sys.argv[1])
 for number in range(40):
     spool.add("/api/x", f"{sys.argv[2]} {number}".encode())

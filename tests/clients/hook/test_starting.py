@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from codexmem.clients.hook import starting
+from codexmem.hook import starting
 from tests.clients.hook.conftest import Call
 from tests.clients.hook.test_program import TOOL, spooled
 

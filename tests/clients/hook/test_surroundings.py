@@ -10,8 +10,8 @@ import platformdirs.macos
 import platformdirs.unix
 import pytest
 
-from codexmem.clients.hook import surroundings
-from codexmem.clients.hook.surroundings import look, user_folder
+from codexmem.hook import surroundings
+from codexmem.hook.surroundings import look, user_folder
 from codexmem.settings import load
 
 HOMES = [

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from codexmem.clients.hook import transcript
+from codexmem.hook import transcript
 
 CLAUDE = {
     "type": "assistant",

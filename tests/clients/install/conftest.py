@@ -7,27 +7,27 @@ from pathlib import Path
 
 import pytest
 
-from codexmem.clients.install.agent import Person
-from codexmem.clients.install.commands import Commands
-from codexmem.clients.install.installing import Installer
+from codexmem.agents.install.commands import ProgramCommands
+from codexmem.agents.install.installing import Installer
+from codexmem.agents.install.targets import UserHome
 
-COMMANDS = Commands(("/opt/bin/codexmem-hook",), ("/opt/bin/codexmem",))
+COMMANDS = ProgramCommands(("/opt/bin/codexmem-hook",), ("/opt/bin/codexmem",))
 
 
 @pytest.fixture
-def person(tmp_path: Path) -> Person:
+def person(tmp_path: Path) -> UserHome:
     home = tmp_path / "home"
     home.mkdir()
-    return Person(home, {"HOME": str(home), "PATH": str(tmp_path / "bin")})
+    return UserHome(home, {"HOME": str(home), "PATH": str(tmp_path / "bin")})
 
 
 @pytest.fixture
-def installer(person: Person, tmp_path: Path) -> Installer:
+def installer(person: UserHome, tmp_path: Path) -> Installer:
     return Installer(person, COMMANDS, tmp_path / "data")
 
 
 @pytest.fixture
-def write(person: Person) -> Callable[[str, str], Path]:
+def write(person: UserHome) -> Callable[[str, str], Path]:
     """A file of the person's, as it stands there to the byte."""
 
     def written(name: str, text: str) -> Path:

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from codexmem.clients.install.agent import CONTEXT, END, PROMPT, STOP, TOOL, Agent, Person, Server, found
-from codexmem.clients.install.agents.table import AGENTS, BY_NAME
-from codexmem.clients.install.installing import Installer, Refused
+from codexmem.agents import CONTEXT, END, PROMPT, STOP, TOOL, InstallableAgent, installable
+from codexmem.agents.install.installing import Installer, InstallRefused
+from codexmem.agents.install.targets import McpServerEntry, UserHome
 from tests.agents import guide
 
 Write = Callable[[str, str], Path]
@@ -66,8 +66,11 @@ def tree(home: Path) -> dict[str, bytes | None]:
 
 
 @pytest.mark.parametrize("name,files", CASES)
-def test_in_and_out_again(name: str, files: dict[str, str], installer: Installer, person: Person, write: Write) -> None:
-    agent = BY_NAME[name]
+@pytest.mark.process
+def test_in_and_out_again(
+    name: str, files: dict[str, str], installer: Installer, person: UserHome, write: Write
+) -> None:
+    agent = installable()[name]
     for path, text in files.items():
         write(path, text)
     before = tree(person.home)
@@ -81,20 +84,20 @@ def test_in_and_out_again(name: str, files: dict[str, str], installer: Installer
     installer.install(agent)
     assert tree(person.home) == installed
     assert agent.hook(person, PROMPT) == f"/opt/bin/codexmem-hook {name} session-init"
-    assert agent.server(person) == Server(("/opt/bin/codexmem", "mcp"), {})
+    assert agent.server(person) == McpServerEntry(("/opt/bin/codexmem", "mcp", "--toolset", "recall"), {})
     assert [change.since for change in installer.uninstall(agent)] == [False] * len(installer.plan(agent))
     assert tree(person.home) == before
 
 
-@pytest.mark.parametrize("name", [name for name in BY_NAME if name != "codex"])
+@pytest.mark.parametrize("name", [name for name in installable() if name != "codex"])
 def test_a_malformed_file_is_refused_and_untouched(
-    name: str, installer: Installer, person: Person, write: Write
+    name: str, installer: Installer, person: UserHome, write: Write
 ) -> None:
-    agent = BY_NAME[name]
+    agent = installable()[name]
     target = agent.targets(person, installer.commands)[0]
     write(str(target.path.relative_to(person.home)), '{\n  "hooks": \n}\n')
     before = tree(person.home)
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(InstallRefused) as refused:
         installer.install(agent)
     assert (refused.value.path, refused.value.problem) == (target.path, "line 3, column 1: a value was expected")
     assert tree(person.home) == before
@@ -102,13 +105,13 @@ def test_a_malformed_file_is_refused_and_untouched(
 
 def test_a_malformed_configuration_of_codex_is_refused(installer: Installer, write: Write) -> None:
     path = write(".codex/config.toml", "model = \n")
-    with pytest.raises(Refused, match="line 1"):
-        installer.install(BY_NAME["codex"])
+    with pytest.raises(InstallRefused, match="line 1"):
+        installer.install(installable()["codex"])
     assert path.read_text() == "model = \n"
     path.write_text("")
     hooks = write(".codex/hooks.json", "{")
-    with pytest.raises(Refused, match="ends too early"):
-        installer.install(BY_NAME["codex"])
+    with pytest.raises(InstallRefused, match="ends too early"):
+        installer.install(installable()["codex"])
     assert (path.read_text(), hooks.read_text()) == ("", "{")
 
 
@@ -122,9 +125,9 @@ def test_a_malformed_configuration_of_codex_is_refused(installer: Installer, wri
     ],
 )
 def test_moments_and_units_of_time(
-    name: str, moments: tuple[str, ...], times: tuple[int, int], installer: Installer, person: Person
+    name: str, moments: tuple[str, ...], times: tuple[int, int], installer: Installer, person: UserHome
 ) -> None:
-    agent = BY_NAME[name]
+    agent = installable()[name]
     installer.install(agent)
     settings = read(agent, person)
     for event, moment in zip((CONTEXT, PROMPT, TOOL, STOP, END), moments, strict=True):
@@ -133,7 +136,7 @@ def test_moments_and_units_of_time(
         assert hook == wanted | {"timeout": times[1] if event == END else times[0]}
 
 
-def read(agent: Agent, person: Person) -> dict[str, Any]:
+def read(agent: InstallableAgent, person: UserHome) -> dict[str, Any]:
     """The file with the hooks."""
     if agent.name == "codex":
         return tomllib.loads((agent.folder(person) / "config.toml").read_text())
@@ -141,14 +144,14 @@ def read(agent: Agent, person: Person) -> dict[str, Any]:
     return read
 
 
-def test_tools_need_no_asking_where_that_is_written_in_a_file(installer: Installer, person: Person) -> None:
-    for agent in AGENTS:
+def test_tools_need_no_asking_where_that_is_written_in_a_file(installer: Installer, person: UserHome) -> None:
+    for agent in installable().values():
         installer.install(agent)
-    assert read(BY_NAME["codex"], person)["mcp_servers"]["codexmem"]["default_tools_approval_mode"] == "approve"
-    assert "required" not in read(BY_NAME["codex"], person)["mcp_servers"]["codexmem"]
-    assert read(BY_NAME["claude-code"], person)["permissions"]["allow"] == ["mcp__codexmem"]
+    assert read(installable()["codex"], person)["mcp_servers"]["codexmem"]["default_tools_approval_mode"] == "approve"
+    assert "required" not in read(installable()["codex"], person)["mcp_servers"]["codexmem"]
+    assert read(installable()["claude-code"], person)["permissions"]["allow"] == ["mcp__codexmem"]
     for name in ("gemini-cli", "qwen-code"):
-        assert read(BY_NAME[name], person)["mcpServers"]["codexmem"]["trust"] is True
+        assert read(installable()[name], person)["mcpServers"]["codexmem"]["trust"] is True
 
 
 @pytest.mark.parametrize(
@@ -159,23 +162,23 @@ def test_tools_need_no_asking_where_that_is_written_in_a_file(installer: Install
     ],
 )
 def test_what_was_written_by_hand_from_the_guide_is_not_doubled(
-    name: str, path: str, text: str, installer: Installer, person: Person, write: Write
+    name: str, path: str, text: str, installer: Installer, person: UserHome, write: Write
 ) -> None:
     blocks = guide.blocks()
     for key, block in blocks.items():
         text = text.replace(f"{{{key}}}", block)
     file = write(path, text)
-    installer.install(BY_NAME[name])
+    installer.install(installable()[name])
     assert file.read_text().count("codexmem-hook") == 5
-    assert BY_NAME[name].hook(person, STOP) == f"/opt/bin/codexmem-hook {name} summarize"
-    installer.uninstall(BY_NAME[name])
+    assert installable()[name].hook(person, STOP) == f"/opt/bin/codexmem-hook {name} summarize"
+    installer.uninstall(installable()[name])
     assert file.read_text() == text
 
 
-def test_a_hook_of_theirs_in_one_group_with_ours_stays(installer: Installer, person: Person, write: Write) -> None:
+def test_a_hook_of_theirs_in_one_group_with_ours_stays(installer: Installer, person: UserHome, write: Write) -> None:
     both = [{"command": "codexmem-hook qwen-code summarize"}, {"command": "say done"}]
     file = write(".qwen/settings.json", json.dumps({"hooks": {"Stop": [{"hooks": both}]}}))
-    installer.install(BY_NAME["qwen-code"])
+    installer.install(installable()["qwen-code"])
     groups = json.loads(file.read_text())["hooks"]["Stop"]
     assert [[hook["command"] for hook in group["hooks"]] for group in groups] == [
         ["say done"],
@@ -186,21 +189,21 @@ def test_a_hook_of_theirs_in_one_group_with_ours_stays(installer: Installer, per
 def test_words_that_name_our_hook_elsewhere_are_left_alone(installer: Installer, write: Write) -> None:
     text = '{"history": ["run codexmem-hook"], "projects": {"/x": ["codexmem-hook"]}}'
     file = write(".claude.json", text)
-    installer.install(BY_NAME["claude-code"])
+    installer.install(installable()["claude-code"])
     assert json.loads(file.read_text())["history"] == ["run codexmem-hook"]
 
 
-def test_another_program_replaces_our_own_entries(installer: Installer, person: Person, write: Write) -> None:
+def test_another_program_replaces_our_own_entries(installer: Installer, person: UserHome, write: Write) -> None:
     file = write(".qwen/settings.json", '{\n  "a": 1\n}\n')
-    installer.install(BY_NAME["qwen-code"])
-    from codexmem.clients.install.commands import Commands
+    installer.install(installable()["qwen-code"])
+    from codexmem.agents.install.commands import ProgramCommands
 
     elsewhere = Installer(
-        person, Commands(("/new/codexmem-hook",), ("/new/codexmem",)), installer.receipts.folder.parent
+        person, ProgramCommands(("/new/codexmem-hook",), ("/new/codexmem",)), installer.receipts.folder.parent
     )
-    elsewhere.install(BY_NAME["qwen-code"])
+    elsewhere.install(installable()["qwen-code"])
     assert "/opt/bin" not in file.read_text()
-    elsewhere.uninstall(BY_NAME["qwen-code"])
+    elsewhere.uninstall(installable()["qwen-code"])
     assert file.read_text() == '{\n  "a": 1\n}\n'
 
 
@@ -218,35 +221,35 @@ def test_another_program_replaces_our_own_entries(installer: Installer, person: 
         ),
     ],
 )
-def test_switches_against_hooks_are_seen(name: str, path: str, text: str, person: Person, write: Write) -> None:
-    assert BY_NAME[name].obstacles(person) == []
+def test_switches_against_hooks_are_seen(name: str, path: str, text: str, person: UserHome, write: Write) -> None:
+    assert installable()[name].obstacles(person) == []
     write(path, text)
-    (said,) = BY_NAME[name].obstacles(person)
+    (said,) = installable()[name].obstacles(person)
     assert str(person.home / path) in said
 
 
-def test_agents_are_found_by_program_or_folder(person: Person, tmp_path: Path) -> None:
-    assert [agent.name for agent in AGENTS if found(agent, person)] == []
+def test_agents_are_found_by_program_or_folder(person: UserHome, tmp_path: Path) -> None:
+    assert [agent.name for agent in installable().values() if agent.found(person)] == []
     (person.home / ".cursor").mkdir()
     program = tmp_path / "bin" / "qwen"
     program.parent.mkdir()
     program.write_text("#!/bin/sh\n")
     program.chmod(0o755)
-    assert [agent.name for agent in AGENTS if found(agent, person)] == ["cursor", "qwen-code"]
-    assert found(BY_NAME["qwen-code"], person).program == str(program)
+    assert [agent.name for agent in installable().values() if agent.found(person)] == ["cursor", "qwen-code"]
+    assert installable()["qwen-code"].found(person).program == str(program)
 
 
 def test_folders_that_were_moved_are_honoured(tmp_path: Path) -> None:
     moved = {"CODEX_HOME": "/c", "CLAUDE_CONFIG_DIR": "/l", "QWEN_HOME": "/q", "GEMINI_CLI_HOME": "/g",
              "XDG_CONFIG_HOME": "/x"}  # fmt: skip
-    person = Person(tmp_path, moved)
-    assert [str(agent.folder(person)) for agent in AGENTS] == [
+    person = UserHome(tmp_path, moved)
+    assert [str(agent.folder(person)) for agent in installable().values()] == [
         "/c", "/l", str(tmp_path / ".cursor"), "/g/.gemini", "/q", "/x/opencode",
     ]  # fmt: skip
 
 
 def test_a_plugin_of_somebody_else_is_not_overwritten(installer: Installer, write: Write) -> None:
     file = write(".config/opencode/plugins/codexmem.js", "export const Mine = 1\n")
-    with pytest.raises(Refused, match="not from codexmem"):
-        installer.install(BY_NAME["opencode"])
+    with pytest.raises(InstallRefused, match="not from codexmem"):
+        installer.install(installable()["opencode"])
     assert file.read_text() == "export const Mine = 1\n"

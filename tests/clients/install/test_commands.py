@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from codexmem.clients.install import commands
-from codexmem.clients.install.commands import Commands, find
+from codexmem.agents.install import commands
+from codexmem.agents.install.commands import ProgramCommands, find
 
 
 def test_a_usual_store_needs_no_telling(tmp_path: Path) -> None:
@@ -18,7 +18,11 @@ def test_a_usual_store_needs_no_telling(tmp_path: Path) -> None:
     hook = found.hook("codex", "context").split()
     assert Path(hook[0]).is_absolute()
     assert hook[-2:] == ["codex", "context"]
-    assert found.mcp[-1] == "mcp"
+    assert found.mcp[-3:] == ("mcp", "--toolset", "recall")
+
+
+def test_who_wants_every_tool_gets_them(tmp_path: Path) -> None:
+    assert find({"HOME": str(tmp_path), "PATH": ""}, tmp_path, {}, toolset="").mcp[-3:-1] == ("mcp", "--data-dir")
 
 
 def test_another_store_is_told_to_hook_and_bridge(tmp_path: Path) -> None:
@@ -45,7 +49,7 @@ def test_the_name_that_a_person_calls_is_kept(tmp_path: Path) -> None:
 
 
 def test_words_with_spaces_survive_a_shell() -> None:
-    assert Commands(("/opt/my bin/codexmem-hook",), ("x",)).hook("a", "b") == "'/opt/my bin/codexmem-hook' a b"
+    assert ProgramCommands(("/opt/my bin/codexmem-hook",), ("x",)).hook("a", "b") == "'/opt/my bin/codexmem-hook' a b"
 
 
 def test_a_folder_of_the_checkout_is_not_taken_for_our_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

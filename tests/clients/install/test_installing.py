@@ -12,15 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from codexmem.clients.install import files
-from codexmem.clients.install.agent import PROMPT, Person
-from codexmem.clients.install.agents.table import AGENTS, BY_NAME
-from codexmem.clients.install.installing import Installer, Refused
-from codexmem.clients.install.undoing import undone
+from codexmem.agents import PROMPT, installable
+from codexmem.agents.install.installing import Installer, InstallRefused, undone
+from codexmem.agents.install.targets import UserHome
+from codexmem.client import files
 from tests.clients.install.test_agents import tree
 
 Write = Callable[[str, str], Path]
-QWEN, CODEX = BY_NAME["qwen-code"], BY_NAME["codex"]
+QWEN, CODEX = installable()["qwen-code"], installable()["codex"]
 SOURCES = Path(__file__).parents[3] / "src"
 
 
@@ -28,7 +27,7 @@ def mode(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
 
 
-def test_a_link_is_followed_and_stays_a_link(installer: Installer, person: Person, write: Write) -> None:
+def test_a_link_is_followed_and_stays_a_link(installer: Installer, person: UserHome, write: Write) -> None:
     real = write("dotfiles/qwen.json", '{\n  "a": 1\n}\n')
     link = person.home / ".qwen" / "settings.json"
     link.parent.mkdir()
@@ -42,7 +41,7 @@ def test_a_link_is_followed_and_stays_a_link(installer: Installer, person: Perso
     assert tree(person.home) == before
 
 
-def test_a_link_to_nothing_is_filled_and_emptied(installer: Installer, person: Person) -> None:
+def test_a_link_to_nothing_is_filled_and_emptied(installer: Installer, person: UserHome) -> None:
     link = person.home / ".qwen" / "settings.json"
     link.parent.mkdir()
     link.symlink_to(person.home / "dotfiles" / "qwen.json")
@@ -62,7 +61,7 @@ def test_the_mode_of_a_file_is_kept(bits: int, installer: Installer, write: Writ
     assert mode(file) == bits
 
 
-def test_new_files_and_receipts_are_for_their_owner_only(installer: Installer, person: Person, write: Write) -> None:
+def test_new_files_and_receipts_are_for_their_owner_only(installer: Installer, person: UserHome, write: Write) -> None:
     write(".codex/config.toml", 'api_key = "sk-secret"\n')
     installer.install(CODEX)
     installer.install(QWEN)
@@ -118,18 +117,18 @@ def test_an_installation_over_changes_remembers_what_is_theirs(installer: Instal
     assert (file.read_text(), change.since) == ('{\n  "a": 2\n}\n', False)
 
 
-def test_what_is_not_installed_is_not_touched(installer: Installer, person: Person, write: Write) -> None:
+def test_what_is_not_installed_is_not_touched(installer: Installer, person: UserHome, write: Write) -> None:
     write(".qwen/settings.json", '{"a": 1}')
     before = tree(person.home)
-    for agent in AGENTS:
+    for agent in installable().values():
         assert {change.fate for change in installer.uninstall(agent)} == {"none"}
     assert tree(person.home) == before
 
 
-def test_a_plan_changes_nothing(installer: Installer, person: Person, tmp_path: Path, write: Write) -> None:
+def test_a_plan_changes_nothing(installer: Installer, person: UserHome, tmp_path: Path, write: Write) -> None:
     write(".qwen/settings.json", '{"a": 1}')
     before = tree(tmp_path)
-    for agent in AGENTS:
+    for agent in installable().values():
         installer.plan(agent)
         installer.plan_removal(agent)
     assert tree(tmp_path) == before
@@ -139,7 +138,7 @@ def test_a_change_that_was_not_shown_is_not_made(installer: Installer, write: Wr
     file = write(".qwen/settings.json", '{"a": 1}')
     shown = installer.plan(QWEN)
     file.write_text('{"a": 2}')
-    with pytest.raises(files.Changed):
+    with pytest.raises(files.StaleFile):
         installer.install(QWEN, shown)
     assert file.read_text() == '{"a": 2}'
 
@@ -147,7 +146,7 @@ def test_a_change_that_was_not_shown_is_not_made(installer: Installer, write: Wr
 def test_a_file_that_changes_at_the_last_moment_is_left_alone(tmp_path: Path) -> None:
     file = tmp_path / "settings.json"
     file.write_text("theirs")
-    with pytest.raises(files.Changed):
+    with pytest.raises(files.StaleFile):
         files.replace(file, b"as read", b"ours")
     assert [path.name for path in tmp_path.iterdir()] == ["settings.json"]
     assert file.read_text() == "theirs"
@@ -164,29 +163,29 @@ def test_secrets_beside_our_entry_are_not_shown(installer: Installer, write: Wri
 def test_what_is_no_settings_file_is_refused(content: bytes, problem: str, installer: Installer, write: Write) -> None:
     file = write(".qwen/settings.json", "")
     file.write_bytes(content)
-    with pytest.raises(Refused, match=problem):
+    with pytest.raises(InstallRefused, match=problem):
         installer.install(QWEN)
     assert file.read_bytes() == content
 
 
-def test_a_folder_in_the_place_of_a_file_is_refused(installer: Installer, person: Person) -> None:
+def test_a_folder_in_the_place_of_a_file_is_refused(installer: Installer, person: UserHome) -> None:
     (person.home / ".qwen" / "settings.json").mkdir(parents=True)
-    with pytest.raises(Refused, match="directory"):
+    with pytest.raises(InstallRefused, match="directory"):
         installer.install(QWEN)
 
 
-def test_several_installers_at_once_leave_whole_files(installer: Installer, person: Person, write: Write) -> None:
+def test_several_installers_at_once_leave_whole_files(installer: Installer, person: UserHome, write: Write) -> None:
     text = '{\n  // mine\n  "a": 1\n}\n'
     file = write(".qwen/settings.json", text)
     program = (
         "import sys; from pathlib import Path;"
         "from tests.clients.install.conftest import COMMANDS;"
-        "from codexmem.clients.install.agent import Person;"
-        "from codexmem.clients.install.agents.table import BY_NAME;"
-        "from codexmem.clients.install.installing import Installer;"
+        "from codexmem.agents.install.targets import UserHome;"
+        "from codexmem.agents import installable;"
+        "from codexmem.agents.install.installing import Installer;"
         "home, data = map(Path, sys.argv[1:3]);"
-        "i = Installer(Person(home, {'PATH': ''}), COMMANDS, data);"
-        "[getattr(i, 'uninstall' if n % 2 else 'install')(BY_NAME['qwen-code']) for n in range(7)]"
+        "i = Installer(UserHome(home, {'PATH': ''}), COMMANDS, data);"
+        "[getattr(i, 'uninstall' if n % 2 else 'install')(installable()['qwen-code']) for n in range(7)]"
     )
     command = [sys.executable, "-c", program, str(person.home), str(installer.receipts.folder.parent)]
     env = {**os.environ, "PYTHONPATH": f"{SOURCES}:{SOURCES.parent}"}

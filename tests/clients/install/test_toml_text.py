@@ -6,8 +6,8 @@ import tomllib
 
 import pytest
 
-from codexmem.clients.install import formats
-from codexmem.clients.install.entries import Element, Entry, Member
+from codexmem.agents.install import formats
+from codexmem.agents.install.entries import Element, Entry, Member
 
 ENTRIES: list[Entry] = [
     Member(("mcp_servers", "codexmem"), {"command": "codexmem", "args": ["mcp"]}),
@@ -45,10 +45,10 @@ def test_ours_goes_among_what_stands_in_one_line(text: str) -> None:
 
 
 def test_malformed_toml_is_refused_with_its_place() -> None:
-    with pytest.raises(formats.Refused, match="line 2"):
+    with pytest.raises(formats.UneditableFile, match="line 2"):
         formats.edited("toml", "a = 1\nb = \n", ENTRIES)
 
 
 def test_a_value_in_the_way_is_refused() -> None:
-    with pytest.raises(formats.Refused, match="hooks is not a table"):
+    with pytest.raises(formats.UneditableFile, match="hooks is not a table"):
         formats.edited("toml", "hooks = 1\n", ENTRIES)

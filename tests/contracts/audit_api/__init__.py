@@ -1,1 +1,1 @@
-"""The audit door."""
+"""The audit endpoint."""

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from codexmem.clients.codecli.audit_log import AuditLog
-from codexmem.clients.codecli.gate import Gate
-from codexmem.domain.audit import chain as audit
-from codexmem.domain.policy.deciding import Policy
-from codexmem.domain.tool_access import ToolRequest
-from codexmem.surfaces._kit.moments import iso
-from codexmem.surfaces.audit_api.wire import AuditPage
+from codexmem.audit import chain as audit
+from codexmem.audit.wire import AuditPage
+from codexmem.codecli.audit_log import AuditLog
+from codexmem.codecli.gate import Gate
+from codexmem.codecli.policy.deciding import Policy
+from codexmem.http.moments import iso
+from codexmem.kernel.model.tool_access import ToolRequest
 from tests._support.server import Reply, Server
 from tests.jobs.stores import wait_until
 

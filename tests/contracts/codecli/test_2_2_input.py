@@ -75,9 +75,8 @@ def test_memory_goes_before_a_prompt_that_is_typed(in_one_piece: bool, wrapped: 
             for key in f"How do we destroy\x7f\x7f\x7f\x7f\x7fploy the shop?{'x'}\x7f\r":
                 screen.type(key.encode())
                 time.sleep(0.002)
-        screen.until(b"answered 2")
+        screen.until(b"answered 2\r\n> ")
         screen.type(b"and then?\r")
-        screen.until(b"and then?")
         screen.until(b"answered 2\r\n> and then?\r\nanswered 2")
         screen.type(b"bye\r")
         assert screen.wait() == 0

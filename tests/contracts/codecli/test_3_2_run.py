@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from codexmem.clients.codecli.recording import Piece, read
-from tests._support.qa_door import ITEM, QaDoor
+from codexmem.codecli.recording import RecordedBytes, read
+from tests._support.qa_endpoint import ITEM, QaEndpoint
 from tests._support.wrapping import Place
 
 # Says what it was given, then answers; the answer cites the memory if there is one.
@@ -45,15 +45,15 @@ def place(tmp_path: Path) -> Place:
 
 
 @pytest.fixture
-def server(place: Place) -> Iterator[QaDoor]:
-    with QaDoor(dict(ANSWERS)) as server:
+def server(place: Place) -> Iterator[QaEndpoint]:
+    with QaEndpoint(dict(ANSWERS)) as server:
         place.more = {"MEM_CODECLI_MEMORY_BASE_URL": server.base, "CODEXMEM_PROJECT_ID": "商店"}
         yield server
 
 
 def run(place: Place, *arguments: str, given: bytes = b"") -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(
-        [sys.executable, "-m", "codexmem.cli.codecli", "run", *arguments], env=place.environ,
+        [sys.executable, "-m", "codexmem.codecli.cli", "run", *arguments], env=place.environ,
         cwd=place.home / "work", input=given, capture_output=True, timeout=30, check=False,
     )  # fmt: skip
 
@@ -64,7 +64,7 @@ def arguments_of(done: subprocess.CompletedProcess[bytes]) -> list[str]:
     return given
 
 
-def verbs(server: QaDoor) -> list[str]:
+def verbs(server: QaEndpoint) -> list[str]:
     return [asked.path for asked in server.asked]
 
 
@@ -77,7 +77,7 @@ def test_arguments_pass_to_the_letter(place: Place) -> None:
 
 
 @pytest.mark.clause("001 §3.2.3", "--memory-on searches and injects; --memory-off does not, whatever is configured")
-def test_memory_is_switched(place: Place, server: QaDoor) -> None:
+def test_memory_is_switched(place: Place, server: QaEndpoint) -> None:
     assert run(place, "--", PROMPT).returncode == 5
     assert verbs(server) == []
     done = run(place, "--memory-on", "--inject-mode", "user", "--", PROMPT)
@@ -92,7 +92,7 @@ def test_memory_is_switched(place: Place, server: QaDoor) -> None:
 @pytest.mark.clause("001 §2.2", "one run: /v1/qa/search, the agent with what was found, /v1/qa/hit, /v1/qa/candidates")
 @pytest.mark.clause("001 §3.2.1", "--project-id is the project_id of every request, before CODEXMEM_PROJECT_ID")
 @pytest.mark.clause("001 §3.2.2", "--memory-url is where every request goes, before the configured address")
-def test_one_run_searches_tells_and_offers(place: Place, server: QaDoor) -> None:
+def test_one_run_searches_tells_and_offers(place: Place, server: QaEndpoint) -> None:
     place.more["MEM_CODECLI_MEMORY_BASE_URL"] = "http://127.0.0.1:9"
     place.program(f'print("""{GOOD}""")')
     server.answers = ANSWERS | {"search": {"items": [FAR], "count": 1}}
@@ -111,7 +111,7 @@ def test_one_run_searches_tells_and_offers(place: Place, server: QaDoor) -> None
 @pytest.mark.clause(
     "001 §4.3", "shown and used tell what the agent saw and cited; message_id is the run's, context how"
 )
-def test_a_hit_says_what_was_used(place: Place, server: QaDoor) -> None:
+def test_a_hit_says_what_was_used(place: Place, server: QaEndpoint) -> None:
     run(place, "--memory-on", "--inject-mode", "user", "--", PROMPT)
     (reference,) = next(asked.body["references"] for asked in server.asked if asked.path == "/v1/qa/hit")
     assert (reference["qa_id"], reference["shown"], reference["used"]) == ("qa-01", True, True)
@@ -132,7 +132,7 @@ def test_stream_is_gone_and_stream_format_is_there(place: Place) -> None:
 
 @pytest.mark.parametrize("mode", ["system", "user", "both"])
 @pytest.mark.clause("001 §3.2.5", "--inject-mode system, user and both say where memories go; --explain shows it")
-def test_inject_mode_says_where_memories_go(mode: str, place: Place, server: QaDoor) -> None:
+def test_inject_mode_says_where_memories_go(mode: str, place: Place, server: QaEndpoint) -> None:
     done = run(place, "--memory-on", "--inject-mode", mode, "--explain", "--json", "--", PROMPT)
     assert done.returncode == 0, done.stderr
     injection = json.loads(done.stdout)["injection"]
@@ -144,7 +144,7 @@ def test_inject_mode_says_where_memories_go(mode: str, place: Place, server: QaD
 
 @pytest.mark.parametrize("mode,offered", [("off", False), ("soft", False), ("hard", True)])
 @pytest.mark.clause("001 §3.2.6", "off offers nothing, soft nothing without a strong_signal, hard what keeps the rules")
-def test_the_gatekeeper_decides_what_is_offered(mode: str, offered: bool, place: Place, server: QaDoor) -> None:
+def test_the_gatekeeper_decides_what_is_offered(mode: str, offered: bool, place: Place, server: QaEndpoint) -> None:
     place.program(f'print("""{GOOD}""")')
     server.answers = ANSWERS | {"search": {"items": [], "count": 0}}
     run(place, "--memory-on", "--gatekeeper", mode, "--", "How do we deploy the shop?")
@@ -170,7 +170,7 @@ def test_audit_decides_about_tools(place: Place) -> None:
 
 @pytest.mark.parametrize("level,seen", [("off", True), ("basic", False), ("strict", False)])
 @pytest.mark.clause("001 §3.2.8", "--redact off sends all; basic and strict send neither tokens nor e-mail addresses")
-def test_redaction_takes_out_of_what_is_sent(level: str, seen: bool, place: Place, server: QaDoor) -> None:
+def test_redaction_takes_out_of_what_is_sent(level: str, seen: bool, place: Place, server: QaEndpoint) -> None:
     token = "ghp_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
     run(place, "--memory-on", "--redact", level, "--", f"why is {token} of li.wei@acme-shop.cn refused?")
     query = server.asked[0].body["query"]
@@ -178,7 +178,7 @@ def test_redaction_takes_out_of_what_is_sent(level: str, seen: bool, place: Plac
 
 
 @pytest.mark.clause("001 §1.2.2", "stdin → agent → stdout and stderr pass as they come, while the run is watched")
-def test_each_line_is_answered_before_the_next_is_sent(place: Place, server: QaDoor) -> None:
+def test_each_line_is_answered_before_the_next_is_sent(place: Place, server: QaEndpoint) -> None:
     place.program("""
         import sys
         for line in sys.stdin:
@@ -187,7 +187,7 @@ def test_each_line_is_answered_before_the_next_is_sent(place: Place, server: QaD
     """)
     target = place.home / "run.jsonl"
     wrapped = subprocess.Popen(
-        [sys.executable, "-m", "codexmem.cli.codecli", "run", "--record", str(target), "--", "-"], env=place.environ,
+        [sys.executable, "-m", "codexmem.codecli.cli", "run", "--record", str(target), "--", "-"], env=place.environ,
         cwd=place.home / "work", stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0,
     )  # fmt: skip
     with wrapped:
@@ -200,12 +200,14 @@ def test_each_line_is_answered_before_the_next_is_sent(place: Place, server: QaD
             assert wrapped.stderr.readline().decode() == f"noted 第{number}行\n"
         wrapped.stdin.close()
     assert wrapped.returncode == 0
-    said = [entry.piece for entry in read(target).play() if isinstance(entry, Piece) and entry.stream == "stdout"]
+    said = [
+        entry.piece for entry in read(target).play() if isinstance(entry, RecordedBytes) and entry.stream == "stdout"
+    ]
     assert b"".join(said).decode() == "heard 第0行\nheard 第1行\nheard 第2行\n"
 
 
 @pytest.mark.clause("001 §6.3", "--trace-json writes JSON lines: spans with names, times and what came of them")
-def test_a_trace_is_written(place: Place, server: QaDoor) -> None:
+def test_a_trace_is_written(place: Place, server: QaEndpoint) -> None:
     target = place.home / "trace.jsonl"
     assert run(place, "--memory-on", "--trace-json", str(target), "--", PROMPT).returncode == 5
     entries = [json.loads(line) for line in target.read_text().splitlines()]
@@ -220,7 +222,7 @@ def test_a_run_is_recorded_and_played_again(place: Place) -> None:
     first = run(place, "--record", str(target), "--", "x")
     assert (first.returncode, first.stdout) == (5, b"No memory.\n")
     again = subprocess.run(
-        [sys.executable, "-m", "codexmem.cli.codecli", "replay", str(target)], env=place.environ,
+        [sys.executable, "-m", "codexmem.codecli.cli", "replay", str(target)], env=place.environ,
         cwd=place.home / "work", capture_output=True, timeout=30, check=True,
     )  # fmt: skip
     assert (again.stdout, again.stderr) == (first.stdout, first.stderr)
@@ -229,7 +231,7 @@ def test_a_run_is_recorded_and_played_again(place: Place) -> None:
     assert b"cannot be written" in done.stderr
 
 
-def test_a_run_without_a_named_project_says_which_it_uses(place: Place, server: QaDoor) -> None:
+def test_a_run_without_a_named_project_says_which_it_uses(place: Place, server: QaEndpoint) -> None:
     del place.more["CODEXMEM_PROJECT_ID"]
     done = run(place, "--memory-on", "--", PROMPT)
     assert "no project is named; using work, after the checkout" in done.stderr.decode()

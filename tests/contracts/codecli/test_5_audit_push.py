@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from codexmem.clients.codecli.audit_log import AuditLog
-from codexmem.clients.codecli.audit_push import push_quietly
-from codexmem.clients.codecli.gate import Gate
-from codexmem.clients.codecli.memory_client import MemoryClient
-from codexmem.clients.starting import Place
-from codexmem.domain.policy.deciding import Policy
-from codexmem.domain.tool_access import ToolRequest
+from codexmem.client.starting import ServerLocation
+from codexmem.codecli.audit_log import AuditLog
+from codexmem.codecli.audit_push import push_quietly
+from codexmem.codecli.gate import Gate
+from codexmem.codecli.memory_client import MemoryClient
+from codexmem.codecli.policy.deciding import Policy
+from codexmem.kernel.model.tool_access import ToolRequest
 from tests._support.server import Server
 from tests.cli.conftest import Call
 
@@ -49,7 +49,7 @@ def test_a_run_sends_its_log_by_itself_where_that_is_configured(memory: Server, 
         **os.environ, "MEM_CODECLI_AUDIT_PUSH": "true", "MEM_CODECLI_MEMORY_TIMEOUT_MS": "15000",
         "MEM_CODECLI_COMMAND": "/bin/echo",
     }  # fmt: skip
-    command = [sys.executable, "-m", "codexmem.cli.codecli", "run", "--audit", "auto", "--", said]
+    command = [sys.executable, "-m", "codexmem.codecli.cli", "run", "--audit", "auto", "--", said]
     done = subprocess.run(command, env=environ, capture_output=True, text=True, timeout=50, check=False)
     assert (done.returncode, done.stdout) == (0, f"{said}\n"), done.stderr
     assert "was not sent" not in done.stderr
@@ -64,7 +64,7 @@ def test_a_log_that_cannot_be_sent_does_no_harm(home: Path, tmp_path: Path) -> N
     log = AuditLog(tmp_path / "audit", sync=lambda _: None)
     log.append({"kind": "request", "tool": "Bash"})
     told: list[str] = []
-    client = MemoryClient(Place(tmp_path, 9, url="http://127.0.0.1:9"), 500)
+    client = MemoryClient(ServerLocation(tmp_path, 9, url="http://127.0.0.1:9"), 500)
     push_quietly(log, client, told.append)
     assert len(told) == 1
     assert "was not sent" in told[0]

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from codexmem.clients.codecli.audit_log import AuditLog
+from codexmem.codecli.audit_log import AuditLog
 from tests._support.server import Server
 from tests._support.wrapping import Screen
 
@@ -67,7 +67,7 @@ class Wrapped:
     def command(self, *arguments: str, options: tuple[str, ...] | None = None) -> list[str]:
         """What a person types."""
         chosen = self.options if options is None else options
-        return [sys.executable, "-P", "-m", "codexmem.cli.codecli", "run", *chosen, "--", *arguments]
+        return [sys.executable, "-P", "-m", "codexmem.codecli.cli", "run", *chosen, "--", *arguments]
 
     def pipe(self, given: bytes, *arguments: str, options: tuple[str, ...] | None = None) -> Any:
         """With standard input from a program."""

@@ -1,4 +1,4 @@
-"""A server of its own for each engine: these tests replace everything the door can see."""
+"""A server of its own for each engine: these tests replace everything the endpoint can see."""
 
 from __future__ import annotations
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from codexmem.store.opening import upgrade_store
+from codexmem.kernel.store.opening import upgrade_store
 from tests._support import encoder
 from tests._support.lab import SECRET, StepAgent
-from tests._support.lab_door import LabDoor, lab_door
+from tests._support.lab_endpoint import LabEndpoint, lab_endpoint
 from tests._support.postgres import PostgresServer
 from tests._support.server import create_key
 
@@ -25,29 +25,29 @@ def step_agent() -> StepAgent:
 
 
 @pytest.fixture(scope="session")
-def sqlite_lab(tmp_path_factory: pytest.TempPathFactory, step_agent: StepAgent) -> Iterator[LabDoor]:
+def sqlite_lab(tmp_path_factory: pytest.TempPathFactory, step_agent: StepAgent) -> Iterator[LabEndpoint]:
     """As one developer runs it."""
     folder = tmp_path_factory.mktemp("local-lab")
-    with lab_door(folder, step_agent, **MODEL, embedder=encoder.setting("sqlite")) as door:
-        yield door
+    with lab_endpoint(folder, step_agent, **MODEL, embedder=encoder.setting("sqlite")) as endpoint:
+        yield endpoint
 
 
 @pytest.fixture(scope="session")
 def postgresql_lab(
     tmp_path_factory: pytest.TempPathFactory, postgres_server: PostgresServer, step_agent: StepAgent
-) -> Iterator[LabDoor]:
+) -> Iterator[LabEndpoint]:
     """As a team runs it, with a key."""
     data_dir = tmp_path_factory.mktemp("team-lab")
-    url = postgres_server.create_database("codexmem_lab_door")
+    url = postgres_server.create_database("codexmem_lab_endpoint")
     upgrade_store(url)
     key = create_key(data_dir, url, "lab")
     encoding = encoder.setting("postgresql")
-    with lab_door(data_dir, step_agent, key=key, database_url=url, **MODEL, embedder=encoding) as door:
-        yield door
+    with lab_endpoint(data_dir, step_agent, key=key, database_url=url, **MODEL, embedder=encoding) as endpoint:
+        yield endpoint
 
 
 @pytest.fixture
-def lab(engine_name: str, request: pytest.FixtureRequest) -> LabDoor:
+def lab(engine_name: str, request: pytest.FixtureRequest) -> LabEndpoint:
     """Who calls the running lab of this engine."""
-    door: LabDoor = request.getfixturevalue(f"{engine_name}_lab")
-    return door
+    endpoint: LabEndpoint = request.getfixturevalue(f"{engine_name}_lab")
+    return endpoint

@@ -9,16 +9,16 @@ from typing import Any, cast
 
 from fastapi.openapi.utils import get_openapi
 
-from codexmem.surfaces.lab_api.routes import routes
-from codexmem.surfaces.lab_api.services import Services
+from codexmem.lab.http.routes import routes
+from codexmem.lab.http.services import LabRouteServices
 
 PATH = Path(__file__).parents[3] / "docs" / "openapi" / "lab.json"
 
 
 def description() -> dict[str, Any]:
     """As the routes say it; nothing is called, so no services are needed."""
-    door = routes(cast(Services, None))
-    return get_openapi(title="codexmem lab", version="1", summary="Contract 002 and beyond", routes=door.routes)
+    endpoint = routes(cast(LabRouteServices, None))
+    return get_openapi(title="codexmem lab", version="1", summary="Contract 002 and beyond", routes=endpoint.routes)
 
 
 def text() -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests._support.lab_door import LabDoor
+from tests._support.lab_endpoint import LabEndpoint
 from tests._support.server import Reply
 
 
@@ -27,7 +27,7 @@ def error_of(reply: Reply) -> dict[str, Any]:
 
 @pytest.mark.clause("002 §1.1", "healthz answers with and without the prefix, also to a probe without a key")
 @pytest.mark.parametrize("path", ["/healthz", "/api/v1/healthz"])
-def test_health(lab: LabDoor, path: str) -> None:
+def test_health(lab: LabEndpoint, path: str) -> None:
     key, lab.key = lab.key, None
     try:
         reply = lab.request("GET", path)
@@ -38,7 +38,7 @@ def test_health(lab: LabDoor, path: str) -> None:
 
 
 @pytest.mark.clause("002 §1.2", "the answer has the same shape whether a key is asked for (PostgreSQL) or not (SQLite)")
-def test_authentication_changes_no_answer(lab: LabDoor) -> None:
+def test_authentication_changes_no_answer(lab: LabEndpoint) -> None:
     assert set(lab.get("/batches").json) == {"items", "next_cursor", "has_more"}
     if lab.key is not None:
         key, lab.key = lab.key, "wrong"
@@ -49,7 +49,7 @@ def test_authentication_changes_no_answer(lab: LabDoor) -> None:
 
 
 @pytest.mark.clause("002 §1.3", "times are epoch seconds; ids have their prefix: batch_ run_ evt_ cancel_")
-def test_times_and_ids(lab: LabDoor) -> None:
+def test_times_and_ids(lab: LabEndpoint) -> None:
     before = time.time()
     made = lab.batch()
     ended = lab.ended(made["batch"]["batch_id"])
@@ -103,13 +103,13 @@ def test_times_and_ids(lab: LabDoor) -> None:
         ("GET", "/runs?status=paused", None, 400, "invalid_argument"),
     ],
 )  # fmt: skip
-def test_errors(lab: LabDoor, method: str, path: str, body: object, status: int, code: str) -> None:
+def test_errors(lab: LabEndpoint, method: str, path: str, body: object, status: int, code: str) -> None:
     reply = lab.request(method, f"/api/v1{path}", body)
     assert (reply.status, error_of(reply)["code"]) == (status, code)
 
 
 @pytest.mark.clause("002 §1.4", "refusals before routing use the envelope too, and bring a hint in their details")
-def test_refusals_of_the_guard(lab: LabDoor) -> None:
+def test_refusals_of_the_guard(lab: LabEndpoint) -> None:
     other_site = lab.request("GET", "/api/v1/batches", headers={"Sec-Fetch-Site": "cross-site"})
     assert (other_site.status, error_of(other_site)["code"]) == (403, "forbidden")
     other_type = lab.request("POST", "/api/v1/batches", b"a=b", {"Content-Type": "text/plain"})
@@ -120,7 +120,7 @@ def test_refusals_of_the_guard(lab: LabDoor) -> None:
 
 
 @pytest.mark.clause("002 §1.5", "Idempotency-Key: the same body gets the same answer, another body a conflict")
-def test_idempotency(lab: LabDoor) -> None:
+def test_idempotency(lab: LabEndpoint) -> None:
     body = {"user_request": "一次就好 once only", "n_runs": 3, "dry_run": True}
     key = {"Idempotency-Key": f"key-{time.monotonic_ns()}"}
     first = lab.post("/api/v1/batches", body, key)
@@ -139,7 +139,7 @@ def test_idempotency(lab: LabDoor) -> None:
 @pytest.mark.clause(
     "002 §1.6", "pages: limit 50 unless said, cursor, items, next_cursor, has_more; inserts move nothing"
 )
-def test_pages_do_not_move(lab: LabDoor) -> None:
+def test_pages_do_not_move(lab: LabEndpoint) -> None:
     mark = f"页{time.monotonic_ns()}"
     old = [lab.batch(request=f"{mark} {n}")["batch"]["batch_id"] for n in range(7)]
     first = lab.get(f"/batches?q={mark_of(mark)}&limit=3").json
@@ -164,7 +164,7 @@ def mark_of(text: str) -> str:
 
 
 @pytest.mark.clause("002 §1.6", "without a limit a page has 50 items, and no more than 200 may be asked for")
-def test_a_page_of_fifty(lab: LabDoor) -> None:
+def test_a_page_of_fifty(lab: LabEndpoint) -> None:
     batch_id = lab.batch(60)["batch"]["batch_id"]
     assert len(lab.get(f"/runs?batch_id={batch_id}").json["items"]) == 50
     assert len(lab.get(f"/runs?batch_id={batch_id}&limit=200").json["items"]) == 60
@@ -172,7 +172,7 @@ def test_a_page_of_fifty(lab: LabDoor) -> None:
 
 
 @pytest.mark.clause("002 §0", "schema_version and extra are kept, bounded and given back; unknown fields are ignored")
-def test_extension_slots(lab: LabDoor) -> None:
+def test_extension_slots(lab: LabEndpoint) -> None:
     extra = {"实验": {"室": [1, 2.5, None, True, {"深": "度"}]}}
     made = lab.batch(schema_version=2, extra=extra, field_of_a_newer_client=1)["batch"]
     assert (made["schema_version"], made["extra"]) == (2, extra)
@@ -189,7 +189,7 @@ def test_extension_slots(lab: LabDoor) -> None:
         assert "extra" in error_of(reply)["message"]
 
 
-def test_a_body_nested_beyond_all_measure_is_refused(lab: LabDoor) -> None:
+def test_a_body_nested_beyond_all_measure_is_refused(lab: LabEndpoint) -> None:
     body = json.loads("[" * 60 + "]" * 60)
     reply = lab.post("/api/v1/batches", {"user_request": "x", "extra": {"a": body}})
     assert error_of(reply)["code"] == "invalid_argument"

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from codexmem.services.lab.profiles import load
+from codexmem.lab.service.profiles import load
 from tests._support.chat_server import Cast, results
 from tests._support.lab import SECRET
-from tests._support.lab_door import LabDoor, lab_door
+from tests._support.lab_endpoint import LabEndpoint, lab_endpoint
 from tests._support.model_server import Asked, ModelServer
 
 BAKERY = Path(__file__).parents[2] / "_support" / "profiles" / "bakery.toml"
@@ -24,7 +24,7 @@ def answer(asked: Asked) -> list[tuple[str, Any]]:
     return [("submit", {"recipes": [recipe] * 2, "overall_notes": "好"})]
 
 
-def ended_run(lab: LabDoor, **order: Any) -> dict[str, Any]:
+def ended_run(lab: LabEndpoint, **order: Any) -> dict[str, Any]:
     made = lab.batch(1, **order)
     lab.ended(made["batch"]["batch_id"])
     run: dict[str, Any] = lab.get(f"/runs/{made['runs'][0]['run_id']}").json["run"]
@@ -45,7 +45,7 @@ def test_a_request_is_answered(tmp_path: Path) -> None:
     with ModelServer(script=Cast(load("c2xc"), lines)) as ours, ModelServer(script=ours.script) as other:
         settings = {"openai_base_url": ours.url, "openai_api_key": SECRET, "openai_model": "model-a",
                     "lab_api_bases": other.url, "kb_principles_dir": str(folder)}  # fmt: skip
-        with lab_door(tmp_path / "store", None, **settings) as lab:
+        with lab_endpoint(tmp_path / "store", None, **settings) as lab:
             run = ended_run(lab, dry_run=False, recipes_per_run=2, temperature=0.4, overrides={"llm_model": "model-b"})
             assert (run["status"], run["error"]) == ("completed", None)
             output = lab.get(f"/runs/{run['run_id']}/output").json
@@ -74,7 +74,7 @@ def test_a_request_is_answered(tmp_path: Path) -> None:
 
 @pytest.mark.clause("002 §1.4", "dependency_unavailable (503) when a batch is made and no model is configured")
 def test_without_a_model_a_batch_is_refused(tmp_path: Path) -> None:
-    with ModelServer() as other, lab_door(tmp_path, None, lab_api_bases=other.url) as lab:
+    with ModelServer() as other, lab_endpoint(tmp_path, None, lab_api_bases=other.url) as lab:
         refused = lab.post("/api/v1/batches", {"user_request": "Cu for C2H4", "n_runs": 1})
         assert refused.status == 503
         error = refused.json["error"]
@@ -92,19 +92,19 @@ def test_without_a_model_a_batch_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.clause("002 §2.4", "a run that had no document to search is marked: library_empty")
 def test_a_run_with_an_empty_library_is_marked(tmp_path: Path) -> None:
-    with lab_door(tmp_path / "store", None) as lab:
+    with lab_endpoint(tmp_path / "store", None) as lab:
         run = ended_run(lab, dry_run=True)
         assert (run["status"], run["library_empty"], run["extra"]) == ("completed", True, {})
         assert lab.get("/runs").json["items"][0]["library_empty"] is True
     folder = tmp_path / "papers"
     folder.mkdir()
     (folder / "copper.md").write_text("Copper lets two CO couple.", encoding="utf-8")
-    with lab_door(tmp_path / "store", None, kb_principles_dir=str(folder)) as lab:
+    with lab_endpoint(tmp_path / "store", None, kb_principles_dir=str(folder)) as lab:
         assert ended_run(lab, dry_run=True)["library_empty"] is False
 
 
 def test_another_profile_is_a_setting(tmp_path: Path) -> None:
-    with lab_door(tmp_path, None, lab_profile=str(BAKERY)) as lab:
+    with lab_endpoint(tmp_path, None, lab_profile=str(BAKERY)) as lab:
         run = ended_run(lab, dry_run=True, recipes_per_run=2)
         assert (run["status"], run["error"]) == ("completed", None)
         output = lab.get(f"/runs/{run['run_id']}/output").json
@@ -114,7 +114,7 @@ def test_another_profile_is_a_setting(tmp_path: Path) -> None:
 def test_a_wrong_profile_stops_the_lab_and_nothing_else(tmp_path: Path) -> None:
     wrong = tmp_path / "wrong.toml"
     wrong.write_text("format = 7", encoding="utf-8")
-    with lab_door(tmp_path / "store", None, lab_profile=str(wrong)) as lab:
+    with lab_endpoint(tmp_path / "store", None, lab_profile=str(wrong)) as lab:
         run = ended_run(lab, dry_run=True)
         assert run["status"] == "failed"
         assert "wrong.toml: format: expected 1" in run["error"]

@@ -6,14 +6,14 @@ import time
 
 import pytest
 
-from codexmem.domain.event import TRACED, EventType
-from codexmem.store.database import acting_as
+from codexmem.kernel.model.event import TRACED, EventType
+from codexmem.kernel.store.database import acting_as
 from tests._support.lab import SECRET
-from tests._support.lab_door import LabDoor
+from tests._support.lab_endpoint import LabEndpoint
 from tests.contracts.lab_api.test_1_conventions import error_of
 
 
-def traced(lab: LabDoor) -> str:
+def traced(lab: LabEndpoint) -> str:
     """A run that has ended."""
     made = lab.batch()
     lab.ended(made["batch"]["batch_id"])
@@ -22,7 +22,7 @@ def traced(lab: LabDoor) -> str:
 
 
 @pytest.mark.clause("002 §2.7", "event_id run_id created_at event_type payload; without include_payload no payload")
-def test_a_page_of_events(lab: LabDoor) -> None:
+def test_a_page_of_events(lab: LabEndpoint) -> None:
     run_id = traced(lab)
     bare = lab.get(f"/runs/{run_id}/events").json
     assert [event["event_type"] for event in bare["items"]] == [
@@ -38,7 +38,7 @@ def test_a_page_of_events(lab: LabDoor) -> None:
 
 
 @pytest.mark.clause("002 §2.7", "who follows a trace goes on from tail_cursor, also when there was nothing more")
-def test_following(lab: LabDoor) -> None:
+def test_following(lab: LabEndpoint) -> None:
     run_id = traced(lab)
     page = lab.get(f"/runs/{run_id}/events").json
     assert (page["has_more"], page["next_cursor"]) == (False, None)
@@ -52,7 +52,7 @@ def test_following(lab: LabDoor) -> None:
 
 
 @pytest.mark.clause("002 §2.7", "one event with its payload by event_id")
-def test_one_event(lab: LabDoor) -> None:
+def test_one_event(lab: LabEndpoint) -> None:
     run_id, other = traced(lab), traced(lab)
     event_id = lab.get(f"/runs/{run_id}/events").json["items"][-1]["event_id"]
     event = lab.get(f"/runs/{run_id}/events/{event_id}").json
@@ -63,7 +63,7 @@ def test_one_event(lab: LabDoor) -> None:
 
 
 @pytest.mark.clause("002 §2.7", "event_type may be repeated; since and until are seconds and included")
-def test_filters(lab: LabDoor) -> None:
+def test_filters(lab: LabEndpoint) -> None:
     run_id = traced(lab)
     kinds = lab.get(f"/runs/{run_id}/events?event_type=llm_response&event_type=run_started").json["items"]
     assert [event["event_type"] for event in kinds] == ["run_started", "llm_response", "llm_response"]
@@ -82,7 +82,7 @@ def test_filters(lab: LabDoor) -> None:
 
 @pytest.mark.clause("002 §2.7.1", "run_started mode user_request recipes_per_run temperature; run_canceled reason; "
                     "run_failed error traceback; final_output")  # fmt: skip
-def test_events_of_the_runs_own_life(lab: LabDoor) -> None:
+def test_events_of_the_runs_own_life(lab: LabEndpoint) -> None:
     run_id = traced(lab)
     started = lab.get(f"/runs/{run_id}/events?event_type=run_started&include_payload=true").json["items"]
     assert [set(event["payload"]) for event in started] == [{"mode", "user_request", "recipes_per_run", "temperature"}]
@@ -91,7 +91,7 @@ def test_events_of_the_runs_own_life(lab: LabDoor) -> None:
 
 @pytest.mark.clause("002 §2.7.1", "no payload holds a key: not ours, and none that looks like one, OPENAI_API_KEY "
                     "included")  # fmt: skip
-def test_payloads_hold_no_secrets(lab: LabDoor) -> None:
+def test_payloads_hold_no_secrets(lab: LabEndpoint) -> None:
     run_id = traced(lab)
     told = {"messages": [{"role": "user", "content": f"key {SECRET}, 密码: hunter2hunter2"}], "OPENAI_API_KEY": SECRET}
     core = lab.app.services.core
@@ -105,7 +105,7 @@ def test_payloads_hold_no_secrets(lab: LabDoor) -> None:
 
 @pytest.mark.clause("002 §2.7.1", "every event type of the contract can be written, listed by event_type and read")
 @pytest.mark.parametrize("event_type", sorted(TRACED))
-def test_every_type_can_be_traced(lab: LabDoor, event_type: EventType) -> None:
+def test_every_type_can_be_traced(lab: LabEndpoint, event_type: EventType) -> None:
     if not hasattr(lab, "one_run"):
         lab.one_run = traced(lab)  # type: ignore[attr-defined]
     run_id: str = lab.one_run  # type: ignore[attr-defined]

@@ -9,12 +9,12 @@ from collections.abc import Iterator
 import pytest
 
 from tests._support.lab import StepAgent
-from tests._support.lab_door import LabDoor
+from tests._support.lab_endpoint import LabEndpoint
 from tests.contracts.lab_api.test_1_conventions import error_of, mark_of
 
 
 @pytest.fixture
-def gate(lab: LabDoor, step_agent: StepAgent) -> Iterator[threading.Event]:
+def gate(lab: LabEndpoint, step_agent: StepAgent) -> Iterator[threading.Event]:
     """While it is not set, runs stay in the middle of their first step, where they can be canceled."""
     lab.quiet()
     opened = threading.Event()
@@ -31,7 +31,7 @@ def gate(lab: LabDoor, step_agent: StepAgent) -> Iterator[threading.Event]:
 
 @pytest.mark.clause("002 §2.3", "creates a batch and its runs: batch_id created_at started_at ended_at status "
                     "user_request n_runs recipes_per_run config_snapshot error; run_id run_index status")  # fmt: skip
-def test_creating(lab: LabDoor, gate: threading.Event) -> None:
+def test_creating(lab: LabEndpoint, gate: threading.Event) -> None:
     reply = lab.post("/api/v1/batches", {
         "user_request": "给出 C2H4 的配方", "n_runs": 2, "recipes_per_run": 3, "temperature": 0.7, "dry_run": True,
         "overrides": {"kb_principles_dir": "", "kb_modulation_dir": "", "llm_model": "", "openai_api_base": ""},
@@ -49,7 +49,7 @@ def test_creating(lab: LabDoor, gate: threading.Event) -> None:
 
 
 @pytest.mark.clause("002 §2.3", "overrides are recorded in config_snapshot, and nothing secret with them")
-def test_overrides_are_recorded(lab: LabDoor) -> None:
+def test_overrides_are_recorded(lab: LabEndpoint) -> None:
     made = lab.batch(overrides={"llm_model": "another-model"})["batch"]
     assert made["config_snapshot"]["llm_model"] == "another-model"
     assert made["config_snapshot"]["overrides"] == {"llm_model": "another-model"}
@@ -58,7 +58,7 @@ def test_overrides_are_recorded(lab: LabDoor) -> None:
 
 @pytest.mark.clause("002 §2.1", "queued running completed: a batch is completed when all its runs are")
 @pytest.mark.clause("002 §2.2", "queued running completed")
-def test_states(lab: LabDoor, gate: threading.Event) -> None:
+def test_states(lab: LabEndpoint, gate: threading.Event) -> None:
     made = lab.batch(2)
     batch_id, run_id = made["batch"]["batch_id"], made["runs"][0]["run_id"]
     deadline = time.monotonic() + 10
@@ -73,7 +73,7 @@ def test_states(lab: LabDoor, gate: threading.Event) -> None:
 
 @pytest.mark.clause("002 §2.1", "failed when a run fails and nobody canceled the batch")
 @pytest.mark.clause("002 §2.2", "failed")
-def test_failing(lab: LabDoor, step_agent: StepAgent) -> None:
+def test_failing(lab: LabEndpoint, step_agent: StepAgent) -> None:
     def fail(task: object, journal: object, number: int) -> None:
         raise ValueError("模型给出的不是 JSON")
 
@@ -91,7 +91,7 @@ def test_failing(lab: LabDoor, step_agent: StepAgent) -> None:
 
 @pytest.mark.clause("002 §2.4", "GET /batches limit cursor status q, GET /batches/{batch_id}, GET /runs batch_id "
                     "limit cursor status, GET /runs/{run_id}")  # fmt: skip
-def test_listing(lab: LabDoor) -> None:
+def test_listing(lab: LabEndpoint) -> None:
     mark = f"Straße{time.monotonic_ns()}"
     made = lab.batch(5, request=f"一个 {mark} request")
     batch_id = made["batch"]["batch_id"]
@@ -119,7 +119,7 @@ def test_listing(lab: LabDoor) -> None:
                     "runs at its next check, and every run has run_canceled in its trace")  # fmt: skip
 @pytest.mark.clause("002 §2.1", "canceled when the batch was")
 @pytest.mark.clause("002 §2.2", "canceled")
-def test_canceling_a_batch(lab: LabDoor, gate: threading.Event) -> None:
+def test_canceling_a_batch(lab: LabEndpoint, gate: threading.Event) -> None:
     made = lab.batch(30)
     batch_id = made["batch"]["batch_id"]
     deadline = time.monotonic() + 10
@@ -138,7 +138,7 @@ def test_canceling_a_batch(lab: LabDoor, gate: threading.Event) -> None:
 
 @pytest.mark.clause("002 §2.5", "canceling one run leaves the others; a second cancel answers the same, and what has "
                     "ended is a conflict")  # fmt: skip
-def test_canceling_a_run(lab: LabDoor, gate: threading.Event) -> None:
+def test_canceling_a_run(lab: LabEndpoint, gate: threading.Event) -> None:
     made = lab.batch(2)
     batch_id, (first, second) = made["batch"]["batch_id"], [run["run_id"] for run in made["runs"]]
     reply = lab.request("POST", f"/api/v1/runs/{first}/cancel")
@@ -154,7 +154,7 @@ def test_canceling_a_run(lab: LabDoor, gate: threading.Event) -> None:
 
 
 @pytest.mark.clause("002 §2.6", "the output: recipes_json with recipes and overall_notes, citations, memory_ids")
-def test_output(lab: LabDoor) -> None:
+def test_output(lab: LabEndpoint) -> None:
     made = lab.batch()
     lab.ended(made["batch"]["batch_id"])
     output = lab.get(f"/runs/{made['runs'][0]['run_id']}/output").json
@@ -164,7 +164,7 @@ def test_output(lab: LabDoor) -> None:
 
 
 @pytest.mark.clause("002 §2.6", "a run without an output says what it is doing instead")
-def test_no_output_yet(lab: LabDoor, gate: threading.Event) -> None:
+def test_no_output_yet(lab: LabEndpoint, gate: threading.Event) -> None:
     made = lab.batch()
     reply = lab.get(f"/runs/{made['runs'][0]['run_id']}/output")
     assert (reply.status, error_of(reply)["code"]) == (404, "not_found")

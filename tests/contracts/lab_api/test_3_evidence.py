@@ -9,30 +9,32 @@ from urllib.parse import quote
 
 import pytest
 
-import codexmem.services.lab
-from codexmem.store.opening import upgrade_store
+import codexmem.lab.service
+from codexmem.kernel.store.opening import upgrade_store
 from tests._support import encoder
 from tests._support.documents import written
-from tests._support.lab_door import LabDoor, lab_door
+from tests._support.lab_endpoint import LabEndpoint, lab_endpoint
 from tests._support.postgres import PostgresServer
 from tests._support.server import Reply, create_key
 from tests.contracts.lab_api.test_1_conventions import error_of
 
-SAMPLE = Path(codexmem.services.lab.__file__).parent / "sample_kb"
+SAMPLE = Path(codexmem.lab.service.__file__).parent / "sample_kb"
 FIELDS = {"alias", "ref", "source", "content", "kb_namespace", "lightrag_chunk_id", "created_at"}
 
 
 @pytest.fixture(scope="session")
-def sqlite_reading(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LabDoor]:
+def sqlite_reading(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LabEndpoint]:
     """A lab with the agent and the documents that come with us."""
     home = tmp_path_factory.mktemp("reading-lab")
     written(home / "roots" / "own", own="# Own\n\n自己的文献 on copper and CO2.")
-    with lab_door(home, None, embedder=encoder.setting("sqlite"), **settings_of(home)) as door:
-        yield door
+    with lab_endpoint(home, None, embedder=encoder.setting("sqlite"), **settings_of(home)) as endpoint:
+        yield endpoint
 
 
 @pytest.fixture(scope="session")
-def postgresql_reading(tmp_path_factory: pytest.TempPathFactory, postgres_server: PostgresServer) -> Iterator[LabDoor]:
+def postgresql_reading(
+    tmp_path_factory: pytest.TempPathFactory, postgres_server: PostgresServer
+) -> Iterator[LabEndpoint]:
     """The same as a team runs it."""
     home = tmp_path_factory.mktemp("reading-team")
     written(home / "roots" / "own", own="# Own\n\n自己的文献 on copper and CO2.")
@@ -40,8 +42,8 @@ def postgresql_reading(tmp_path_factory: pytest.TempPathFactory, postgres_server
     upgrade_store(url)
     key = create_key(home, url, "lab")
     settings = {"embedder": encoder.setting("postgresql"), **settings_of(home)}
-    with lab_door(home, None, key=key, database_url=url, **settings) as door:
-        yield door
+    with lab_endpoint(home, None, key=key, database_url=url, **settings) as endpoint:
+        yield endpoint
 
 
 def settings_of(home: Path) -> dict[str, Any]:
@@ -52,17 +54,17 @@ def settings_of(home: Path) -> dict[str, Any]:
 
 
 @pytest.fixture
-def reading(engine_name: str, request: pytest.FixtureRequest) -> LabDoor:
+def reading(engine_name: str, request: pytest.FixtureRequest) -> LabEndpoint:
     """Who calls the running lab of this engine."""
-    door: LabDoor = request.getfixturevalue(f"{engine_name}_reading")
-    return door
+    endpoint: LabEndpoint = request.getfixturevalue(f"{engine_name}_reading")
+    return endpoint
 
 
 def refused(reply: Reply) -> tuple[int, str]:
     return reply.status, error_of(reply)["code"]
 
 
-def ended_run(lab: LabDoor, **order: Any) -> str:
+def ended_run(lab: LabEndpoint, **order: Any) -> str:
     made = lab.batch(1, "乙烯 selectivity on copper", dry_run=True, **order)
     lab.ended(made["batch"]["batch_id"])
     run = lab.get(f"/runs/{made['runs'][0]['run_id']}").json["run"]
@@ -73,7 +75,7 @@ def ended_run(lab: LabDoor, **order: Any) -> str:
 @pytest.mark.clause("002 §3.2", "GET /runs/{run_id}/evidence limit cursor include_content: alias ref source content "
                     "kb_namespace lightrag_chunk_id created_at; content only if it is asked for")  # fmt: skip
 @pytest.mark.clause("002 §3.2", "GET /runs/{run_id}/evidence/{alias} gives one item with its content")
-def test_the_evidence_of_a_run(reading: LabDoor) -> None:
+def test_the_evidence_of_a_run(reading: LabEndpoint) -> None:
     run_id = ended_run(reading)
     bare = reading.get(f"/runs/{run_id}/evidence").json
     assert (bare["has_more"], bare["next_cursor"]) == (False, None)
@@ -97,7 +99,7 @@ def test_the_evidence_of_a_run(reading: LabDoor) -> None:
 @pytest.mark.clause("002 §3", "what kb_query events show under an alias is what the evidence shows under it")
 @pytest.mark.clause("002 §3.1", "results of kb_query events hold alias ref source content kb_namespace "
                     "lightrag_chunk_id, enough to gather the evidence from the trace")  # fmt: skip
-def test_citations_and_events_agree_with_the_evidence(reading: LabDoor) -> None:
+def test_citations_and_events_agree_with_the_evidence(reading: LabEndpoint) -> None:
     run_id = ended_run(reading)
     items = reading.get(f"/runs/{run_id}/evidence?include_content=true").json["items"]
     evidence = {each["alias"]: each for each in items}
@@ -114,7 +116,7 @@ def test_citations_and_events_agree_with_the_evidence(reading: LabDoor) -> None:
 
 
 @pytest.mark.clause("002 §3.2", "unknown runs and aliases are not_found, another list's cursor is invalid_argument")
-def test_what_is_not_there(reading: LabDoor) -> None:
+def test_what_is_not_there(reading: LabEndpoint) -> None:
     run_id, other = ended_run(reading), ended_run(reading)
     for path in (f"/runs/{run_id}/evidence/C999", f"/runs/{run_id}/evidence/c1", "/runs/run_x/evidence",
                  "/runs/run_x/evidence/C1", f"/runs/{run_id}/evidence/{quote('../x', safe='')}"):  # fmt: skip
@@ -126,7 +128,7 @@ def test_what_is_not_there(reading: LabDoor) -> None:
 
 @pytest.mark.clause("002 §2.3", "overrides kb_principles_dir kb_modulation_dir: another folder below a configured "
                     "root, recorded in config_snapshot; any other is invalid_argument")  # fmt: skip
-def test_a_batch_may_read_elsewhere(reading: LabDoor) -> None:
+def test_a_batch_may_read_elsewhere(reading: LabEndpoint) -> None:
     own = reading.data_dir / "roots" / "own"
     run_id = ended_run(reading, overrides={"kb_principles_dir": str(own)})
     batch_id = reading.get(f"/runs/{run_id}").json["run"]["batch_id"]
@@ -143,7 +145,7 @@ def test_a_batch_may_read_elsewhere(reading: LabDoor) -> None:
     assert not [each for each in found if "自己的文献" in each["content"]]
 
 
-def test_the_library_over_http(reading: LabDoor) -> None:
+def test_the_library_over_http(reading: LabEndpoint) -> None:
     piece = {"chunk_id": "chunk-1", "place": 1, "title": "Own", "content": "Tungsten 钨 holds oxygen."}
     body = {"namespace": "kb_http", "folder": "hand", "document": "w.md", "source": "10.1000/w", "digest": "1",
             "pieces": [piece], "parts": 1}  # fmt: skip

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests._support.lab import SECRET
-from tests._support.lab_door import LabDoor
+from tests._support.lab_endpoint import LabEndpoint
 from tests._support.server import Reply
 from tests.contracts.lab_api.test_1_conventions import error_of
 
@@ -21,7 +21,7 @@ Make = Callable[..., dict[str, Any]]
 
 
 @pytest.fixture
-def product(lab: LabDoor) -> Make:
+def product(lab: LabEndpoint) -> Make:
     """Adds a product of a name that nobody else has."""
 
     def make(name: str = "C2H4", **fields: Any) -> dict[str, Any]:
@@ -34,7 +34,7 @@ def product(lab: LabDoor) -> Make:
 
 
 @pytest.fixture
-def run_id(lab: LabDoor) -> str:
+def run_id(lab: LabEndpoint) -> str:
     """A run that has completed."""
     made = lab.batch()
     lab.ended(made["batch"]["batch_id"])
@@ -42,7 +42,7 @@ def run_id(lab: LabDoor) -> str:
     return found
 
 
-def put(lab: LabDoor, run_id: str, **fields: Any) -> Reply:
+def put(lab: LabEndpoint, run_id: str, **fields: Any) -> Reply:
     return lab.request("PUT", f"/api/v1/runs/{run_id}/feedback", fields)
 
 
@@ -52,7 +52,7 @@ def refused(reply: Reply, status: int, code: str) -> str:
 
 
 @pytest.mark.clause("002 §4.1", "a product is added, shown, changed and archived; its id is a UUID")
-def test_products(lab: LabDoor, product: Make) -> None:
+def test_products(lab: LabEndpoint, product: Make) -> None:
     made = product("乙烯 C2H4", schema_version=2, extra={"CAS": "74-85-1"})
     assert UUID.fullmatch(made["product_id"])
     assert set(made) == {
@@ -69,7 +69,7 @@ def test_products(lab: LabDoor, product: Make) -> None:
 
 
 @pytest.mark.clause("002 §4.1", "two active products never share a name, whatever its case; an archived one frees it")
-def test_names_of_products(lab: LabDoor, product: Make) -> None:
+def test_names_of_products(lab: LabEndpoint, product: Make) -> None:
     first = product("Éthylène")
     again = lab.post("/api/v1/products", {"name": first["name"].upper()})
     refused(again, 409, "conflict")
@@ -81,7 +81,7 @@ def test_names_of_products(lab: LabDoor, product: Make) -> None:
 
 
 @pytest.mark.clause("002 §4.1", "of those who add one name at once, one wins and the others get a conflict")
-def test_one_name_at_once(lab: LabDoor) -> None:
+def test_one_name_at_once(lab: LabEndpoint) -> None:
     body = {"name": f"CO {time.monotonic_ns()}"}
     with ThreadPoolExecutor(6) as pool:
         replies = list(pool.map(lambda _: lab.post("/api/v1/products", body).status, range(6)))
@@ -89,7 +89,7 @@ def test_one_name_at_once(lab: LabDoor) -> None:
 
 
 @pytest.mark.clause("002 §4.1", "products are listed newest first by limit, cursor and status, which may be repeated")
-def test_lists_of_products(lab: LabDoor, product: Make) -> None:
+def test_lists_of_products(lab: LabEndpoint, product: Make) -> None:
     made = [product(f"产物 {n}", status="archived" if n % 2 else "active")["product_id"] for n in range(6)]
 
     def listed(query: str, limit: int) -> list[str]:
@@ -108,7 +108,7 @@ def test_lists_of_products(lab: LabDoor, product: Make) -> None:
 
 
 @pytest.mark.clause("002 §4.2", "a preset is products in an order, added, shown, changed and archived")
-def test_presets(lab: LabDoor, product: Make) -> None:
+def test_presets(lab: LabEndpoint, product: Make) -> None:
     one, two, three = (product(name)["product_id"] for name in ("CO", "CH4", "乙醇"))
     body = {"name": "Default gas products", "product_ids": [two, one], "extra": {"组": 1}}
     made = lab.post("/api/v1/product_presets", body).json["preset"]
@@ -130,7 +130,7 @@ def test_presets(lab: LabDoor, product: Make) -> None:
 
 
 @pytest.mark.clause("002 §4.2", "a preset names products that exist, none twice")
-def test_products_of_presets(lab: LabDoor, product: Make) -> None:
+def test_products_of_presets(lab: LabEndpoint, product: Make) -> None:
     known = product()["product_id"]
     for wrong in ([known, known], ["00000000-0000-4000-8000-000000000000"], ["C2H4"]):
         message = refused(
@@ -144,7 +144,7 @@ def test_products_of_presets(lab: LabDoor, product: Make) -> None:
 
 
 @pytest.mark.clause("002 §4.3", "feedback with its products: fraction = value / sum, worked out here and kept")
-def test_feedback(lab: LabDoor, product: Make, run_id: str) -> None:
+def test_feedback(lab: LabEndpoint, product: Make, run_id: str) -> None:
     ethylene, methane = product("C2H4"), product("甲烷")
     measured = [
         {"product_id": ethylene["product_id"], "value": 12.3, "fraction": 0.5},
@@ -175,7 +175,7 @@ def test_feedback(lab: LabDoor, product: Make, run_id: str) -> None:
 
 
 @pytest.mark.clause("002 §4.3", "PUT again replaces what was said; feedback_id and created_at stay, one per run")
-def test_upsert(lab: LabDoor, product: Make, run_id: str) -> None:
+def test_upsert(lab: LabEndpoint, product: Make, run_id: str) -> None:
     one, two = product("CO")["product_id"], product("CH4")["product_id"]
     first = put(lab, run_id, score=1, products=[{"product_id": one, "value": 1}]).json["feedback"]
     body = {
@@ -193,7 +193,7 @@ def test_upsert(lab: LabDoor, product: Make, run_id: str) -> None:
 
 
 @pytest.mark.clause("002 §4.3", "of several who save at once each is answered, and one feedback stands")
-def test_saved_at_once(lab: LabDoor, product: Make, run_id: str) -> None:
+def test_saved_at_once(lab: LabEndpoint, product: Make, run_id: str) -> None:
     products = [product(f"p{n}")["product_id"] for n in range(6)]
 
     def save(n: int) -> Reply:
@@ -209,14 +209,14 @@ def test_saved_at_once(lab: LabDoor, product: Make, run_id: str) -> None:
 
 
 @pytest.mark.clause("002 §4.3", "a sum of 0 makes every fraction 0")
-def test_nothing_was_made(lab: LabDoor, product: Make, run_id: str) -> None:
+def test_nothing_was_made(lab: LabEndpoint, product: Make, run_id: str) -> None:
     measured = [{"product_id": product(name)["product_id"], "value": 0} for name in ("CO", "CH4")]
     said = put(lab, run_id, products=measured).json["feedback"]
     assert [each["fraction"] for each in said["products"]] == [0.0, 0.0]
 
 
 @pytest.mark.clause("002 §4.3", "products[].product_id must exist and not repeat; values are finite and not negative")
-def test_wrong_feedback(lab: LabDoor, product: Make, run_id: str) -> None:
+def test_wrong_feedback(lab: LabEndpoint, product: Make, run_id: str) -> None:
     known = product()["product_id"]
     wrong: list[dict[str, Any]] = [
         {"products": [{"product_id": "C2H4", "value": 1}]},
@@ -253,7 +253,7 @@ def test_wrong_feedback(lab: LabDoor, product: Make, run_id: str) -> None:
 
 
 @pytest.mark.clause("002 §4.3", "an archived product stays in feedback, with its present name and product_status")
-def test_archived_products(lab: LabDoor, product: Make, run_id: str) -> None:
+def test_archived_products(lab: LabEndpoint, product: Make, run_id: str) -> None:
     made = product("丙酮")
     put(lab, run_id, products=[{"product_id": made["product_id"], "value": 2}])
     lab.request("PUT", f"/api/v1/products/{made['product_id']}", {"status": "archived", "name": f"{made['name']} old"})
@@ -263,7 +263,7 @@ def test_archived_products(lab: LabDoor, product: Make, run_id: str) -> None:
 
 
 @pytest.mark.clause("002 §1.5", "PUT …/feedback and POST /products repeat their answer for the same Idempotency-Key")
-def test_idempotency_of_feedback(lab: LabDoor, run_id: str) -> None:
+def test_idempotency_of_feedback(lab: LabEndpoint, run_id: str) -> None:
     key = {"Idempotency-Key": f"feedback-{time.monotonic_ns()}"}
     path = f"/api/v1/runs/{run_id}/feedback"
     first = lab.request("PUT", path, {"score": 5}, key)
@@ -277,7 +277,7 @@ def test_idempotency_of_feedback(lab: LabDoor, run_id: str) -> None:
 
 
 @pytest.mark.clause("002 §5.2", "saved feedback queues learning by itself, in one go with the feedback")
-def test_learning_follows(lab: LabDoor, run_id: str) -> None:
+def test_learning_follows(lab: LabEndpoint, run_id: str) -> None:
     said = put(lab, run_id, score=8, pros="Cu 有利于 C–C 偶联").json
     assert said["learning"]["run_id"] == run_id
     assert re.fullmatch(r"rbjob_[0-9]+", said["learning"]["job_id"])
@@ -286,7 +286,7 @@ def test_learning_follows(lab: LabDoor, run_id: str) -> None:
     assert said["learning"]["job_id"] in [each["rb_job_id"] for each in jobs]
 
 
-def test_feedback_waits_for_the_end_of_the_run(lab: LabDoor) -> None:
+def test_feedback_waits_for_the_end_of_the_run(lab: LabEndpoint) -> None:
     made = lab.batch(30)
     waiting = made["runs"][-1]["run_id"]
     reply = put(lab, waiting, score=1)
@@ -297,7 +297,7 @@ def test_feedback_waits_for_the_end_of_the_run(lab: LabDoor) -> None:
     assert put(lab, waiting, score=1, cons="canceled 取消").status == 200
 
 
-def test_nothing_private_or_secret_is_kept(lab: LabDoor, run_id: str) -> None:
+def test_nothing_private_or_secret_is_kept(lab: LabEndpoint, run_id: str) -> None:
     said = put(lab, run_id, pros=f"key {SECRET}", cons="a<private>wife's name</private>b",
                extra={"k": SECRET, "p": "<private>x</private>"}).json["feedback"]  # fmt: skip
     assert SECRET not in str(said)

@@ -10,7 +10,7 @@ from urllib.parse import quote, unquote
 import pytest
 
 from tests._support.lab import SECRET
-from tests._support.lab_door import LabDoor
+from tests._support.lab_endpoint import LabEndpoint
 from tests._support.server import Reply
 from tests.contracts.lab_api.test_1_conventions import error_of
 from tests.jobs.stores import wait_until
@@ -28,26 +28,26 @@ def made(reply: Reply) -> dict[str, Any]:
     return memory
 
 
-def note(lab: LabDoor, content: str, **fields: Any) -> dict[str, Any]:
+def note(lab: LabEndpoint, content: str, **fields: Any) -> dict[str, Any]:
     return made(lab.post("/api/v1/memories", {"content": content, **fields}))
 
 
-def patch(lab: LabDoor, mem_id: str, **fields: Any) -> Reply:
+def patch(lab: LabEndpoint, mem_id: str, **fields: Any) -> Reply:
     return lab.request("PATCH", f"/api/v1/memories/{mem_id}", fields)
 
 
-def jobs(lab: LabDoor, run_id: str) -> list[dict[str, Any]]:
+def jobs(lab: LabEndpoint, run_id: str) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = lab.get(f"/runs/{run_id}/reasoningbank/jobs").json["jobs"]
     return found
 
 
-def settled(lab: LabDoor, run_id: str) -> list[dict[str, Any]]:
+def settled(lab: LabEndpoint, run_id: str) -> list[dict[str, Any]]:
     """The learnings of a run once none waits or runs."""
     wait_until(lambda: all(job["ended_at"] is not None for job in jobs(lab, run_id)))
     return jobs(lab, run_id)
 
 
-def judged(lab: LabDoor, *, dry_run: bool = False, **feedback: Any) -> str:
+def judged(lab: LabEndpoint, *, dry_run: bool = False, **feedback: Any) -> str:
     """A run that was judged, and learned from."""
     batch = lab.batch(request="Cu–Mo 光催化 C2H4", dry_run=dry_run)
     lab.ended(batch["batch"]["batch_id"])
@@ -56,20 +56,20 @@ def judged(lab: LabDoor, *, dry_run: bool = False, **feedback: Any) -> str:
     return run_id
 
 
-def save(lab: LabDoor, run_id: str, **feedback: Any) -> None:
+def save(lab: LabEndpoint, run_id: str, **feedback: Any) -> None:
     body = {"score": 7.5, "pros": "", "cons": "", "other": "", "products": [], **feedback}
     reply = lab.request("PUT", f"/api/v1/runs/{run_id}/feedback", body)
     assert reply.status == 200, reply.body
     settled(lab, run_id)
 
 
-def learned(lab: LabDoor, run_id: str) -> list[dict[str, Any]]:
+def learned(lab: LabEndpoint, run_id: str) -> list[dict[str, Any]]:
     """The lessons in use that this run taught."""
     found = lab.get("/memories?limit=200&status=active&type=reasoningbank_item").json["items"]
     return [memory for memory in found if memory["source_run_id"] == run_id]
 
 
-def told(lab: LabDoor, run_id: str, event_type: str) -> list[dict[str, Any]]:
+def told(lab: LabEndpoint, run_id: str, event_type: str) -> list[dict[str, Any]]:
     found = lab.get(f"/runs/{run_id}/events?event_type={event_type}&include_payload=true&limit=200").json["items"]
     return [event["payload"] for event in found]
 
@@ -82,7 +82,7 @@ def unique(text: str) -> str:
 @pytest.mark.clause("002 §5.1", "POST /memories adds a manual_note: mem_id status role type content source_run_id "
                     "created_at updated_at schema_version extra")  # fmt: skip
 @pytest.mark.clause("002 §1.3", "mem_id is a UUID")
-def test_adding(lab: LabDoor) -> None:
+def test_adding(lab: LabEndpoint) -> None:
     memory = note(lab, "苯甲酸修饰有效", role="mof_expert", schema_version=2, extra={"页": 3})
     assert set(memory) >= FIELDS
     assert str(uuid.UUID(memory["mem_id"])) == memory["mem_id"]
@@ -93,7 +93,7 @@ def test_adding(lab: LabDoor) -> None:
 
 
 @pytest.mark.clause("002 §5.1", "secrets are masked, and what is private is left out")
-def test_nothing_secret_is_kept(lab: LabDoor) -> None:
+def test_nothing_secret_is_kept(lab: LabEndpoint) -> None:
     memory = note(lab, f"key {SECRET} <private>王工的电话</private>ok", extra={"password": "hunter2hunter2"})
     assert SECRET not in str(memory)
     assert "王工" not in memory["content"]
@@ -101,7 +101,7 @@ def test_nothing_secret_is_kept(lab: LabDoor) -> None:
 
 
 @pytest.mark.clause("002 §1.5", "Idempotency-Key: a note that is sent again is stored once")
-def test_adding_twice(lab: LabDoor) -> None:
+def test_adding_twice(lab: LabEndpoint) -> None:
     headers, body = {"Idempotency-Key": str(uuid.uuid4())}, {"content": unique("一次")}
     one, other = (lab.post("/api/v1/memories", body, headers=headers) for _ in range(2))
     assert one.json == other.json
@@ -110,7 +110,7 @@ def test_adding_twice(lab: LabDoor) -> None:
 
 
 @pytest.mark.clause("002 §5.1", "PATCH edits only what is given")
-def test_editing(lab: LabDoor) -> None:
+def test_editing(lab: LabEndpoint) -> None:
     memory = note(lab, "before", extra={"a": 1})
     edited = made(patch(lab, memory["mem_id"], content="之后"))
     assert (edited["content"], edited["extra"], edited["role"]) == ("之后", {"a": 1}, "global")
@@ -122,7 +122,7 @@ def test_editing(lab: LabDoor) -> None:
 
 
 @pytest.mark.clause("002 §5.1", "PATCH of the content keeps the title")
-def test_editing_keeps_the_title(lab: LabDoor) -> None:
+def test_editing_keeps_the_title(lab: LabEndpoint) -> None:
     run_id = judged(lab, pros=unique("苯甲酸修饰提高选择性"))
     lesson = learned(lab, run_id)[0]
     edited = made(patch(lab, lesson["mem_id"], content="Benzoic acid helps below 2 % Cu."))
@@ -131,7 +131,7 @@ def test_editing_keeps_the_title(lab: LabDoor) -> None:
 
 
 @pytest.mark.clause("002 §5.1", "archive hides softly: status=archived")
-def test_archiving(lab: LabDoor) -> None:
+def test_archiving(lab: LabEndpoint) -> None:
     word = uuid.uuid4().hex
     mem_id = note(lab, f"光照 {word}")["mem_id"]
     assert made(lab.post(f"/api/v1/memories/{mem_id}/archive", {}))["status"] == "archived"
@@ -144,7 +144,7 @@ def test_archiving(lab: LabDoor) -> None:
 @pytest.mark.clause("002 §5.1", "GET /memories filters by query role status type, with limit and cursor")
 @pytest.mark.clause("002 §1.6", "pages of lessons are stable under inserts")
 @pytest.mark.parametrize("searched", [True, False])
-def test_listing(lab: LabDoor, searched: bool) -> None:
+def test_listing(lab: LabEndpoint, searched: bool) -> None:
     word = f"煅烧{uuid.uuid4().hex}"
     mine = {note(lab, f"{word} 第 {number} 次", role="tio2_expert")["mem_id"] for number in range(5)}
     note(lab, f"{word} for another", role="mof_expert")
@@ -167,7 +167,7 @@ def test_listing(lab: LabDoor, searched: bool) -> None:
                     "rb_job_completed rb_job_id kind status delta_id n_ops dry_run snapshot trace_cutoff_ts "
                     "feedback_id feedback_updated_at final_output_event_id budget policy source_type source_id "
                     "mode_requested mode_used returned_chars truncated")  # fmt: skip
-def test_feedback_is_learned_from(lab: LabDoor) -> None:
+def test_feedback_is_learned_from(lab: LabEndpoint) -> None:
     pros = unique("苯甲酸修饰提高选择性")
     run_id = judged(lab, pros=pros, cons=unique("Fe–Ni lost activity"))
     job = jobs(lab, run_id)[0]
@@ -201,7 +201,7 @@ def test_feedback_is_learned_from(lab: LabDoor) -> None:
 
 
 @pytest.mark.clause("002 §5.2", "nothing is learned from a dry run, and the learning says so")
-def test_a_dry_run_teaches_nothing(lab: LabDoor) -> None:
+def test_a_dry_run_teaches_nothing(lab: LabEndpoint) -> None:
     pros = unique("placeholder recipes worked")
     run_id = judged(lab, dry_run=True, pros=pros)
     job = jobs(lab, run_id)[0]
@@ -213,7 +213,7 @@ def test_a_dry_run_teaches_nothing(lab: LabDoor) -> None:
 
 
 @pytest.mark.clause("002 §5.2", "POST …/learn by hand: run_id job_id status queued; GET …/jobs?limit= lists")
-def test_learning_by_hand(lab: LabDoor) -> None:
+def test_learning_by_hand(lab: LabEndpoint) -> None:
     run_id = judged(lab, pros=unique("ok"))
     reply = lab.post(f"/api/v1/runs/{run_id}/reasoningbank/learn", {})
     assert (reply.status, set(reply.json)) == (200, {"run_id", "job_id", "status"})
@@ -228,7 +228,7 @@ def test_learning_by_hand(lab: LabDoor) -> None:
 
 @pytest.mark.clause("002 §2.7", "rb_job_failed rb_learn_failed error missing traceback")
 @pytest.mark.clause("002 §5.2", "a learning that fails says why")
-def test_learning_from_nothing(lab: LabDoor) -> None:
+def test_learning_from_nothing(lab: LabEndpoint) -> None:
     batch = lab.batch()
     lab.ended(batch["batch"]["batch_id"])
     run_id = batch["runs"][0]["run_id"]
@@ -247,7 +247,7 @@ def test_learning_from_nothing(lab: LabDoor) -> None:
 )
 @pytest.mark.clause("002 §5.3", "rollback by delta_id or the last: exactly the state before, hand edits overwritten")
 @pytest.mark.clause("002 §2.7", "rb_rollback_started rb_rollback_completed delta_id reason n_ops status")
-def test_strict_rollback(lab: LabDoor) -> None:
+def test_strict_rollback(lab: LabEndpoint) -> None:
     pros = unique("煅烧 450 °C 最好")
     run_id = judged(lab, pros=pros)
     first = learned(lab, run_id)[0]
@@ -290,7 +290,7 @@ def test_strict_rollback(lab: LabDoor) -> None:
 
 
 @pytest.mark.clause("002 §5.3", "beyond the contract: safe mode leaves what was edited since, and relearn learns again")
-def test_safe_rollback_and_learning_again(lab: LabDoor) -> None:
+def test_safe_rollback_and_learning_again(lab: LabEndpoint) -> None:
     run_id = judged(lab, pros=unique("安全模式 keeps"), cons=unique("和另一条 other"))
     mine, other = learned(lab, run_id)
     made(patch(lab, mine["mem_id"], content=unique("mine")))
@@ -310,7 +310,7 @@ def test_safe_rollback_and_learning_again(lab: LabDoor) -> None:
 
 
 @pytest.mark.clause("002 §1.4", "odd names and texts are refused or not found, never an internal error")
-def test_odd_names(lab: LabDoor) -> None:
+def test_odd_names(lab: LabEndpoint) -> None:
     run_id = judged(lab, pros=unique("odd"))
     for odd in ("%00", "%ED%A0%80", "%F0%9F%99%82", "..", "'", "a" * 300):
         for path in (

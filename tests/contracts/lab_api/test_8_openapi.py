@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from codexmem.surfaces.lab_api.described import ANSWERS
 from tests._support.lab_fuzz import fuzzed_lab
 from tests.contracts.lab_api import openapi
 
@@ -16,10 +15,9 @@ def test_the_published_description_is_of_these_routes() -> None:
 
 
 def test_every_path_says_what_it_answers() -> None:
-    listed = {
-        (method.upper(), path) for path, operations in openapi.description()["paths"].items() for method in operations
-    }
-    assert listed == set(ANSWERS)
+    for path, operations in openapi.description()["paths"].items():
+        for method, operation in operations.items():
+            assert "$ref" in operation["responses"]["200"]["content"]["application/json"]["schema"], (method, path)
 
 
 @pytest.mark.sqlite
@@ -27,7 +25,7 @@ def test_every_path_says_what_it_answers() -> None:
 def test_no_request_makes_the_server_fail(tmp_path: Path) -> None:
     with fuzzed_lab(tmp_path) as lab:
         sent = lab.send(examples=5)
-    assert sent.operations == len(ANSWERS)
+    assert sent.operations == sum(map(len, openapi.description()["paths"].values()))
     assert not any(status >= 500 for status in sent.statuses)
     # It went beyond refusals: most operations were also answered.
     assert sum(count > 0 for count in sent.reached.values()) >= 36, sent

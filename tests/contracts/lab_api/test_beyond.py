@@ -8,29 +8,29 @@ from typing import Any
 
 import pytest
 
-from codexmem.domain.event import EventType
-from codexmem.store.database import acting_as
+from codexmem.kernel.model.event import EventType
+from codexmem.kernel.store.database import acting_as
 from tests._support.lab import SECRET
-from tests._support.lab_door import LabDoor
+from tests._support.lab_endpoint import LabEndpoint
 from tests.contracts.lab_api.test_1_conventions import error_of
 from tests.contracts.lab_api.test_5_reasoningbank import judged, learned, made, note, patch, unique
 
 CONS = "- 铜钼比例不要超过 2:1，否则失活。\n- 煅烧温度应低于 300 ℃。"
 
 
-def deltas(lab: LabDoor, query: str = "") -> list[dict[str, Any]]:
+def deltas(lab: LabEndpoint, query: str = "") -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = lab.get(f"/reasoningbank/deltas?limit=200{query}").json["items"]
     return found
 
 
-def whole(lab: LabDoor, delta_id: str) -> dict[str, Any]:
+def whole(lab: LabEndpoint, delta_id: str) -> dict[str, Any]:
     reply = lab.get(f"/reasoningbank/deltas/{delta_id}")
     assert reply.status == 200, reply.body
     found: dict[str, Any] = reply.json["delta"]
     return found
 
 
-def test_learnings_of_all_runs_are_listed_newest_first(lab: LabDoor) -> None:
+def test_learnings_of_all_runs_are_listed_newest_first(lab: LabEndpoint) -> None:
     first, second = judged(lab, cons=CONS), judged(lab, pros="光照 8 小时有效。")
     listed = lab.get("/reasoningbank/jobs?limit=200").json["items"]
     numbers = [int(job["rb_job_id"].removeprefix("rbjob_")) for job in listed]
@@ -48,7 +48,7 @@ def test_learnings_of_all_runs_are_listed_newest_first(lab: LabDoor) -> None:
         assert error_of(lab.get(f"/reasoningbank/jobs?{query}"))["code"] == "invalid_argument"
 
 
-def test_deltas_of_all_runs_are_listed_with_how_much_they_did(lab: LabDoor) -> None:
+def test_deltas_of_all_runs_are_listed_with_how_much_they_did(lab: LabEndpoint) -> None:
     run_id, other = (judged(lab, cons=unique(f"- 不要使用{salt}")) for salt in ("硝酸铜", "氯化锌"))
     mine = [each for each in deltas(lab) if each["run_id"] in {run_id, other}]
     assert [each["run_id"] for each in mine] == [other, run_id]
@@ -70,7 +70,7 @@ def test_deltas_of_all_runs_are_listed_with_how_much_they_did(lab: LabDoor) -> N
     assert deltas(lab, "&run_id=run_nowhere") == []
 
 
-def test_a_delta_tells_before_and_after_and_who_has_written_since(lab: LabDoor) -> None:
+def test_a_delta_tells_before_and_after_and_who_has_written_since(lab: LabEndpoint) -> None:
     run_id = judged(lab, cons=unique("- 不要把甲醇加热到沸点"))
     (lesson,) = learned(lab, run_id)
     (delta,) = deltas(lab, f"&run_id={run_id}")
@@ -95,7 +95,7 @@ def test_a_delta_tells_before_and_after_and_who_has_written_since(lab: LabDoor) 
         assert error_of(lab.get(f"/reasoningbank/deltas/{missing}"))["code"] == "not_found"
 
 
-def test_versions_of_a_lesson(lab: LabDoor) -> None:
+def test_versions_of_a_lesson(lab: LabEndpoint) -> None:
     run_id = judged(lab, cons=unique("- 苯甲酸不要过量"))
     (lesson,) = learned(lab, run_id)
     made(patch(lab, lesson["mem_id"], content="苯甲酸要适量"))
@@ -114,7 +114,7 @@ def test_versions_of_a_lesson(lab: LabDoor) -> None:
     assert lab.get(f"/memories/{note(lab, unique('一'))['mem_id']}/versions").json["items"][0]["version"] == 1
 
 
-def test_feedback_can_be_saved_without_learning_from_it(lab: LabDoor) -> None:
+def test_feedback_can_be_saved_without_learning_from_it(lab: LabEndpoint) -> None:
     batch = lab.batch(request="Cu–Mo 光催化 C2H4")
     lab.ended(batch["batch"]["batch_id"])
     run_id = batch["runs"][0]["run_id"]
@@ -126,14 +126,14 @@ def test_feedback_can_be_saved_without_learning_from_it(lab: LabDoor) -> None:
     assert error_of(reply)["code"] == "invalid_argument"
 
 
-def test_roles_that_a_lesson_can_be_for(lab: LabDoor) -> None:
+def test_roles_that_a_lesson_can_be_for(lab: LabEndpoint) -> None:
     roles = lab.get("/reasoningbank/roles").json["roles"]
     assert roles[0] == "global"
     assert "mof_expert" in roles
     assert [note(lab, unique("仅此一条"), role=role)["role"] for role in roles] == roles
 
 
-def test_batches_tell_where_their_runs_stand(lab: LabDoor) -> None:
+def test_batches_tell_where_their_runs_stand(lab: LabEndpoint) -> None:
     made_now = lab.batch(n_runs=3)
     begun = {"queued": 3, "running": 0, "completed": 0, "failed": 0, "canceled": 0}
     assert made_now["batch"]["runs_by_status"] == begun
@@ -146,7 +146,7 @@ def test_batches_tell_where_their_runs_stand(lab: LabDoor) -> None:
     assert all(sum(each["runs_by_status"].values()) == each["n_runs"] for each in listed.values())
 
 
-def test_runs_tell_whether_they_were_judged(lab: LabDoor) -> None:
+def test_runs_tell_whether_they_were_judged(lab: LabEndpoint) -> None:
     batch = lab.batch(n_runs=2)
     lab.ended(batch["batch"]["batch_id"])
     one, other = (run["run_id"] for run in batch["runs"])
@@ -160,7 +160,7 @@ def test_runs_tell_whether_they_were_judged(lab: LabDoor) -> None:
     lab.quiet()
 
 
-def test_events_tell_where_they_stand_without_their_payloads(lab: LabDoor) -> None:
+def test_events_tell_where_they_stand_without_their_payloads(lab: LabEndpoint) -> None:
     batch = lab.batch()
     lab.ended(batch["batch"]["batch_id"])
     run_id = batch["runs"][0]["run_id"]
@@ -191,7 +191,7 @@ def test_events_tell_where_they_stand_without_their_payloads(lab: LabDoor) -> No
 
 
 @pytest.mark.postgresql
-def test_tenants_do_not_see_each_others_learnings(postgresql_lab: LabDoor) -> None:
+def test_tenants_do_not_see_each_others_learnings(postgresql_lab: LabEndpoint) -> None:
     lab = postgresql_lab
     run_id = judged(lab, cons=CONS)
     delta_id = deltas(lab, f"&run_id={run_id}")[0]["delta_id"]

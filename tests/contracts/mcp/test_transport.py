@@ -1,4 +1,4 @@
-"""The MCP door over plain HTTP: what the protocol and the guard let through, and what they do not."""
+"""The MCP endpoint over plain HTTP: what the protocol and the guard let through, and what they do not."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import pytest
 
 from codexmem import __version__
 from codexmem.app import Services
-from codexmem.domain.ids import SystemClock
-from codexmem.services.status import Status
-from codexmem.store.database import acting_as
-from codexmem.surfaces._kit.assemble import build_asgi
-from codexmem.surfaces._kit.guard import GuardSettings
-from codexmem.surfaces.mcp import SURFACE
+from codexmem.app.mcp import SURFACE
+from codexmem.http.assemble import build_asgi
+from codexmem.http.guard import GuardSettings
+from codexmem.kernel.model.ids import SystemClock
+from codexmem.kernel.services.status import ServerStatus
+from codexmem.kernel.store.database import acting_as
 from tests._support.server import Server
 from tests.surfaces._kit import asgi
 
@@ -70,7 +70,7 @@ def test_what_names_no_project_is_saved_in_the_callers(api: Server, project: str
 
 
 def test_before_its_lifespan_began_it_is_not_ready() -> None:
-    services = Services(Status(version=__version__, clock=SystemClock()))
+    services = Services(ServerStatus(version=__version__, clock=SystemClock()))
     app = build_asgi((SURFACE,), services, GuardSettings(None, acting_as), version=__version__)
     reply = asgi.post(app, "/mcp", message("tools/list"))
     assert (reply.status, reply.json["error"]["message"]) == (503, "the server is still starting")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from codexmem.domain.foreign import MAX_TEXT
+from codexmem.kernel.model.import_row import MAX_TEXT
 from tests._support.server import Server
 
 AT_MS = 1_767_225_600_000

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from mcp import Client, MCPError
 
-from codexmem.domain import privacy
+from codexmem.kernel.model import privacy
 from tests._support.mcp_calls import Agent, text_of
 from tests._support.server import Server
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 from urllib.parse import urlencode
 
 import pytest
-from starlette.types import ASGIApp
 
-from codexmem.domain.attrs import (
+from codexmem.kernel.embed.model import Embedder
+from codexmem.kernel.model.attrs import (
     ChunkAttrs,
     KnowledgeAttrs,
     LessonAttrs,
@@ -21,23 +21,21 @@ from codexmem.domain.attrs import (
     QaAttrs,
     SummaryAttrs,
 )
-from codexmem.domain.history import By
-from codexmem.domain.memory import Draft, Kind, Memory, Origin, State, Status
-from codexmem.domain.query import Seq
-from codexmem.embed.model import Embedder
-from codexmem.services.lookup import Lookup
-from codexmem.store.database import Database, acting_as
-from codexmem.store.labels import Labels
-from codexmem.surfaces import memory_api
-from codexmem.surfaces._kit.assemble import build_asgi
-from codexmem.surfaces._kit.guard import GuardSettings
+from codexmem.kernel.model.history import WriteContext
+from codexmem.kernel.model.memory import Kind, Memory, MemoryDraft, Origin, State, Status
+from codexmem.kernel.model.query import Seq
+from codexmem.kernel.store.database import Database
+from codexmem.kernel.store.labels import Labels
+from codexmem.recall import http as memory_api
+from codexmem.recall.lookup import Lookup
 from tests._support import services
 from tests._support.mcp_calls import Agent, text_of
+from tests._support.one_app import app_on
 from tests._support.server import Server
 from tests.surfaces._kit import asgi
 
 STATES = {
-    Kind.OBSERVATION: State("The port was 8080 端口", ObservationAttrs(), "shop", type="bugfix", title="Port mended"),
+    Kind.OBSERVATION: State("The port was 8080 端口", ObservationAttrs(), "shop", type="bugfix", title="Port fixed"),
     Kind.SUMMARY: State("moved the port 端口", SummaryAttrs(request="Move the port"), "shop", title="Move the port"),
     Kind.PROMPT: State("which port 端口?", PromptAttrs(), "shop"),
     Kind.NOTE: State("port 端口 = 37877\n第二行", NoteAttrs(), "shop", uris=("project://config", "project://alias")),
@@ -55,18 +53,17 @@ class Only:
     lookup: Lookup
 
 
-class Door:
-    """The door on an opened store."""
+class Endpoint:
+    """The endpoint on an opened store."""
 
     def __init__(self, db: Database, tenant: str, encoder: Embedder | None) -> None:
         self.real = services.build(db, embedder=encoder)
         only = Only(Lookup(self.real.memories, Labels(db), self.real.search))
-        guard = GuardSettings(None, lambda _: acting_as(tenant))
-        self.app: ASGIApp = build_asgi((memory_api.SURFACE,), cast(Any, only), guard, version="test")
-        self.made = {kind: self.write(Draft(kind, state, Origin.AGENT)) for kind, state in STATES.items()}
+        self.app = app_on(memory_api.SURFACE, only, tenant)
+        self.made = {kind: self.write(MemoryDraft(kind, state, Origin.AGENT)) for kind, state in STATES.items()}
 
-    def write(self, draft: Draft) -> Memory:
-        return self.real.memories.remember(draft, By("test", "session:1"))
+    def write(self, draft: MemoryDraft) -> Memory:
+        return self.real.memories.remember(draft, WriteContext("test", "session:1"))
 
     def get(self, **query: Any) -> Any:
         return asgi.call(self.app, "GET", "/api/search/all", query=urlencode(query, doseq=True).encode())
@@ -78,15 +75,15 @@ class Door:
 
 
 @pytest.fixture
-def door(database: Database, tenant: str, encoder: Embedder | None) -> Iterator[Door]:
-    made = Door(database, tenant, encoder)
+def endpoint(database: Database, tenant: str, encoder: Embedder | None) -> Iterator[Endpoint]:
+    made = Endpoint(database, tenant, encoder)
     yield made
     made.real.traces.close()
 
 
-def test_every_kind_is_found_at_once_and_bears_its_label(door: Door, encoder: Embedder | None) -> None:
-    rows = door.rows(query="port 端口", limit=20)
-    made = door.made
+def test_every_kind_is_found_at_once_and_bears_its_label(endpoint: Endpoint, encoder: Embedder | None) -> None:
+    rows = endpoint.rows(query="port 端口", limit=20)
+    made = endpoint.made
     assert {row["kind"]: row["label"] for row in rows["results"]} == {
         "observation": f"#{made[Kind.OBSERVATION].seq}",
         "summary": f"#S{made[Kind.SUMMARY].seq}",
@@ -123,43 +120,45 @@ def test_every_kind_is_found_at_once_and_bears_its_label(door: Door, encoder: Em
     ],
 )
 @pytest.mark.parametrize("text", ["port", ""])
-def test_filters_hold_with_and_without_a_query(door: Door, query: dict[str, Any], kinds: set[str], text: str) -> None:
-    assert {row["kind"] for row in door.rows(query=text, **query)["results"]} == kinds
+def test_filters_hold_with_and_without_a_query(
+    endpoint: Endpoint, query: dict[str, Any], kinds: set[str], text: str
+) -> None:
+    assert {row["kind"] for row in endpoint.rows(query=text, **query)["results"]} == kinds
 
 
-def test_pages_and_order(door: Door) -> None:
-    first = door.rows(query="port", limit=3)
+def test_pages_and_order(endpoint: Endpoint) -> None:
+    first = endpoint.rows(query="port", limit=3)
     assert (first["totalResults"], first["hasMore"]) == (3, True)
-    rest = door.rows(query="port", limit=20, offset=3)["results"]
+    rest = endpoint.rows(query="port", limit=20, offset=3)["results"]
     assert not {row["seq"] for row in first["results"]} & {row["seq"] for row in rest}
-    listed = [row["seq"] for row in door.rows(orderBy="date_asc")["results"]]
+    listed = [row["seq"] for row in endpoint.rows(orderBy="date_asc")["results"]]
     assert listed == sorted(listed)
 
 
-def test_what_is_hidden_is_not_found(door: Door) -> None:
-    door.write(Draft(Kind.NOTE, State("port", NoteAttrs(), status=Status.ARCHIVED), Origin.AGENT))
-    door.real.memories.delete(Seq(door.made[Kind.QA].seq), frozenset(Kind), By("test"))
-    assert {row["kind"] for row in door.rows(query="port", type="qa,notes")["results"]} == {"note"}
+def test_what_is_hidden_is_not_found(endpoint: Endpoint) -> None:
+    endpoint.write(MemoryDraft(Kind.NOTE, State("port", NoteAttrs(), status=Status.ARCHIVED), Origin.AGENT))
+    endpoint.real.memories.delete(Seq(endpoint.made[Kind.QA].seq), frozenset(Kind), WriteContext("test"))
+    assert {row["kind"] for row in endpoint.rows(query="port", type="qa,notes")["results"]} == {"note"}
 
 
-def test_the_table_for_models_says_how_to_read_on(door: Door) -> None:
-    (content,) = door.rows(query="端口", format="markdown")["content"]
+def test_the_table_for_models_says_how_to_read_on(endpoint: Endpoint) -> None:
+    (content,) = endpoint.rows(query="端口", format="markdown")["content"]
     text = content["text"]
     first, _, head, _, *rest = text.splitlines()
     assert first.startswith('Found 7 result(s) matching "端口" in every kind of memory (')
     assert head == "| Memory | Date | Title | Project |"
-    assert f"| {door.made[Kind.KNOWLEDGE].id} | " in text
+    assert f"| {endpoint.made[Kind.KNOWLEDGE].id} | " in text
     assert "| Low \\| ports: A port 端口 below 1024 needs rights | - |" in text
     assert "| note project://config | " in text
     assert rest[-1].startswith("Read more: ")
-    assert door.rows(query="zebra", format="markdown")["content"][0]["text"].startswith("No results found matching")
+    assert endpoint.rows(query="zebra", format="markdown")["content"][0]["text"].startswith("No results found matching")
 
 
 @pytest.mark.parametrize(
     "query", [{"limit": 0}, {"limit": 201}, {"offset": -1}, {"dateStart": "soon"}, {"format": "x"}]
 )
-def test_bad_questions_are_400(door: Door, query: dict[str, Any]) -> None:
-    assert door.get(query="port", **query).status == 400
+def test_bad_questions_are_400(endpoint: Endpoint, query: dict[str, Any]) -> None:
+    assert endpoint.get(query="port", **query).status == 400
 
 
 def test_the_tool_widens_only_when_asked(api: Server, project: str) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from codexmem.services.undoing import AT_ONCE
+from codexmem.recall.undoing import AT_ONCE
 from tests._support.server import Server
 from tests.contracts.memory_api.test_import import row, send
 

@@ -1,1 +1,1 @@
-"""Tests of the QA door."""
+"""Tests of the QA endpoint."""

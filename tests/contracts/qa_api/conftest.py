@@ -1,4 +1,4 @@
-"""The QA door on each engine, with a store of the test's own."""
+"""The QA endpoint on each engine, with a store of the test's own."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from codexmem.embed.model import Embedder
-from codexmem.store.database import Database
-from tests._support.asking import Door, qa_door
+from codexmem.kernel.embed.model import Embedder
+from codexmem.kernel.store.database import Database
+from tests._support.asking import Endpoint, qa_endpoint
 
 
 @pytest.fixture
-def door(database: Database, tenant: str, encoder: Embedder | None) -> Iterator[Door]:
+def endpoint(database: Database, tenant: str, encoder: Embedder | None) -> Iterator[Endpoint]:
     """Called without a server."""
-    with qa_door(database, tenant, embedder=encoder) as made:
+    with qa_endpoint(database, tenant, embedder=encoder) as made:
         yield made

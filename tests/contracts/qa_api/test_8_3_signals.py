@@ -6,40 +6,40 @@ from typing import Any
 
 import pytest
 
-from tests._support.asking import DAY_MS, PROJECT, Door
+from tests._support.asking import DAY_MS, PROJECT, Endpoint
 
 HIT, VALIDATE, EXPIRE = "/v1/qa/hit", "/v1/qa/validate", "/v1/qa/expire"
 
 
 @pytest.fixture
-def qa_id(door: Door) -> str:
+def qa_id(endpoint: Endpoint) -> str:
     """A candidate."""
-    return door.add("What is the default port?", "It is port 8080.")
+    return endpoint.add("What is the default port?", "It is port 8080.")
 
 
-def hit(door: Door, *references: dict[str, Any]) -> Any:
-    return door.said(HIT, {"project_id": PROJECT, "references": list(references)})
+def hit(endpoint: Endpoint, *references: dict[str, Any]) -> Any:
+    return endpoint.said(HIT, {"project_id": PROJECT, "references": list(references)})
 
 
-def item(door: Door, qa_id: str) -> Any:
-    return door.get(f"/v1/qa/items/{qa_id}").json
+def item(endpoint: Endpoint, qa_id: str) -> Any:
+    return endpoint.get(f"/v1/qa/items/{qa_id}").json
 
 
 @pytest.mark.clause(
     "001 §8.3", "references are counted; what is unknown is told, what was reported before is not counted"
 )
-def test_hits(door: Door, qa_id: str) -> None:
+def test_hits(endpoint: Endpoint, qa_id: str) -> None:
     run = {"qa_id": qa_id, "shown": True, "used": True, "message_id": "m-1", "context": "injected:system"}
-    assert hit(door, run, {"qa_id": "qa-unknown"}) == {"accepted": 1, "deduped": 0, "unknown": ["qa-unknown"]}
-    assert hit(door, run) == {"accepted": 0, "deduped": 1, "unknown": []}
-    assert item(door, qa_id)["hits"] == {"shown": 1, "used": 1}
-    assert hit(door) == {"accepted": 0, "deduped": 0, "unknown": []}
+    assert hit(endpoint, run, {"qa_id": "qa-unknown"}) == {"accepted": 1, "deduped": 0, "unknown": ["qa-unknown"]}
+    assert hit(endpoint, run) == {"accepted": 0, "deduped": 1, "unknown": []}
+    assert item(endpoint, qa_id)["hits"] == {"shown": 1, "used": 1}
+    assert hit(endpoint) == {"accepted": 0, "deduped": 0, "unknown": []}
 
 
 @pytest.mark.clause(
     "001 §4.3", "only qa_id is required: alone it means shown; used means shown too, unless that is denied"
 )
-def test_what_a_reference_means(door: Door, qa_id: str) -> None:
+def test_what_a_reference_means(endpoint: Endpoint, qa_id: str) -> None:
     counts = []
     for reference in (
         {},
@@ -48,22 +48,22 @@ def test_what_a_reference_means(door: Door, qa_id: str) -> None:
         {"shown": None, "used": False},
         {"used": None},
     ):
-        before = item(door, qa_id)["hits"]
-        hit(door, {"qa_id": qa_id, **reference})
-        after = item(door, qa_id)["hits"]
+        before = item(endpoint, qa_id)["hits"]
+        hit(endpoint, {"qa_id": qa_id, **reference})
+        after = item(endpoint, qa_id)["hits"]
         counts.append((after["shown"] - before["shown"], after["used"] - before["used"]))
     assert counts == [(1, 0), (1, 1), (0, 1), (0, 0), (1, 0)]
 
 
 @pytest.mark.clause("001 §4.3", "message_id is the run's; context may be any value")
-def test_messages_and_contexts(door: Door, qa_id: str) -> None:
+def test_messages_and_contexts(endpoint: Endpoint, qa_id: str) -> None:
     for context in ("section:design", {"section": "设计"}, ["a", 1], None, "x" * 5_000):
-        hit(door, {"qa_id": qa_id, "shown": True, "message_id": f"m-{str(context)[:20]}", "context": context})
-    assert item(door, qa_id)["hits"] == {"shown": 5, "used": 0}
+        hit(endpoint, {"qa_id": qa_id, "shown": True, "message_id": f"m-{str(context)[:20]}", "context": context})
+    assert item(endpoint, qa_id)["hits"] == {"shown": 5, "used": 0}
 
 
 @pytest.mark.clause("001 §8.3", "what does not fit is 422, and nothing of it counts")
-def test_hits_that_do_not_fit(door: Door) -> None:
+def test_hits_that_do_not_fit(endpoint: Endpoint) -> None:
     unfit: list[dict[str, Any]] = [
         {"references": []}, {"project_id": PROJECT}, {"project_id": PROJECT, "references": {}},
         {"project_id": PROJECT, "references": [{"shown": True}]},
@@ -72,19 +72,19 @@ def test_hits_that_do_not_fit(door: Door) -> None:
         {"project_id": PROJECT, "references": [{"qa_id": "qa-1", "message_id": "m" * 201}]},
         {"project_id": PROJECT, "references": [{"qa_id": "qa-1", "shown": "perhaps"}]},
     ]  # fmt: skip
-    assert [door.post(HIT, body).status for body in unfit] == [422] * len(unfit)
+    assert [endpoint.post(HIT, body).status for body in unfit] == [422] * len(unfit)
 
 
 @pytest.mark.clause(
     "001 §8.4", "a report with every field; the answer says where the item stands and how far it is believed"
 )
-def test_a_validation(door: Door, qa_id: str) -> None:
+def test_a_validation(endpoint: Endpoint, qa_id: str) -> None:
     body = {
         "project_id": PROJECT, "qa_id": qa_id, "result": "pass", "signal_strength": 0.9, "success": True,
         "strong_signal": True, "source": "ci", "context": "tests/unit", "client": "mem-codecli/1",
         "payload": {"exit": 0}, "ts": 1_800_000_000,
     }  # fmt: skip
-    told = door.said(VALIDATE, body)
+    told = endpoint.said(VALIDATE, body)
     assert told == {
         "qa_id": qa_id, "status": "validated", "previous_status": "candidate", "confidence": told["confidence"],
         "unproven": False, "hits": {"shown": 0, "used": 0}, "validations": {"success": 1, "failure": 0},
@@ -93,15 +93,15 @@ def test_a_validation(door: Door, qa_id: str) -> None:
 
 
 @pytest.mark.clause("001 §8.4", "where success is missing, the words of result say it, in English and Chinese")
-def test_results_in_words(door: Door, qa_id: str) -> None:
+def test_results_in_words(endpoint: Endpoint, qa_id: str) -> None:
     worked, failed = ("pass", "success", "OK", "通过", True), ("fail", "失败", False)
     for result in (*worked, *failed, "skipped"):
-        door.said(VALIDATE, {"project_id": PROJECT, "qa_id": qa_id, "result": result})
-    assert item(door, qa_id)["validations"] == {"success": len(worked), "failure": len(failed)}
+        endpoint.said(VALIDATE, {"project_id": PROJECT, "qa_id": qa_id, "result": result})
+    assert item(endpoint, qa_id)["validations"] == {"success": len(worked), "failure": len(failed)}
 
 
 @pytest.mark.clause("001 §8.4", "fields that contradict each other are refused with the reason; an unknown item is 404")
-def test_validations_that_do_not_fit(door: Door, qa_id: str) -> None:
+def test_validations_that_do_not_fit(endpoint: Endpoint, qa_id: str) -> None:
     unfit: list[tuple[dict[str, Any], int, str]] = [
         ({"success": True, "result": "失败"}, 422, "says the opposite"), ({}, 422, "neither success nor result"),
         ({"result": "maybe"}, 422, "no word that is known"),
@@ -110,54 +110,56 @@ def test_validations_that_do_not_fit(door: Door, qa_id: str) -> None:
         ({"success": True, "project_id": "elsewhere"}, 404, "project"), ({"success": "si"}, 422, "success"),
     ]  # fmt: skip
     for fields, status, said in unfit:
-        reply = door.post(VALIDATE, {"project_id": PROJECT, "qa_id": qa_id, **fields})
+        reply = endpoint.post(VALIDATE, {"project_id": PROJECT, "qa_id": qa_id, **fields})
         assert reply.status == status, fields
         assert said in reply.json["error"]
-    assert item(door, qa_id)["validations"] == {"success": 0, "failure": 0}
+    assert item(endpoint, qa_id)["validations"] == {"success": 0, "failure": 0}
 
 
 @pytest.mark.clause(
     "001 §8.4", "the loop learns: confidence rises and falls with what is reported, and so does the order"
 )
-def test_the_loop_learns(door: Door) -> None:
-    one = door.add("Which cache do we use?", "We use Redis.")
-    other = door.add("Which cache do we use?", "We use Memcached.")
+def test_the_loop_learns(endpoint: Endpoint) -> None:
+    one = endpoint.add("Which cache do we use?", "We use Redis.")
+    other = endpoint.add("Which cache do we use?", "We use Memcached.")
     for number in range(3):
-        door.said(VALIDATE, {"project_id": PROJECT, "qa_id": other, "result": "ok", "context": number})
-        door.said(VALIDATE, {"project_id": PROJECT, "qa_id": one, "success": False})
-    found = door.said("/v1/qa/search", {"project_id": PROJECT, "query": "which cache do we use"})["items"]
+        endpoint.said(VALIDATE, {"project_id": PROJECT, "qa_id": other, "result": "ok", "context": number})
+        endpoint.said(VALIDATE, {"project_id": PROJECT, "qa_id": one, "success": False})
+    found = endpoint.said("/v1/qa/search", {"project_id": PROJECT, "query": "which cache do we use"})["items"]
     assert [(each["qa_id"], each["unproven"]) for each in found] == [(other, False), (one, True)]
     assert found[0]["confidence"] > 0.5 > found[1]["confidence"]
     assert found[0]["score"] > found[1]["score"]
 
 
 @pytest.mark.clause("001 §8.5", "batch_size is 200 unless given; the answer counts and says whether more are due")
-def test_expiry(door: Door) -> None:
+def test_expiry(endpoint: Endpoint) -> None:
     for number in range(3):
-        door.add(f"What is the port of service{number}?", f"It is port {number}.")
-    assert door.said(EXPIRE, {}) == {"expired": 0, "remaining": False, "delta": None}
-    door.real.clock.advance(91 * DAY_MS)
-    first = door.said(EXPIRE, {"batch_size": 1})
+        endpoint.add(f"What is the port of service{number}?", f"It is port {number}.")
+    assert endpoint.said(EXPIRE, {}) == {"expired": 0, "remaining": False, "delta": None}
+    endpoint.real.clock.advance(91 * DAY_MS)
+    first = endpoint.said(EXPIRE, {"batch_size": 1})
     assert (first["expired"], first["remaining"]) == (1, True)
     assert first["delta"].startswith("delta_")
-    assert door.said(EXPIRE, {"batch_size": 1000})["expired"] == 2
-    assert door.said("/v1/qa/search", {"project_id": PROJECT, "query": "port service", "min_score": 0})["items"] == []
+    assert endpoint.said(EXPIRE, {"batch_size": 1000})["expired"] == 2
+    assert (
+        endpoint.said("/v1/qa/search", {"project_id": PROJECT, "query": "port service", "min_score": 0})["items"] == []
+    )
 
 
 @pytest.mark.clause("001 §8.5", "batch_size lies between 1 and 1000; a body is not needed")
-def test_expiry_bounds(door: Door) -> None:
+def test_expiry_bounds(endpoint: Endpoint) -> None:
     for size in (0, 1001, -5, "all", 2.5):
-        assert door.post(EXPIRE, {"batch_size": size}).status == 422
+        assert endpoint.post(EXPIRE, {"batch_size": size}).status == 422
     for body in ({"batch_size": 1}, {"batch_size": 1000}, {"batch_size": 200}, {}, {"batch_size": None}, b""):
-        assert door.post(EXPIRE, body).status == 200
+        assert endpoint.post(EXPIRE, body).status == 200
 
 
 @pytest.mark.clause("001 §8.3", "the same Idempotency-Key counts once, for hits and for validations")
-def test_repeating_is_safe(door: Door, qa_id: str) -> None:
+def test_repeating_is_safe(endpoint: Endpoint, qa_id: str) -> None:
     hits = {"project_id": PROJECT, "references": [{"qa_id": qa_id, "shown": True}]}
     tried = {"project_id": PROJECT, "qa_id": qa_id, "success": True}
     for path, body in ((HIT, hits), (VALIDATE, tried)):
-        replies = {door.post(path, body, {"idempotency-key": "k"}).body for _ in range(3)}
+        replies = {endpoint.post(path, body, {"idempotency-key": "k"}).body for _ in range(3)}
         assert len(replies) == 1
-    assert item(door, qa_id)["hits"]["shown"] == 1
-    assert item(door, qa_id)["validations"]["success"] == 1
+    assert item(endpoint, qa_id)["hits"]["shown"] == 1
+    assert item(endpoint, qa_id)["validations"]["success"] == 1

@@ -1,4 +1,4 @@
-"""The door of a running server: keys tell tenants, the other doors know the kind, and moves can be taken back."""
+"""A running server: keys tell tenants, the other endpoints know the kind, and moves can be taken back."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_a_key_tells_the_tenant(postgresql_api: Server, postgres_url: str, tmp_p
         assert "API key" in reply.json["error"]
 
 
-def test_the_other_doors_know_the_kind(api: Server, project: str) -> None:
+def test_the_other_endpoints_know_the_kind(api: Server, project: str) -> None:
     qa_id = api.post("/v1/qa/candidates", {"project_id": project, **FULL}).json["qa_id"]
     approved = api.post(f"/v1/qa/items/{qa_id}/approve", {})
     assert approved.json["status"] == "validated"

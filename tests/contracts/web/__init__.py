@@ -1,1 +1,1 @@
-"""The web application's door on a real server: who may open what."""
+"""The web application's endpoint on a real server: who may open what."""

@@ -1,4 +1,4 @@
-"""The recall door on each engine, with a store of the test's own."""
+"""The recall endpoint on each engine, with a store of the test's own."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ from collections.abc import Iterator
 
 import pytest
 
-from codexmem.embed.model import Embedder
-from codexmem.store.database import Database
-from tests._support.recall_door import Door, recall_door
+from codexmem.kernel.embed.model import Embedder
+from codexmem.kernel.store.database import Database
+from tests._support.recall_endpoint import Endpoint, recall_endpoint
 
 
 @pytest.fixture
-def door(database: Database, tenant: str, encoder: Embedder | None) -> Iterator[Door]:
+def endpoint(database: Database, tenant: str, encoder: Embedder | None) -> Iterator[Endpoint]:
     """Called without a server."""
-    with recall_door(database, tenant, embedder=encoder) as made:
+    with recall_endpoint(database, tenant, embedder=encoder) as made:
         yield made
 
 
 @pytest.fixture
-def door_without_encoder(database: Database, tenant: str) -> Iterator[Door]:
+def endpoint_without_encoder(database: Database, tenant: str) -> Iterator[Endpoint]:
     """The same where no embedder is configured, for what is told then."""
-    with recall_door(database, tenant) as made:
+    with recall_endpoint(database, tenant) as made:
         yield made

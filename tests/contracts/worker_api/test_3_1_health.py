@@ -10,12 +10,12 @@ import pytest
 
 from codexmem import __version__
 from codexmem.app import Services
-from codexmem.domain.ids import SystemClock
-from codexmem.services.status import Status
-from codexmem.store.database import acting_as
-from codexmem.surfaces._kit.assemble import build_asgi
-from codexmem.surfaces._kit.guard import GuardSettings
-from codexmem.surfaces.worker_api import SURFACE
+from codexmem.app.worker_api import SURFACE
+from codexmem.http.assemble import build_asgi
+from codexmem.http.guard import GuardSettings
+from codexmem.kernel.model.ids import SystemClock
+from codexmem.kernel.services.status import ServerStatus
+from codexmem.kernel.store.database import acting_as
 from tests._support.server import Server
 from tests.surfaces._kit import asgi
 
@@ -49,7 +49,7 @@ def test_3_1_2_readiness_is_200_ready_once_initialised(api: Server) -> None:
 @pytest.mark.clause("000 §3.1.2", "503 initializing before, while health answers")
 @pytest.mark.clause("000 §4.3", "every other path is 503 while starting")
 def test_3_1_2_readiness_is_503_initializing_before_and_health_answers_already() -> None:
-    services = Services(Status(version=__version__, clock=SystemClock()))
+    services = Services(ServerStatus(version=__version__, clock=SystemClock()))
     app = build_asgi((SURFACE,), services, GuardSettings(None, acting_as), version=__version__)
     reply = asgi.call(app, "GET", "/api/readiness")
     assert (reply.status, reply.json) == (503, {"status": "initializing"})

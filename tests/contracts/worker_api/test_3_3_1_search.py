@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from codexmem.domain.errors import Unavailable
-from codexmem.store.database import Database
+from codexmem.kernel.model.errors import Unavailable
+from codexmem.kernel.store.database import Database
 from tests._support.golden import same_as_golden
-from tests._support.recall_door import NOON, Door, recall_door
+from tests._support.recall_endpoint import NOON, Endpoint, recall_endpoint
 from tests._support.toy_embedder import ToyEmbedder
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -22,55 +22,55 @@ def ids(rows: Any, group: str = "observations") -> list[int]:
 
 
 @pytest.mark.clause("000 §2.3", "the markdown index: days, files, ditto times, icons, what reading costs")
-def test_2_3_the_index_is_laid_out_as_clients_know_it(door_without_encoder: Door) -> None:
-    door = door_without_encoder
+def test_2_3_the_index_is_laid_out_as_clients_know_it(endpoint_without_encoder: Endpoint) -> None:
+    endpoint = endpoint_without_encoder
     made = [
-        door.observe("Token refresh fixed", "The refresh token was sent twice.", type="bugfix", minute=-8,
+        endpoint.observe("Token refresh fixed", "The refresh token was sent twice.", type="bugfix", minute=-8,
                      files_modified=("src/auth/token.ts",), files_read=("README.md",), facts=("retry once",),
                      subtitle="Auth"),
-        door.observe("登录令牌轮换", "刷新令牌只能使用一次。", type="decision", minute=-8,
+        endpoint.observe("登录令牌轮换", "刷新令牌只能使用一次。", type="decision", minute=-8,
                      files_modified=("src/auth/token.ts",)),
-        door.observe("Token | pipe\nand line", "token", type="odd", minute=5, files_read=("docs/token.md",)),
-        door.summarize("Fix the token refresh", minute=10),
-        door.summarize("", learned="token lives an hour", minute=10, session="abcdefghij"),
-        door.ask("Why does the token refresh fail when two tabs are open at the same time?", minute=20),
-        door.observe("Token store", "token in keychain", type="feature", minute=24 * 60),
+        endpoint.observe("Token | pipe\nand line", "token", type="odd", minute=5, files_read=("docs/token.md",)),
+        endpoint.summarize("Fix the token refresh", minute=10),
+        endpoint.summarize("", learned="token lives an hour", minute=10, session="abcdefghij"),
+        endpoint.ask("Why does the token refresh fail when two tabs are open at the same time?", minute=20),
+        endpoint.observe("Token store", "token in keychain", type="feature", minute=24 * 60),
     ]  # fmt: skip
-    text = door.text("/api/search", query="token 令牌", orderBy="date_asc")
+    text = endpoint.text("/api/search", query="token 令牌", orderBy="date_asc")
     same_as_golden(GOLDEN / "search_index.md", text, made)
 
 
 @pytest.mark.clause("000 §2.3", "nothing found is said, not raised")
-def test_2_3_nothing_found(door: Door) -> None:
-    assert door.text("/api/search", query="zebra").splitlines()[0] == 'No results found matching "zebra"'
-    assert door.rows("/api/search", query="zebra")["totalResults"] == 0
+def test_2_3_nothing_found(endpoint: Endpoint) -> None:
+    assert endpoint.text("/api/search", query="zebra").splitlines()[0] == 'No results found matching "zebra"'
+    assert endpoint.rows("/api/search", query="zebra")["totalResults"] == 0
 
 
 @pytest.mark.clause("000 §2.3", "a project that does not exist is told as such, with and without a query")
-def test_2_3_an_unknown_project_is_told_as_such(door: Door) -> None:
-    door.observe("Port", "listens on 37877", project="shop-api")
+def test_2_3_an_unknown_project_is_told_as_such(endpoint: Endpoint) -> None:
+    endpoint.observe("Port", "listens on 37877", project="shop-api")
     for query in ({}, {"query": "port"}):
-        text = door.text("/api/search", project="shop-ap", **query)
+        text = endpoint.text("/api/search", project="shop-ap", **query)
         assert text.splitlines()[0].startswith("No results found")
         assert text.splitlines()[-1] == 'Note: nothing is stored for the project "shop-ap"; GET /api/projects lists all'
         assert "Vector search" not in text
-        rows = door.rows("/api/search", project="shop-ap", **query)
+        rows = endpoint.rows("/api/search", project="shop-ap", **query)
         assert (rows["totalResults"], len(rows["notes"])) == (0, 1)
     # A known project in which nothing fits is another matter.
-    assert "nothing is stored" not in door.text("/api/search", project="shop-api", query="zebra")
+    assert "nothing is stored" not in endpoint.text("/api/search", project="shop-api", query="zebra")
 
 
 @pytest.mark.clause("000 §2.3", "the markdown index of a query keeps the order of relevance, across kinds and days")
-def test_2_3_the_index_keeps_the_order_of_relevance(door: Door) -> None:
-    door.observe("Release notes", "We mention the port once, among many other things: port.", minute=-3000)
-    door.observe("Server", "Started on a port.", files_modified=("src/server.py",))
-    exact = door.ask("Which port is 37877 for?", minute=3)
-    rows = door.rows("/api/search", query="which port is 37877 for")
+def test_2_3_the_index_keeps_the_order_of_relevance(endpoint: Endpoint) -> None:
+    endpoint.observe("Release notes", "We mention the port once, among many other things: port.", minute=-3000)
+    endpoint.observe("Server", "Started on a port.", files_modified=("src/server.py",))
+    exact = endpoint.ask("Which port is 37877 for?", minute=3)
+    rows = endpoint.rows("/api/search", query="which port is 37877 for")
     scored = sorted(
         ((row["score"], row["id"]) for group in ("observations", "sessions", "prompts") for row in rows[group]),
         reverse=True,
     )
-    text = door.text("/api/search", query="which port is 37877 for")
+    text = endpoint.text("/api/search", query="which port is 37877 for")
     shown = [int(number) for number in re.findall(r"^\| #[SP]?(\d+) \|", text, flags=re.MULTILINE)]
     assert shown == [number for _, number in scored]
     assert shown[0] == exact.seq
@@ -79,40 +79,40 @@ def test_2_3_the_index_keeps_the_order_of_relevance(door: Door) -> None:
 
 
 @pytest.mark.clause("000 §3.3.1", "text comes as MCP content, JSON as rows")
-def test_3_3_1_the_answer_can_be_passed_on(door: Door) -> None:
-    door.observe("Port", "37877")
-    reply = door.get("/api/search", query="port")
+def test_3_3_1_the_answer_can_be_passed_on(endpoint: Endpoint) -> None:
+    endpoint.observe("Port", "37877")
+    reply = endpoint.get("/api/search", query="port")
     assert (reply.status, set(reply.json)) == (200, {"content"})
     (content,) = reply.json["content"]
     assert (content["type"], content["text"].splitlines()[0]) == (
         "text", 'Found 1 result(s) matching "port" (1 obs, 0 sessions, 0 prompts)',
     )  # fmt: skip
     assert {"observations", "sessions", "prompts", "totalResults", "query"} <= set(
-        door.get("/api/search", query="port", format="json").json
+        endpoint.get("/api/search", query="port", format="json").json
     )
 
 
 @pytest.mark.clause("000 §6.4", "without embeddings the answer is lexical-only")
 @pytest.mark.clause("000 §2.3", "without vectors a readable text says so, and words still find")
-def test_2_3_degraded_search_says_so_and_still_finds(door_without_encoder: Door) -> None:
-    door = door_without_encoder
-    memory = door.observe("Port", "listens on 37877")
-    text = door.text("/api/search", query="listens")
+def test_2_3_degraded_search_says_so_and_still_finds(endpoint_without_encoder: Endpoint) -> None:
+    endpoint = endpoint_without_encoder
+    memory = endpoint.observe("Port", "listens on 37877")
+    text = endpoint.text("/api/search", query="listens")
     assert f"| #{memory.seq} |" in text
     assert text.splitlines()[-1].startswith("Note: Vector search is unavailable, so this was found by words only: ")
-    rows = door.rows("/api/search", query="listens")
+    rows = endpoint.rows("/api/search", query="listens")
     assert (rows["mode"], rows["notes"]) == ("lexical-only", ["no embedder is configured: words only"])
-    assert "notes" not in door.rows("/api/search")
+    assert "notes" not in endpoint.rows("/api/search")
 
 
 @pytest.mark.clause(
     "000 §2.3", "format=json: observations, sessions, prompts, totalResults, query, in rank order with scores"
 )
-def test_2_3_json_rows_in_rank_order(door: Door) -> None:
-    far = door.observe("Release notes", "We mention the port once: port.", minute=30)
-    near = door.observe("Port", "The port is 37877. 端口是 37877。", minute=1, facts=("port 37877",))
-    summary, prompt = door.summarize("Choose a port", minute=2), door.ask("Which port?", minute=3)
-    rows = door.rows("/api/search", query="port 37877")
+def test_2_3_json_rows_in_rank_order(endpoint: Endpoint) -> None:
+    far = endpoint.observe("Release notes", "We mention the port once: port.", minute=30)
+    near = endpoint.observe("Port", "The port is 37877. 端口是 37877。", minute=1, facts=("port 37877",))
+    summary, prompt = endpoint.summarize("Choose a port", minute=2), endpoint.ask("Which port?", minute=3)
+    rows = endpoint.rows("/api/search", query="port 37877")
     assert ids(rows) == [near.seq, far.seq]
     assert (ids(rows, "sessions"), ids(rows, "prompts")) == ([summary.seq], [prompt.seq])
     assert (rows["totalResults"], rows["query"], rows["hasMore"]) == (4, "port 37877", False)
@@ -129,12 +129,15 @@ def test_2_3_json_rows_in_rank_order(door: Door) -> None:
 
 
 @pytest.mark.clause("000 §2.3", "type names categories, several too, or types of observations")
-def test_2_3_type_selects_categories_or_observation_types(door: Door) -> None:
-    bug, feature = door.observe("port bug", "port", type="bugfix"), door.observe("port new", "port", type="feature")
-    summary, prompt = door.summarize("port"), door.ask("port")
+def test_2_3_type_selects_categories_or_observation_types(endpoint: Endpoint) -> None:
+    bug, feature = (
+        endpoint.observe("port bug", "port", type="bugfix"),
+        endpoint.observe("port new", "port", type="feature"),
+    )
+    summary, prompt = endpoint.summarize("port"), endpoint.ask("port")
 
     def found(**query: Any) -> tuple[set[int], set[int], set[int]]:
-        rows = door.rows("/api/search", **query)
+        rows = endpoint.rows("/api/search", **query)
         return set(ids(rows)), set(ids(rows, "sessions")), set(ids(rows, "prompts"))
 
     for query in ({}, {"query": "port"}):
@@ -146,19 +149,19 @@ def test_2_3_type_selects_categories_or_observation_types(door: Door) -> None:
         assert found(**query, type="bugfix, feature") == ({bug.seq, feature.seq}, set(), set())
         assert found(**query, obs_type="feature") == ({feature.seq}, set(), set())
         assert found(**query, obs_type=["feature", "bugfix"]) == ({bug.seq, feature.seq}, set(), set())
-    nothing = door.rows("/api/search", type="sessions", obs_type="feature")
+    nothing = endpoint.rows("/api/search", type="sessions", obs_type="feature")
     assert (nothing["totalResults"], nothing["notes"]) == (0, ["only observations have a type, concepts or files"])
 
 
 @pytest.mark.clause("000 §2.3", "concepts, files, project and dates filter, with and without a query")
 @pytest.mark.parametrize("query", [{}, {"query": "alpha"}])
-def test_2_3_filters_and_their_aliases(door: Door, query: dict[str, str]) -> None:
-    one = door.observe("alpha one", minute=0, concepts=("gotcha", "pattern"), files_read=("/code/src/app/main.py",))
-    two = door.observe("alpha two", minute=60, concepts=("pattern",), files_modified=("src/登录/令牌.ts",))
-    three = door.observe("alpha three", minute=24 * 60, project="other", files_read=("lib\\win\\main.cpp",))
+def test_2_3_filters_and_their_aliases(endpoint: Endpoint, query: dict[str, str]) -> None:
+    one = endpoint.observe("alpha one", minute=0, concepts=("gotcha", "pattern"), files_read=("/code/src/app/main.py",))
+    two = endpoint.observe("alpha two", minute=60, concepts=("pattern",), files_modified=("src/登录/令牌.ts",))
+    three = endpoint.observe("alpha three", minute=24 * 60, project="other", files_read=("lib\\win\\main.cpp",))
 
     def found(**more: Any) -> set[int]:
-        return set(ids(door.rows("/api/search", **query, **more)))
+        return set(ids(endpoint.rows("/api/search", **query, **more)))
 
     everything = {one.seq, two.seq, three.seq}
     assert found(concepts="gotcha") == {one.seq}
@@ -182,12 +185,12 @@ def test_2_3_filters_and_their_aliases(door: Door, query: dict[str, str]) -> Non
 
 
 @pytest.mark.clause("000 §2.3", "orderBy relevance, date_desc and date_asc; limit and offset")
-def test_2_3_order_and_pages(door: Door) -> None:
-    made = [door.observe(f"port {number}", "port " * (number + 1), minute=number) for number in range(6)]
+def test_2_3_order_and_pages(endpoint: Endpoint) -> None:
+    made = [endpoint.observe(f"port {number}", "port " * (number + 1), minute=number) for number in range(6)]
     seqs = [memory.seq for memory in made]
 
     def found(**more: Any) -> list[int]:
-        return ids(door.rows("/api/search", **more))
+        return ids(endpoint.rows("/api/search", **more))
 
     assert found() == found(orderBy="date_desc") == seqs[::-1]
     assert found(orderBy="date_asc") == seqs
@@ -196,8 +199,8 @@ def test_2_3_order_and_pages(door: Door) -> None:
     assert found(query="port", orderBy="date_desc") == seqs[::-1]
     pages = found(query="port", limit=2) + found(query="port", limit=2, offset=2) + found(query="port", offset=4)
     assert pages == found(query="port")
-    assert door.rows("/api/search", limit=2)["hasMore"] is True
-    assert door.rows("/api/search", limit=2, offset=4)["hasMore"] is False
+    assert endpoint.rows("/api/search", limit=2)["hasMore"] is True
+    assert endpoint.rows("/api/search", limit=2, offset=4)["hasMore"] is False
 
 
 @pytest.mark.clause("000 §4.1", "wrong parameters are 400 with a reason")
@@ -207,33 +210,33 @@ def test_2_3_order_and_pages(door: Door) -> None:
     ({"format": "xml"}, "format"), ({"dateStart": "soon"}, "Invalid date: soon"), ({"dateEnd": "9" * 16}, "Invalid"),
     ({"query": ["a", "b"]}, "query"), ({"dateStart": "99999-01-01"}, "Invalid date"),
 ])  # fmt: skip
-def test_4_1_wrong_parameters(door: Door, wrong: dict[str, Any], said: str) -> None:
-    reply = door.get("/api/search", **wrong)
+def test_4_1_wrong_parameters(endpoint: Endpoint, wrong: dict[str, Any], said: str) -> None:
+    reply = endpoint.get("/api/search", **wrong)
     assert reply.status == 400
     assert said in reply.json["error"]
 
 
 @pytest.mark.clause("000 §2.3", "more files than can be looked at are said to be left out")
-def test_2_3_too_many_files_are_said_to_be_left_out(door: Door) -> None:
+def test_2_3_too_many_files_are_said_to_be_left_out(endpoint: Endpoint) -> None:
     for number in range(3):
-        door.observe("m", files_read=tuple(f"deep/f{number}-{each}.py" for each in range(40)))
-    rows = door.rows("/api/search", files="deep/")
+        endpoint.observe("m", files_read=tuple(f"deep/f{number}-{each}.py" for each in range(40)))
+    rows = endpoint.rows("/api/search", files="deep/")
     assert "only the first were looked at" in rows["notes"][0]
     assert rows["totalResults"] == 3
-    assert "Note: more than 100 files are named so" in door.text("/api/search", files="deep/")
+    assert "Note: more than 100 files are named so" in endpoint.text("/api/search", files="deep/")
 
 
 @pytest.mark.clause("000 §2.3", "vectors that fail are told in words while words find; vectors that work are used")
 def test_2_3_an_embedder_that_fails_is_told(database: Database, tenant: str) -> None:
     embedder = ToyEmbedder()
-    with recall_door(database, tenant, embedder=embedder) as door:
-        memory = door.observe("Port", "listens on 37877")
-        door.real.catch_up()
-        rows = door.rows("/api/search", query="listens")
+    with recall_endpoint(database, tenant, embedder=embedder) as endpoint:
+        memory = endpoint.observe("Port", "listens on 37877")
+        endpoint.real.catch_up()
+        rows = endpoint.rows("/api/search", query="listens")
         assert (rows["mode"], "notes" in rows) == ("hybrid", False)
-        assert "Note:" not in door.text("/api/search", query="listens")
+        assert "Note:" not in endpoint.text("/api/search", query="listens")
         embedder.fails = Unavailable("the embedding server does not answer")
-        text = door.text("/api/search", query="listens")
+        text = endpoint.text("/api/search", query="listens")
         assert f"| #{memory.seq} |" in text
         assert text.splitlines()[-1] == (
             "Note: Vector search is unavailable, so this was found by words only: "

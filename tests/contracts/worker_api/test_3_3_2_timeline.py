@@ -7,29 +7,30 @@ from typing import Any
 
 import pytest
 
-from codexmem.domain.history import By
-from codexmem.domain.memory import Memory
-from codexmem.domain.query import Seq
-from codexmem.services.timeline import KINDS
+from codexmem.kernel.model.history import WriteContext
+from codexmem.kernel.model.memory import Memory
+from codexmem.kernel.model.query import Seq
+from codexmem.recall.timeline import KINDS
 from tests._support.golden import same_as_golden
-from tests._support.recall_door import NOON, Door
+from tests._support.recall_endpoint import NOON, Endpoint
 
 GOLDEN = Path(__file__).parent / "golden"
 
 
-def day(door: Door) -> list[Memory]:
+def day(endpoint: Endpoint) -> list[Memory]:
     """A day of work."""
     return [
-        door.ask("为什么登录会失败? " + "Please look at every place where the token is refreshed. " * 3, minute=-20,
+        endpoint.ask("为什么登录会失败? " + "Please look at every place where the token is refreshed. " * 3, minute=-20,
                  number=2),
-        door.observe("Read the token code", "It refreshes twice. 刷新两次。", type="discovery", minute=-19,
+        endpoint.observe("Read the token code", "It refreshes twice. 刷新两次。", type="discovery", minute=-19,
                      files_read=("src/token.ts",)),
-        door.observe("Found the race", "Two tabs share a cookie.", type="discovery", minute=-19,
+        endpoint.observe("Found the race", "Two tabs share a cookie.", type="discovery", minute=-19,
                      files_read=("src/token.ts",)),
-        door.observe("Lock around refresh", "A lock file.", type="bugfix", minute=-5, files_modified=("src/lock.ts",)),
-        door.summarize("Fix the login", minute=0),
-        door.ask("", minute=5, number=3, private=True),
-        door.observe("Notes", "", type="change", minute=24 * 60),
+        endpoint.observe("Lock around refresh", "A lock file.", type="bugfix", minute=-5,
+                         files_modified=("src/lock.ts",)),
+        endpoint.summarize("Fix the login", minute=0),
+        endpoint.ask("", minute=5, number=3, private=True),
+        endpoint.observe("Notes", "", type="change", minute=24 * 60),
     ]  # fmt: skip
 
 
@@ -38,31 +39,31 @@ def items(rows: Any) -> list[int]:
 
 
 @pytest.mark.clause("000 §3.3.2", "a window around an anchor, in the order of time")
-def test_2_4_the_layout_around_an_anchor(door: Door) -> None:
-    made = day(door)
-    same_as_golden(GOLDEN / "timeline_anchor.md", door.text("/api/timeline", anchor=made[2].seq), made)
-    text = door.text("/api/timeline", anchor=f"#S{made[4].seq}", depth_before=1, depthAfter="1")
+def test_2_4_the_layout_around_an_anchor(endpoint: Endpoint) -> None:
+    made = day(endpoint)
+    same_as_golden(GOLDEN / "timeline_anchor.md", endpoint.text("/api/timeline", anchor=made[2].seq), made)
+    text = endpoint.text("/api/timeline", anchor=f"#S{made[4].seq}", depth_before=1, depthAfter="1")
     same_as_golden(GOLDEN / "timeline_summary.md", text, made)
 
 
 @pytest.mark.clause("000 §3.3.2", "without an anchor the best match of the query becomes it")
-def test_2_4_a_query_chooses_the_anchor(door: Door) -> None:
-    made = day(door)
-    text = door.text("/api/timeline", query="lock refresh", depth_before=2, depth_after=2)
+def test_2_4_a_query_chooses_the_anchor(endpoint: Endpoint) -> None:
+    made = day(endpoint)
+    text = endpoint.text("/api/timeline", query="lock refresh", depth_before=2, depth_after=2)
     same_as_golden(GOLDEN / "timeline_query.md", text, made)
-    said = door.text("/api/timeline", query="斑马 zebra")
+    said = endpoint.text("/api/timeline", query="斑马 zebra")
     assert said == 'No observations found matching "斑马 zebra". Try a different search query.'
 
 
 @pytest.mark.clause(
     "000 §2.4", "anchors: numbers, digits, summaries, prompts, ISO times and epochs; the anchor wins over a query"
 )
-def test_2_4_every_spelling_of_an_anchor(door: Door) -> None:
-    made = day(door)
+def test_2_4_every_spelling_of_an_anchor(endpoint: Endpoint) -> None:
+    made = day(endpoint)
     seqs = [memory.seq for memory in made]
 
     def around(anchor: Any, **more: Any) -> list[int]:
-        return items(door.rows("/api/timeline", anchor=anchor, depth_before=1, depth_after=1, **more))
+        return items(endpoint.rows("/api/timeline", anchor=anchor, depth_before=1, depth_after=1, **more))
 
     assert around(seqs[3]) == around(f"#{seqs[3]}") == around(f" {seqs[3]} ") == seqs[2:5]
     assert around(f"S{seqs[4]}") == around(f"#s{seqs[4]}") == seqs[3:6]
@@ -71,34 +72,34 @@ def test_2_4_every_spelling_of_an_anchor(door: Door) -> None:
     # The first at or after the time is the anchor.
     at = NOON - 5 * 60_000
     for spelling in (at, at - 1, str(at), at // 1000, "2026-02-18T15:55:00Z", "2026-02-18T23:55:00+08:00"):
-        rows = door.rows("/api/timeline", anchor=spelling, depth_before=1, depth_after=1)
+        rows = endpoint.rows("/api/timeline", anchor=spelling, depth_before=1, depth_after=1)
         assert (rows["anchor"]["id"], items(rows)) == (seqs[3], seqs[2:5]), spelling
     assert around("2026-02-18") == seqs[:2]
-    late = door.rows("/api/timeline", anchor="2030-01-01T00:00:00", depth_before=2)
+    late = endpoint.rows("/api/timeline", anchor="2030-01-01T00:00:00", depth_before=2)
     assert (late["anchor"], items(late)) == (None, seqs[5:])
 
 
 @pytest.mark.clause("000 §2.4", "ten records to each side unless told otherwise, inside the project")
-def test_2_4_depth_and_project(door: Door) -> None:
-    made = [door.observe(f"m{number}", minute=number) for number in range(25)]
-    other = door.observe("elsewhere", minute=12, project="other")
+def test_2_4_depth_and_project(endpoint: Endpoint) -> None:
+    made = [endpoint.observe(f"m{number}", minute=number) for number in range(25)]
+    other = endpoint.observe("elsewhere", minute=12, project="other")
     seqs = [memory.seq for memory in made]
-    assert items(door.rows("/api/timeline", anchor=seqs[12])) == seqs[2:23]
-    assert items(door.rows("/api/timeline", anchor=seqs[12], depth_before=0, depth_after=0)) == [seqs[12]]
-    assert items(door.rows("/api/timeline", anchor=seqs[12], project="demo", depth_before=0)) == seqs[12:23]
-    assert items(door.rows("/api/timeline", anchor=other.seq)) == [other.seq]
-    around = items(door.rows("/api/timeline", anchor="2026-02-18T16:12:00Z", depth_before=1, depth_after=2))
+    assert items(endpoint.rows("/api/timeline", anchor=seqs[12])) == seqs[2:23]
+    assert items(endpoint.rows("/api/timeline", anchor=seqs[12], depth_before=0, depth_after=0)) == [seqs[12]]
+    assert items(endpoint.rows("/api/timeline", anchor=seqs[12], project="demo", depth_before=0)) == seqs[12:23]
+    assert items(endpoint.rows("/api/timeline", anchor=other.seq)) == [other.seq]
+    around = items(endpoint.rows("/api/timeline", anchor="2026-02-18T16:12:00Z", depth_before=1, depth_after=2))
     assert around == [seqs[11], seqs[12], other.seq, seqs[13]]
-    reply = door.get("/api/timeline", anchor=seqs[12], project="other")
+    reply = endpoint.get("/api/timeline", anchor=seqs[12], project="other")
     assert (reply.status, reply.json["error"]) == (404, f"Observation #{seqs[12]} not found")
 
 
 @pytest.mark.clause("000 §4.2", "what is missing or makes no sense is said")
-def test_2_4_errors(door: Door) -> None:
-    seqs = [memory.seq for memory in day(door)]
+def test_2_4_errors(endpoint: Endpoint) -> None:
+    seqs = [memory.seq for memory in day(endpoint)]
 
     def error(**query: Any) -> tuple[int, str]:
-        reply = door.get("/api/timeline", **query)
+        reply = endpoint.get("/api/timeline", **query)
         return reply.status, reply.json["error"]
 
     assert error() == (400, 'Error: Must provide either "anchor" or "query" parameter')
@@ -110,12 +111,13 @@ def test_2_4_errors(door: Door) -> None:
     for nonsense in ("someday", "-5", "12.5", "2026-13-45", "9" * 30, "S", "#"):
         assert error(anchor=nonsense) == (400, f"Invalid timestamp: {nonsense}")
     assert error(anchor=seqs[0], depth_before=-1)[0] == error(anchor=seqs[0], depth_after=101)[0] == 400
-    door.real.memories.delete(Seq(seqs[3]), KINDS, By("test"))
+    endpoint.real.memories.delete(Seq(seqs[3]), KINDS, WriteContext("test"))
     assert error(anchor=seqs[3])[0] == 404
 
 
 @pytest.mark.clause("000 §2.4", "an empty store has no records around a time")
-def test_2_4_nothing_around(door: Door) -> None:
+def test_2_4_nothing_around(endpoint: Endpoint) -> None:
     assert (
-        door.text("/api/timeline", anchor="2026-02-18T16:00:00Z") == "No records found around 2026-02-18T16:00:00.000Z"
+        endpoint.text("/api/timeline", anchor="2026-02-18T16:00:00Z")
+        == "No records found around 2026-02-18T16:00:00.000Z"
     )

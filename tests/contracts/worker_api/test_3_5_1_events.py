@@ -10,13 +10,13 @@ from contextlib import contextmanager
 
 import pytest
 
-from codexmem.domain.event import EventType, NewEvent
-from codexmem.domain.ids import SystemClock
-from codexmem.events.log import Log
-from codexmem.jobs.ending import failure_event
-from codexmem.store.database import Database, acting_as
-from codexmem.store.events import Events
-from codexmem.store.postgres.bell import PostgresBell
+from codexmem.kernel.events.log import Log
+from codexmem.kernel.jobs.outcomes import failure_event
+from codexmem.kernel.model.event import EventType, NewEvent
+from codexmem.kernel.model.ids import SystemClock
+from codexmem.kernel.store.database import Database, acting_as
+from codexmem.kernel.store.events import EventTable
+from codexmem.kernel.store.postgres.notify import PostgresNotifier
 from tests._support.server import Server, create_key
 from tests._support.sse import Stream
 from tests.services.operations.logbook import failed_job
@@ -121,9 +121,9 @@ def _result_of(data: dict[str, object], project: str) -> bool:
 @pytest.fixture
 def team_log(postgres_url: str, postgres_database: Database) -> Iterator[Log]:
     """Another process that writes to the same log, as a worker of its own does."""
-    bell = PostgresBell(postgres_url)
-    yield Log(postgres_database, Events(postgres_database), bell, SystemClock())
-    bell.close()
+    notifier = PostgresNotifier(postgres_url)
+    yield Log(postgres_database, EventTable(postgres_database), notifier, SystemClock())
+    notifier.close()
 
 
 @pytest.mark.clause("000 §3.5.1", "queue.failed of a worker in another process, with its class and its session")

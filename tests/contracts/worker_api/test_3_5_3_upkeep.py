@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from codexmem.domain.memory import Kind
-from codexmem.store.database import Database
+from codexmem.kernel.model.memory import Kind
+from codexmem.kernel.store.database import Database
 from tests._support import vectors as support
 from tests._support.chroma import ChromaServer
-from tests._support.ops_door import OpsDoor, ops_door
+from tests._support.ops_endpoint import OpsEndpoint, ops_endpoint
 from tests._support.server import Server
 from tests._support.toy_embedder import ToyEmbedder
 from tests.jobs.stores import TENANT, empty_store
@@ -20,27 +20,27 @@ METRICS = ("success", "parse_fail", "schema_fail", "repair_fail", "fallback_used
 
 
 @pytest.fixture
-def ops(database: Database, tenant: str) -> Iterator[OpsDoor]:
-    with ops_door(database, tenant, embedder=ToyEmbedder()) as door:
-        yield door
+def ops(database: Database, tenant: str) -> Iterator[OpsEndpoint]:
+    with ops_endpoint(database, tenant, embedder=ToyEmbedder()) as endpoint:
+        yield endpoint
 
 
 @pytest.fixture
-def alone(engine_name: str, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[OpsDoor]:
+def alone(engine_name: str, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[OpsEndpoint]:
     """A database in which no worker of a server takes the jobs."""
-    with empty_store(engine_name, tmp_path, request) as parts, ops_door(parts.db, TENANT) as door:
-        yield door
+    with empty_store(engine_name, tmp_path, request) as parts, ops_endpoint(parts.db, TENANT) as endpoint:
+        yield endpoint
 
 
 @pytest.fixture
-def beside_chroma(database: Database, tenant: str, chroma_server: ChromaServer) -> Iterator[OpsDoor]:
+def beside_chroma(database: Database, tenant: str, chroma_server: ChromaServer) -> Iterator[OpsEndpoint]:
     vectors = support.build("hybrid", database, chroma_server.url)
-    with ops_door(database, tenant, embedder=ToyEmbedder(), vectors=vectors) as door:
-        yield door
+    with ops_endpoint(database, tenant, embedder=ToyEmbedder(), vectors=vectors) as endpoint:
+        yield endpoint
 
 
 @pytest.mark.clause("000 §3.5.3", "index-status tells the mode, the store's embeddings and that there is no Chroma")
-def test_3_5_3_index_status_of_the_store_alone(ops: OpsDoor, engine_name: str) -> None:
+def test_3_5_3_index_status_of_the_store_alone(ops: OpsEndpoint, engine_name: str) -> None:
     ops.write("端口是 37877")
     ops.store.real.catch_up()
     assert ops.rows("/api/ops/index-status") == {
@@ -56,7 +56,7 @@ def test_3_5_3_index_status_of_the_store_alone(ops: OpsDoor, engine_name: str) -
 def test_3_5_3_index_status_with_chroma(database: Database, tenant: str, mode: str) -> None:
     with ChromaServer() as server:
         vectors = support.build(mode, database, server.url)
-        with ops_door(database, tenant, embedder=ToyEmbedder(), vectors=vectors) as ops:
+        with ops_endpoint(database, tenant, embedder=ToyEmbedder(), vectors=vectors) as ops:
             ops.write("one")
             ops.store.real.catch_up()
             told = ops.rows("/api/ops/index-status")
@@ -80,7 +80,7 @@ def test_3_5_3_index_status_of_a_running_server(api: Server) -> None:
 
 
 @pytest.mark.clause("000 §3.5.4", "five counts for each of observation and summary, zero where nothing happened")
-def test_3_5_4_agent_metrics(ops: OpsDoor) -> None:
+def test_3_5_4_agent_metrics(ops: OpsEndpoint) -> None:
     assert ops.rows("/api/ops/agent-metrics") == {
         "observation": dict.fromkeys(METRICS, 0), "summary": dict.fromkeys(METRICS, 0),
     }  # fmt: skip
@@ -94,7 +94,7 @@ def test_3_5_4_agent_metrics(ops: OpsDoor) -> None:
 
 
 @pytest.mark.clause("000 §3.5.5", "reset sets every count to zero")
-def test_3_5_5_reset(ops: OpsDoor) -> None:
+def test_3_5_5_reset(ops: OpsEndpoint) -> None:
     ops.tallies.add({f"agent.{work}.{name}": 5 for work in ("observation", "summary") for name in METRICS})
     told = ops.post("/api/ops/agent-metrics/reset")
     assert (told.status, told.json["success"]) == (200, True)
@@ -104,7 +104,7 @@ def test_3_5_5_reset(ops: OpsDoor) -> None:
 
 
 @pytest.mark.clause("000 §3.5.6", "success and how many were retried, of one sessionDbId or of all")
-def test_3_5_6_retry_failed(alone: OpsDoor) -> None:
+def test_3_5_6_retry_failed(alone: OpsEndpoint) -> None:
     ops = alone
     for session in (1, 1, 2):
         ops.fail_one(session)
@@ -115,13 +115,13 @@ def test_3_5_6_retry_failed(alone: OpsDoor) -> None:
 
 @pytest.mark.clause("000 §4.1", "a sessionDbId that is no number is a 400")
 @pytest.mark.parametrize("value", ["1", 1.5, True, 0, -1, [1], 2**63])
-def test_3_5_6_a_session_is_a_number(ops: OpsDoor, value: object) -> None:
+def test_3_5_6_a_session_is_a_number(ops: OpsEndpoint, value: object) -> None:
     reply = ops.post("/api/ops/retry-failed", {"sessionDbId": value})
     assert (reply.status, bool(reply.json["error"])) == (400, True)
 
 
 @pytest.mark.clause("000 §3.5.7", "without Chroma a backfill is skipped")
-def test_3_5_7_backfill_without_chroma(ops: OpsDoor) -> None:
+def test_3_5_7_backfill_without_chroma(ops: OpsEndpoint) -> None:
     ops.write("one")
     told = ops.post("/api/ops/backfill/chroma", {}).json
     assert told.pop("reason")
@@ -131,7 +131,7 @@ def test_3_5_7_backfill_without_chroma(ops: OpsDoor) -> None:
 
 
 @pytest.mark.clause("000 §3.5.7", "a backfill sends observations, summaries and prompts of a project, up to a limit")
-def test_3_5_7_backfill(beside_chroma: OpsDoor) -> None:
+def test_3_5_7_backfill(beside_chroma: OpsEndpoint) -> None:
     ops = beside_chroma
     seqs = [ops.write(f"观察 {number}") for number in range(3)]
     seqs += [ops.write("done", Kind.SUMMARY), ops.write("why?", Kind.PROMPT)]
@@ -151,7 +151,7 @@ def test_3_5_7_backfill(beside_chroma: OpsDoor) -> None:
 
 @pytest.mark.clause("000 §4.1", "a limit out of range or a place that is none is a 400")
 @pytest.mark.parametrize("body", [{"limit": 0}, {"limit": 10_001}, {"limit": "5"}, {"after": "x"}, {"project": 5}])
-def test_3_5_7_bad_values(beside_chroma: OpsDoor, body: object) -> None:
+def test_3_5_7_bad_values(beside_chroma: OpsEndpoint, body: object) -> None:
     assert beside_chroma.post("/api/ops/backfill/chroma", body).status == 400
 
 
@@ -159,7 +159,7 @@ def test_3_5_7_bad_values(beside_chroma: OpsDoor, body: object) -> None:
 def test_3_5_7_backfill_while_chroma_is_down(sqlite_database: Database) -> None:
     with ChromaServer() as server:
         vectors = support.chroma(sqlite_database, server.url)
-        with ops_door(sqlite_database, "local", embedder=ToyEmbedder(), vectors=vectors) as ops:
+        with ops_endpoint(sqlite_database, "local", embedder=ToyEmbedder(), vectors=vectors) as ops:
             ops.write("one")
             server.stop()
             reply = ops.post("/api/ops/backfill/chroma", {})

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from codexmem.store.database import Database
-from codexmem.surfaces._kit.moments import iso
-from tests._support.ops_door import OpsDoor, ops_door
+from codexmem.http.moments import iso
+from codexmem.kernel.store.database import Database
+from tests._support.ops_endpoint import OpsEndpoint, ops_endpoint
 from tests._support.server import Server
 from tests.jobs.stores import wait_until
 
@@ -19,19 +19,19 @@ REPORTS = ("search-traces", "session-timings", "failure-summary")
 
 
 @pytest.fixture
-def ops(database: Database, tenant: str) -> Iterator[OpsDoor]:
-    with ops_door(database, tenant) as door:
-        yield door
+def ops(database: Database, tenant: str) -> Iterator[OpsEndpoint]:
+    with ops_endpoint(database, tenant) as endpoint:
+        yield endpoint
 
 
-def queries(ops: OpsDoor, **asked: object) -> list[str]:
+def queries(ops: OpsEndpoint, **asked: object) -> list[str]:
     return [row["query"] for row in ops.rows("/api/ops/search-traces", **asked)["traces"]]
 
 
 @pytest.mark.clause("000 §3.5.8", "a trace tells query, mode, source of vectors, duration and number of results")
-def test_3_5_8_search_traces(ops: OpsDoor) -> None:
-    ops.book.search("端口是多少", took_ms=12.5)
-    ops.book.search("why", mode="lexical-only", sources={"lexical": 1}, notes=["no embedder"], took_ms=2.5)
+def test_3_5_8_search_traces(ops: OpsEndpoint) -> None:
+    ops.log.search("端口是多少", took_ms=12.5)
+    ops.log.search("why", mode="lexical-only", sources={"lexical": 1}, notes=["no embedder"], took_ms=2.5)
     told = ops.rows("/api/ops/search-traces")
     plain, vectors = told["traces"]
     assert (vectors["query"], vectors["mode"], vectors["project"], vectors["results"]) == (
@@ -46,10 +46,10 @@ def test_3_5_8_search_traces(ops: OpsDoor) -> None:
 
 
 @pytest.mark.clause("000 §3.5.8", "filters by query, project, mode, from, to and limit")
-def test_3_5_8_filters(ops: OpsDoor) -> None:
+def test_3_5_8_filters(ops: OpsEndpoint) -> None:
     for number in range(3):
-        ops.book.search(f"Login {number}", project="demo")
-    ops.book.search("端口", mode="lexical-only", project="商店")
+        ops.log.search(f"Login {number}", project="demo")
+    ops.log.search("端口", mode="lexical-only", project="商店")
     assert queries(ops, query="LOGIN", limit=2) == ["Login 2", "Login 1"]
     assert queries(ops, project="商店") == queries(ops, mode="lexical-only") == ["端口"]
     assert queries(ops, mode="hybrid", project="demo") == ["Login 2", "Login 1", "Login 0"]
@@ -57,12 +57,12 @@ def test_3_5_8_filters(ops: OpsDoor) -> None:
 
 
 @pytest.mark.clause("000 §3.5.8", "from and to as epoch seconds, epoch milliseconds or ISO dates")
-def test_3_5_8_times(ops: OpsDoor) -> None:
-    ops.book.search("before")
-    ops.book.clock.advance(10_000)
-    middle = ops.book.clock.now_ms()
-    ops.book.clock.advance(10_000)
-    ops.book.search("after")
+def test_3_5_8_times(ops: OpsEndpoint) -> None:
+    ops.log.search("before")
+    ops.log.clock.advance(10_000)
+    middle = ops.log.clock.now_ms()
+    ops.log.clock.advance(10_000)
+    ops.log.search("after")
     east = iso(middle + 8 * 3_600_000).replace("Z", "+08:00")
     for at in (middle, middle // 1000, iso(middle), east, f"{east} ".replace("+", " ").strip()):
         assert queries(ops, from_=at) == ["after"], at
@@ -83,14 +83,14 @@ def test_3_5_8_a_search_leaves_its_trace(api: Server, project: str) -> None:
     assert row["durationMs"] > 0
 
 
-def fill_timings(ops: OpsDoor) -> None:
-    ops.book.timing(1, total_ms=100)
-    ops.book.timing(2, "summarize", total_ms=300)
-    ops.book.timing(1, success=False, total_ms=200)
+def fill_timings(ops: OpsEndpoint) -> None:
+    ops.log.timing(1, total_ms=100)
+    ops.log.timing(2, "summarize", total_ms=300)
+    ops.log.timing(1, success=False, total_ms=200)
 
 
 @pytest.mark.clause("000 §3.5.9", "each message by queueWait, model, index and total, with averages")
-def test_3_5_9_session_timings(ops: OpsDoor) -> None:
+def test_3_5_9_session_timings(ops: OpsEndpoint) -> None:
     fill_timings(ops)
     told = ops.rows("/api/ops/session-timings")
     row = told["timings"][1]
@@ -103,7 +103,7 @@ def test_3_5_9_session_timings(ops: OpsDoor) -> None:
 
 
 @pytest.mark.clause("000 §3.5.9", "filters by sessionDbId, messageType, success, from, to and limit")
-def test_3_5_9_filters(ops: OpsDoor) -> None:
+def test_3_5_9_filters(ops: OpsEndpoint) -> None:
     fill_timings(ops)
 
     def totals(**asked: object) -> list[int]:
@@ -118,14 +118,14 @@ def test_3_5_9_filters(ops: OpsDoor) -> None:
     assert totals(from_="2020-01-01") == [200, 300, 100]
 
 
-def fill_failures(ops: OpsDoor) -> None:
-    ops.book.failure("timeout", kind="index.catch_up", session=None)
-    ops.book.failure("rate_limit", session=1, error="模型太忙")
-    ops.book.failure("rate_limit", kind="capture.summarize", session=2)
+def fill_failures(ops: OpsEndpoint) -> None:
+    ops.log.failure("timeout", kind="index.catch_up", session=None)
+    ops.log.failure("rate_limit", session=1, error="模型太忙")
+    ops.log.failure("rate_limit", kind="capture.summarize", session=2)
 
 
 @pytest.mark.clause("000 §3.5.10", "failures counted by errorClass, and the newest in detail")
-def test_3_5_10_failure_summary(ops: OpsDoor) -> None:
+def test_3_5_10_failure_summary(ops: OpsEndpoint) -> None:
     fill_failures(ops)
     told = ops.rows("/api/ops/failure-summary")
     assert (told["total"], told["byErrorClass"]) == (3, {"rate_limit": 2, "timeout": 1})
@@ -139,7 +139,7 @@ def test_3_5_10_failure_summary(ops: OpsDoor) -> None:
 
 
 @pytest.mark.clause("000 §3.5.10", "filters by sessionDbId, errorClass, messageType, from, to and limit")
-def test_3_5_10_filters(ops: OpsDoor) -> None:
+def test_3_5_10_filters(ops: OpsEndpoint) -> None:
     fill_failures(ops)
 
     def told(**asked: object) -> tuple[int, int]:
@@ -158,7 +158,7 @@ def test_3_5_10_filters(ops: OpsDoor) -> None:
 @pytest.mark.clause("000 §4.1", "limits, times, modes and types that cannot be are a 400 with a reason")
 @pytest.mark.parametrize("name", REPORTS)
 @pytest.mark.parametrize("suffix", ["", "/export"])
-def test_4_1_bad_questions(ops: OpsDoor, name: str, suffix: str) -> None:
+def test_4_1_bad_questions(ops: OpsEndpoint, name: str, suffix: str) -> None:
     path = f"/api/ops/{name}{suffix}"
     bad: list[dict[str, object]] = [
         {"limit": 0}, {"limit": -1}, {"limit": "many"}, {"limit": 10_001}, {"from_": "yesterday"}, {"to": "1e99"},
@@ -172,12 +172,12 @@ def test_4_1_bad_questions(ops: OpsDoor, name: str, suffix: str) -> None:
         assert (reply.status, bool(reply.json["error"])) == (400, True), asked
 
 
-def fill(ops: OpsDoor) -> None:
+def fill(ops: OpsEndpoint) -> None:
     for number in range(5):
-        ops.book.search(f'=cmd "端口" {number},')
+        ops.log.search(f'=cmd "端口" {number},')
     fill_timings(ops)
     fill_failures(ops)
-    ops.book.failure(error="@SUM(A1)\r\nnext")
+    ops.log.failure(error="@SUM(A1)\r\nnext")
 
 
 @pytest.mark.clause("000 §3.5.11", "searches as csv, the default, and as ndjson, with the filters of the list")
@@ -191,7 +191,7 @@ def fill(ops: OpsDoor) -> None:
         ("failure-summary", "failures", {"errorClass": "rate_limit"}),
     ],
 )
-def test_3_5_11_exports(ops: OpsDoor, name: str, key: str, narrow: dict[str, object]) -> None:
+def test_3_5_11_exports(ops: OpsEndpoint, name: str, key: str, narrow: dict[str, object]) -> None:
     fill(ops)
     for asked in ({}, narrow, {"limit": 2}):
         listed = ops.rows(f"/api/ops/{name}", **asked)[key]
@@ -211,7 +211,7 @@ def test_3_5_11_exports(ops: OpsDoor, name: str, key: str, narrow: dict[str, obj
 @pytest.mark.clause("000 §3.5.13", "a file to download, never to be shown or guessed at")
 @pytest.mark.parametrize("name", REPORTS)
 @pytest.mark.parametrize("form, media", [("csv", "text/csv"), ("ndjson", "application/x-ndjson")])
-def test_3_5_11_download_headers(ops: OpsDoor, name: str, form: str, media: str) -> None:
+def test_3_5_11_download_headers(ops: OpsEndpoint, name: str, form: str, media: str) -> None:
     reply = ops.get(f"/api/ops/{name}/export", format=form)
     assert reply.status == 200
     assert (reply.header("content-type") or "").startswith(media)
@@ -221,12 +221,12 @@ def test_3_5_11_download_headers(ops: OpsDoor, name: str, form: str, media: str)
 
 
 @pytest.mark.clause("000 §3.5.14", "searchCount, avgSearchMs, queueCount, avgQueueTotalMs, failureCount by bucket")
-def test_3_5_14_trends(ops: OpsDoor) -> None:
-    ops.book.search(took_ms=10)
-    ops.book.search(took_ms=15)
-    ops.book.timing(total_ms=300)
-    ops.book.clock.advance(61_000)
-    ops.book.failure()
+def test_3_5_14_trends(ops: OpsEndpoint) -> None:
+    ops.log.search(took_ms=10)
+    ops.log.search(took_ms=15)
+    ops.log.timing(total_ms=300)
+    ops.log.clock.advance(61_000)
+    ops.log.failure()
     told = ops.rows("/api/ops/trends")
     assert (told["windowSec"], told["bucketSec"], len(told["buckets"]), told["truncated"]) == (3600, 60, 60, False)
     busy, failing = told["buckets"][-2:]
@@ -238,7 +238,7 @@ def test_3_5_14_trends(ops: OpsDoor) -> None:
 
 
 @pytest.mark.clause("000 §3.5.14", "windowSec from 60 to 86400 and bucketSec from 10 to 3600; anything else is a 400")
-def test_3_5_14_ranges(ops: OpsDoor) -> None:
+def test_3_5_14_ranges(ops: OpsEndpoint) -> None:
     for asked, count in (({"windowSec": 60, "bucketSec": 10}, 6), ({"windowSec": 86_400, "bucketSec": 3_600}, 24),
                          ({"windowSec": 86_400, "bucketSec": 10}, 8_640), ({"windowSec": 90}, 2)):  # fmt: skip
         assert len(ops.rows("/api/ops/trends", **asked)["buckets"]) == count
@@ -247,11 +247,11 @@ def test_3_5_14_ranges(ops: OpsDoor) -> None:
         assert ops.get("/api/ops/trends", **wrong).status == 400, wrong
 
 
-def test_trends_of_a_day_before(ops: OpsDoor) -> None:
-    ops.book.search(took_ms=10)
-    then = ops.book.clock.now_ms()
-    ops.book.clock.advance(2 * 86_400_000)
-    ops.book.search(took_ms=20)
+def test_trends_of_a_day_before(ops: OpsEndpoint) -> None:
+    ops.log.search(took_ms=10)
+    then = ops.log.clock.now_ms()
+    ops.log.clock.advance(2 * 86_400_000)
+    ops.log.search(took_ms=20)
     for asked in (then, iso(then)):
         told = ops.rows("/api/ops/trends", windowSec=86_400, bucketSec=3_600, to=asked)
         assert [bucket["searchCount"] for bucket in told["buckets"]] == [0] * 23 + [1]

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from codexmem.app import embedder_of
-from codexmem.domain.errors import CodexmemError
-from codexmem.embed.openai import OpenAIEmbedder
+from codexmem.kernel.embed.openai import OpenAIEmbedder
+from codexmem.kernel.model.errors import CodexmemError
 from codexmem.settings import load
 from tests._support.model_server import ModelServer, refused
 from tests._support.server import Server, environment
@@ -184,7 +184,7 @@ def test_6_2_the_settings_of_search_have_the_contracts_names(tmp_path: Path) -> 
         }, tmp_path)  # fmt: skip
         other = embedder_of(inherited)
         assert isinstance(other, OpenAIEmbedder)
-        # This server has no such door: that it was asked, and with which key, is the point.
+        # This server has no such endpoint: that it was asked, and with which key, is the point.
         with pytest.raises(CodexmemError):
             other.query("port")
     assert (model.asked[0].path, model.asked[0].headers["authorization"]) == ("/v1/embeddings", "Bearer k2")

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import click
 
-from codexmem.cli import messages
-from codexmem.cli.codecli.root import cli as codecli
-from codexmem.cli.frame import Group, _common
 from codexmem.cli.root import cli
+from codexmem.codecli.cli.root import cli as codecli
+from codexmem.console import messages
+from codexmem.console.command import Group, _common
 from tests.docs.pages import Language
 from tests.docs.reference.markdown import both, code, page, table
 
@@ -55,11 +55,11 @@ def render(language: Language) -> str:
 def _command(language: Language, path: str, command: click.Command, common: set[str]) -> list[str]:
     context = _context(command, path)
     usage = " ".join([path, *command.collect_usage_pieces(context)])
-    key = command.key  # type: ignore[attr-defined]
+    key, explained = command.key, command.help_text()  # type: ignore[attr-defined]
     shown = [each for each in command.get_params(context) if isinstance(each, click.Option)]
     own = [record for each in shown if each.opts[0] not in common and (record := each.get_help_record(context))]
     example = f"```text\n{messages.say(f'{key}.example')}\n```"
-    return [f"{'##' if ' ' not in path else '###'} {path}", messages.say(f"{key}.help"), f"```text\n{usage}\n```",
+    return [f"{'##' if ' ' not in path else '###'} {path}", explained, f"```text\n{usage}\n```",
             _options(language, own) if own else "", example]  # fmt: skip
 
 

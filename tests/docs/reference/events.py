@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from codexmem.cli.output import EXIT_CODES, FAILURE, INTERRUPTED
-from codexmem.domain.event import RETENTION_MS, TRACED, EventType
+from codexmem.console.output import EXIT_CODES, FAILURE, INTERRUPTED
+from codexmem.kernel.model.event import RETENTION_MS, TRACED, EventType
 from tests.docs.pages import Language
 from tests.docs.reference.event_texts import EVENTS, LIVE
 from tests.docs.reference.markdown import both, code, page, table

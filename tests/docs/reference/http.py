@@ -23,13 +23,13 @@ _ABOUT = both(
     "请求体为 JSON 并须注明类型。",
 )
 _HEAD = {"en": ("request", "takes", "body", "answers"), "zh": ("请求", "参数", "请求体", "回答")}
-# The doors, the longest beginning first; a route that none of them names fails the page.
-DOORS: tuple[tuple[str, Spoken, str], ...] = (
+# The endpoints, the longest beginning first; a route that none of them names fails the page.
+ENDPOINTS: tuple[tuple[str, Spoken, str], ...] = (
     ("/api/v1/", both("Lab", "实验室"), "lab"),
     ("/api/notes", both("Notes", "笔记"), "notes"),
     ("/api/ops/", both("Operations", "运维"), "operations"),
     ("/api/", both("Capture and recall", "捕获与回忆"), "hooks"),
-    ("/v1/qa/", both("Questions with answers", "问答"), "qa"),
+    ("/v1/qa/", both("Questions and answers", "问答"), "qa"),
     ("/v1/audit", both("Audit", "审计"), "policy"),
     ("/rpc", both("JSON-RPC", "JSON-RPC"), "knowledge"),
     ("/healthz", both("Health", "健康检查"), "operations"),
@@ -39,13 +39,13 @@ DOORS: tuple[tuple[str, Spoken, str], ...] = (
 def render(language: Language) -> str:
     """The page."""
     described = json.loads(DESCRIPTION.read_text())
-    rows: dict[str, list[list[str]]] = {beginning: [] for beginning, _, _ in DOORS}
+    rows: dict[str, list[list[str]]] = {beginning: [] for beginning, _, _ in ENDPOINTS}
     for path, methods in described["paths"].items():
-        beginning = next(door for door, _, _ in DOORS if path.startswith(door))
+        beginning = next(endpoint for endpoint, _, _ in ENDPOINTS if path.startswith(endpoint))
         rows[beginning] += [_route(method, path, told, described) for method, told in methods.items()]
     suffix = ".zh.md" if language == "zh" else ".md"
     parts = [_ABOUT[language]]
-    for beginning, name, about in DOORS:
+    for beginning, name, about in ENDPOINTS:
         parts += [f"## {name[language]}", f"[{about}](../{about}{suffix})", table(_HEAD[language], rows[beginning])]
     return page(language, TITLE, *parts)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from codexmem.cli.messages import texts
+from codexmem.console.messages import texts
 from codexmem.settings import SETTINGS
 from tests.docs.pages import Language
 from tests.docs.reference.markdown import both, code, page, table
@@ -12,7 +12,7 @@ _ABOUT = both(
     "A setting comes from a flag, the environment, `.codexmem.toml` in the project, the user's file, or its default, "
     "in that order. `codexmem config list --show-origin` prints each value and where it comes from, `codexmem config "
     "path` the files. A project's file may not set what is marked ✕: a checkout must not decide where memories live, "
-    "who may read them or whom we ask.",
+    "who may read them or which servers are asked.",
     "设置的来源依次为：命令行选项、环境变量、项目中的 `.codexmem.toml`、用户文件、默认值。"
     "`codexmem config list --show-origin` 显示每项的值与来源，`codexmem config path` 显示这些文件。"
     "标有 ✕ 的设置不能写在项目文件里：检出的代码不应决定记忆存在哪里、谁能读取、向谁查询。",
@@ -31,7 +31,7 @@ _DEFAULTS = {
     "found on PATH": "在 PATH 中查找",
     "the server's": "由服务器决定",
     "the shipped sample": "自带的示例",
-    "told by the server in the data directory": "由数据目录中的 server.json 给出",
+    "server.json in the data directory": "由数据目录中的 server.json 给出",
     "the token in the data directory": "数据目录中的令牌",
 }
 

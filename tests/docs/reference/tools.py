@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from codexmem.surfaces._kit.knowledge import VERBS
-from codexmem.surfaces.knowledge_rpc import protocol
-from codexmem.surfaces.mcp.toolsets import DEFAULT, TOOLSETS
+from codexmem.app.mcp.toolsets import DEFAULT, TOOLSETS
+from codexmem.knowledge import rpc
+from codexmem.knowledge.tools import VERBS
 from tests.docs.pages import Language
 from tests.docs.reference.markdown import both, code, page, table
 
@@ -19,7 +19,7 @@ _MCP_ABOUT = both(
     "`--toolset 名称` 或 `/mcp/名称` 提供其他工具集。"
     "说明即模型读到的原文（英文）。带 `*` 的参数必须给出。",
 )
-_TRAITS = {"en": ("reads only", "may take something away", "repeating changes nothing"),
+_TRAITS = {"en": ("reads only", "may delete something", "repeating changes nothing"),
            "zh": ("只读", "可能移除内容", "重复调用不再改变")}  # fmt: skip
 _ARGUMENTS = {"en": ("argument", "type", "means"), "zh": ("参数", "类型", "含义")}
 RPC_TITLE = both("JSON-RPC methods", "JSON-RPC 方法")
@@ -36,7 +36,7 @@ _PROTOCOL = {
     "INVALID_REQUEST": both("the message is no call", "消息不是一次调用"),
     "METHOD_NOT_FOUND": both("there is no such method", "没有这个方法"),
     "INVALID_PARAMS": both("a parameter is wrong", "参数有误"),
-    "INTERNAL": both("something failed that nobody foresaw", "出现意外错误"),
+    "INTERNAL": both("an unexpected error", "出现意外错误"),
     "LATE": both("the batch took too long; this call was not run", "批次用时过长，此调用未执行"),
 }
 
@@ -61,8 +61,8 @@ def render_rpc(language: Language) -> str:
     for verb in VERBS:
         schema = verb.parameters.model_json_schema()
         parts += [f"## {code(verb.name)}", verb.description, _arguments(language, schema)]
-    errors = [[code(str(getattr(protocol, name))), said[language]] for name, said in _PROTOCOL.items()]
-    errors += [[code(str(number)), code(name)] for name, number in protocol.CODES.items()]
+    errors = [[code(str(getattr(rpc, name))), said[language]] for name, said in _PROTOCOL.items()]
+    errors += [[code(str(number)), code(name)] for name, number in rpc.CODES.items()]
     return page(language, RPC_TITLE, *parts, f"## {_ERRORS_TITLE[language]}", table(_ERRORS[language], errors))
 
 

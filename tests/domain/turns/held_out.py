@@ -291,7 +291,7 @@ All tests pass. Let me know if you want it in the docs as well.""",
         "Which branch am I on and is it clean?",
         """You are on `feature/qa-loop`, 3 commits ahead of `origin/main`. Two files are modified:
 
-- `src/codexmem/domain/belief.py`
+- `src/codexmem/kernel/model/belief.py`
 - `bench/qa_loop.py`
 
 The last commit is a41f09e from yesterday evening.""",
@@ -437,7 +437,7 @@ that folder pass. I left the changelog alone because the name was never public."
     Turn("下一步", "下一步我会先看一下数据库的表结构，然后再决定怎么改。", "form"),
     Turn(
         "How do I use the new search API?",
-        "Let me first read the code of the search API. I'll open `search/finder.py` and report back.",
+        "Let me first read the code of the search API. I'll open `kernel/search/finder.py` and report back.",
         "form",
     ),
     # secrets

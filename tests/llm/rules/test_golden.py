@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from codexmem.llm import rules
+from codexmem.kernel.llm import rules
 from tests.llm.events import material, tool
 
 GOLDEN = sorted((Path(__file__).parents[1] / "golden").glob("*.json"))

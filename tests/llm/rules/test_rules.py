@@ -10,17 +10,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from codexmem.domain.capture import Capture, CapturedEvent
-from codexmem.llm import rules
-from codexmem.llm.material import CONCEPTS, TYPES, Distilled
-from codexmem.llm.rules import testruns as runs
-from codexmem.llm.rules.failures import telling
-from codexmem.llm.rules.intent import wanted
-from codexmem.llm.rules.wording import table
-from codexmem.llm.shell import commands
+from codexmem.kernel.llm import rules
+from codexmem.kernel.llm.material import CONCEPTS, TYPES, ExtractedObservation
+from codexmem.kernel.llm.rules import testruns as runs
+from codexmem.kernel.llm.rules.compose import wanted
+from codexmem.kernel.llm.rules.failures import telling
+from codexmem.kernel.llm.rules.wording import table
+from codexmem.kernel.llm.shell import commands
+from codexmem.kernel.model.capture import Capture, CapturedEvent
 from tests.llm.events import CWD, bash, edit, material, read, tool
-
-pytestmark = pytest.mark.clock
 
 
 def titles(*events: CapturedEvent, prompt: str = "Go on") -> list[str]:
@@ -215,7 +213,7 @@ def test_both_languages_say_the_same_things() -> None:
         assert placeholders(chinese) - extra <= placeholders(english), key
 
 
-def check_bounds(found: tuple[Distilled, ...], events: set[int]) -> None:
+def check_bounds(found: tuple[ExtractedObservation, ...], events: set[int]) -> None:
     for each in found:
         assert each.type in TYPES
         assert 0 < len(each.title) <= 140

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from codexmem.llm import rules
-from codexmem.llm.material import Digest
+from codexmem.kernel.llm import rules
+from codexmem.kernel.llm.material import TurnSummary
+from codexmem.kernel.model.capture import MAX_MESSAGE
 from tests.llm.events import edit, material, read
 
 EDIT = edit(2, "src/auth.py", "TTL = 3600", "TTL = 7200")
@@ -16,10 +17,10 @@ def test_a_summary_in_english() -> None:
         "I raised the **token lifetime** to two hours. All tests pass.\n\n```\nlog\n```\n"
         "Next steps:\n1. Update the docs\n2. Release\n\nBye"
     )
-    assert rules.summary(material(read(1, "README.md"), EDIT), message) == Digest(
+    assert rules.summary(material(read(1, "README.md"), EDIT), message) == TurnSummary(
         request="Make tokens last two hours",
         investigated="Read README.md.",
-        learned="I raised the token lifetime to two hours. All tests pass. log",
+        learned="I raised the token lifetime to two hours. All tests pass.\nlog\nBye",
         completed="Edited src/auth.py: TTL 3600 → 7200.",
         next_steps="Update the docs; Release",
     )
@@ -27,7 +28,7 @@ def test_a_summary_in_english() -> None:
 
 def test_a_summary_in_chinese() -> None:
     message = "已把令牌有效期改为两小时。测试全部通过。\n\n下一步：\n- 更新文档\n- 发布\n"
-    assert rules.summary(material(read(1, "README.md"), EDIT, prompt="把令牌改成两小时"), message) == Digest(
+    assert rules.summary(material(read(1, "README.md"), EDIT, prompt="把令牌改成两小时"), message) == TurnSummary(
         request="把令牌改成两小时",
         investigated="阅读了 README.md。",
         learned="已把令牌有效期改为两小时。测试全部通过。",
@@ -58,8 +59,10 @@ def test_a_request_alone_is_no_summary() -> None:
     assert rules.summary(material(prompt=""), "") is None
 
 
-def test_long_messages_are_cut_at_a_sentence() -> None:
-    found = rules.summary(material(EDIT), "One sentence that is here. " * 400)
+def test_what_was_said_is_kept_whole() -> None:
+    message = "One sentence that is here.\n" * 400 + "Root cause: the clock.\n" + "x" * 99_999
+    found = rules.summary(material(EDIT), message)
     assert found is not None
-    assert len(found.learned) <= 500
-    assert found.learned.endswith("here.")
+    assert "Root cause: the clock." in found.learned
+    assert found.learned.count("One sentence") == 400
+    assert len(found.learned) <= MAX_MESSAGE

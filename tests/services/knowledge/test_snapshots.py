@@ -9,17 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from codexmem.domain.errors import CodexmemError, InvalidArgument
-from codexmem.domain.history import By, Mode, Op
-from codexmem.domain.memory import Kind, Origin
-from codexmem.domain.query import Id
-from codexmem.services.knowledge import Knowledge
-from codexmem.services.knowledge.snapshot_file import FORMAT
-from codexmem.store.database import Database, acting_as
+from codexmem.kernel.model.errors import CodexmemError, InvalidArgument
+from codexmem.kernel.model.history import Mode, Op, WriteContext
+from codexmem.kernel.model.memory import Kind, Origin
+from codexmem.kernel.model.query import Id
+from codexmem.kernel.store.database import Database, acting_as
+from codexmem.knowledge.service import Knowledge
+from codexmem.knowledge.service.snapshot_file import FORMAT
 from tests._support import services
 from tests._support.knowing import entries_of, knowledge_on, tree_of
 
-BY = By("test")
+BY = WriteContext("test")
 KINDS = frozenset({Kind.KNOWLEDGE})
 STEPS = ["verified", "kept", "building", "built", "planned", "applied", "committed", "switched"]
 
@@ -107,8 +107,8 @@ def test_broken_off_anywhere_it_is_wholly_old_or_wholly_new(
     new = entries_of(knowledge), tree_of(place(tmp_path, tenant))
     # No exception handler of a killed process runs: the recovery that a living one would try is kept from it.
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("codexmem.services.knowledge.grounds.Turn._journal", lambda _: None)
-        patched.setattr("codexmem.services.knowledge.grounds.Turn._sweep", lambda _: None)
+        patched.setattr("codexmem.knowledge.service.workspace_root.ExclusiveAccess._journal", lambda _: None)
+        patched.setattr("codexmem.knowledge.service.workspace_root.ExclusiveAccess._sweep", lambda _: None)
         with pytest.raises(KilledError):
             knowledge.snapshots.restore(path, BY, step=killed_at(step))
     again = knowledge_on(database, tmp_path)

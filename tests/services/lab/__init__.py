@@ -1,1 +1,1 @@
-"""Tests of codexmem.services.lab."""
+"""Tests of codexmem.lab.service."""

@@ -9,7 +9,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from codexmem.services.lab.execution import Agent
+from codexmem.lab.service.execution import RunAgent
 from tests._support.lab import LabBench, bench
 from tests.jobs.stores import Parts, empty_store
 
@@ -31,10 +31,10 @@ def build(parts: Parts, tmp_path: Path) -> Iterator[Build]:
     """Makes a lab with this agent on the store; there may be several, as several processes would have."""
     made: list[LabBench] = []
 
-    def make(agent: Agent, **options: Any) -> LabBench:
+    def make(agent: RunAgent, **options: Any) -> LabBench:
         made.append(bench(parts.db, agent, tmp_path=tmp_path, **options))
         return made[-1]
 
     yield make
     for each in made:
-        each.bell.close()
+        each.notifier.close()

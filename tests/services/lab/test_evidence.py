@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from codexmem.domain.errors import InvalidArgument, NotFound
-from codexmem.domain.history import By
-from codexmem.domain.job import Canceled
-from codexmem.domain.lab import Overrides, RunTask
-from codexmem.domain.memory import Kind, Status
-from codexmem.domain.query import Filter, Page
-from codexmem.services.lab import evidence as service
-from codexmem.services.lab.evidence import RunShelf, place_of
-from codexmem.store.database import acting_as
+from codexmem.kernel.model.errors import InvalidArgument, NotFound
+from codexmem.kernel.model.history import WriteContext
+from codexmem.kernel.model.job import Canceled
+from codexmem.kernel.model.memory import Kind, Status
+from codexmem.kernel.model.query import Filter, PageRequest
+from codexmem.kernel.store.database import acting_as
+from codexmem.lab.model import Overrides, RunTask
+from codexmem.lab.service import evidence as service
+from codexmem.lab.service.evidence import RunShelf, place_of
 from tests._support.documents import written
 from tests._support.lab import SECRET, LabBench, StepAgent
 from tests.services.lab.conftest import Build
@@ -72,14 +72,16 @@ def test_evidence_keeps_what_was_seen(bench: LabBench, folder: Path) -> None:
     shelf = shelf_of(bench, task)
     (seen,) = shelf.query(KB, "couples", "words", 1)
     library, evidence = bench.lab.shelving.library, bench.lab.shelving.evidence
-    library.remove(KB, str(folder), ["copper.md"], By("test"))
+    library.remove(KB, str(folder), ["copper.md"], WriteContext("test"))
     assert shelf.query(KB, "couples", "words", 1) == []
     assert evidence.one(task.run.id, "C1") == seen
     assert evidence.of(task.run.id, "C1") == seen
     library.get(seen.ref)  # an archived piece can still be read by its reference
     every = Filter(frozenset({Kind.CHUNK}), statuses=frozenset(Status))
-    library._history.forget([memory.seq for memory in bench.memories.page(every, Page(500)).items], By("test"))
-    assert bench.memories.page(every, Page(500)).items == ()
+    library._history.forget(
+        [memory.seq for memory in bench.memories.page(every, PageRequest(500)).items], WriteContext("test")
+    )
+    assert bench.memories.page(every, PageRequest(500)).items == ()
     assert evidence.one(task.run.id, "C1").content == "# Copper\n\nCopper couples CO."
 
 
@@ -136,7 +138,7 @@ def test_a_folder_is_read_before_the_first_answer_and_not_again_for_a_while(
     shelf_of(bench, task_of(bench)).query(KB, "CO", "words", 5)
     written(folder, gold="# Gold\n\nGold gives CO.")
     assert len(shelf_of(bench, task_of(bench)).query(KB, "CO", "words", 5)) == 3
-    monkeypatch.setattr("codexmem.services.lab.syncing.FRESH_S", 0.0)
+    monkeypatch.setattr("codexmem.lab.service.syncing.FRESH_S", 0.0)
     assert len(shelf_of(bench, task_of(bench)).query(KB, "CO", "words", 5)) == 4
     # A disk that is away for a while takes nothing with it.
     folder.rename(folder.with_name("away"))
@@ -166,7 +168,7 @@ def test_overrides_lie_below_roots_and_are_kept_apart(
     with pytest.raises(InvalidArgument, match="has become a link"):
         shelf_of(bench, task).query(KB, "CO", "words", 5)
     mine.unlink()
-    monkeypatch.setattr("codexmem.services.lab.syncing.FRESH_S", 0.0)
+    monkeypatch.setattr("codexmem.lab.service.syncing.FRESH_S", 0.0)
     with pytest.raises(NotFound):
         shelf_of(bench, task).query(KB, "CO", "words", 5)
 

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from codexmem.domain.errors import Conflict, InvalidArgument, Unavailable
-from codexmem.domain.event import EventType
-from codexmem.domain.job import Job, JobStatus, RetryLater
-from codexmem.domain.lab import BatchStatus, RunOutput, RunStatus, RunTask
-from codexmem.jobs.duty import Context, Lost
-from codexmem.services.lab.execution import Unequipped
-from codexmem.services.lab.journal import MAX_RESULT_CHARS, Journal
+from codexmem.kernel.jobs.job_kind import JobContext, Lost
+from codexmem.kernel.model.errors import Conflict, InvalidArgument, Unavailable
+from codexmem.kernel.model.event import EventType
+from codexmem.kernel.model.job import Job, JobStatus, RetryLater
+from codexmem.lab.model import BatchStatus, RunOutput, RunStatus, RunTask
+from codexmem.lab.service.execution import Unequipped
+from codexmem.lab.service.journal import MAX_RESULT_CHARS, Journal
 from tests._support.lab import SECRET, LabBench, StepAgent
 from tests.jobs.stores import wait_until
 from tests.services.lab.conftest import Build
@@ -33,7 +33,7 @@ def die_at(lab: LabBench, worker: str = "doomed") -> Job:
     """A worker that claims the next run and is killed inside it."""
     job = claim(lab, worker)
     with pytest.raises(Killed):
-        lab.lab.execution.run(job, Context(job, 60))
+        lab.lab.execution.run(job, JobContext(job, 60))
     return job
 
 
@@ -120,7 +120,7 @@ def test_a_worker_that_lost_its_run_can_write_nothing(build: Build) -> None:
     _, (run,) = lab.order()
     job = claim(lab)
     with pytest.raises(Lost):
-        lab.lab.execution.run(job, Context(job, 60))
+        lab.lab.execution.run(job, JobContext(job, 60))
     finish(lab)
     assert len(late) == 1
     assert "recap_info" not in lab.types(run)
@@ -133,7 +133,7 @@ def test_a_late_end_is_fenced_off(build: Build) -> None:
     lab = build(StepAgent())
     _, (run,) = lab.order()
     job = claim(lab)
-    done = lab.lab.execution.run(job, Context(job, 60))
+    done = lab.lab.execution.run(job, JobContext(job, 60))
     assert done.effect is not None
     assert lab.worker().reclaim() == 1
     with pytest.raises(Lost):
@@ -241,7 +241,7 @@ def test_a_step_is_recorded_with_its_events_or_not_at_all(build: Build) -> None:
 
     lab.lab.execution._agent = Holding()
     with pytest.raises(Killed):
-        lab.lab.execution.run(job, Context(job, 60))
+        lab.lab.execution.run(job, JobContext(job, 60))
     (journal,) = journals
     kept = journal.record("一步", {"text": f"half a pair \ud83d, key {SECRET}"}, (EventType.KB_LIST, {"total": 1}))
     assert kept == journal.done("一步")

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from codexmem.domain.errors import Conflict, InvalidArgument, NotFound
-from codexmem.domain.event import EventType
-from codexmem.domain.feedback import Measurement, Opinion, Shelved
-from codexmem.services.lab.catalog import Entry
+from codexmem.kernel.model.errors import Conflict, InvalidArgument, NotFound
+from codexmem.kernel.model.event import EventType
+from codexmem.lab.feedback_model import CatalogEntry, FeedbackInput, Measurement, Shelved
 from tests._support.lab import LabBench, StepAgent
 from tests.jobs.stores import wait_until
 from tests.services.lab.conftest import Build
@@ -24,7 +23,7 @@ def test_feedback_that_is_refused_queues_no_learning(build: Build) -> None:
     bench = build(StepAgent(1))
     run_id = ended_run(bench)
     with pytest.raises(InvalidArgument, match="not in the catalog"):
-        bench.lab.judging.save(run_id, Opinion(products=(Measurement("nothing", 1.0),)))
+        bench.lab.judging.save(run_id, FeedbackInput(products=(Measurement("nothing", 1.0),)))
     assert bench.lab.banking.learning.jobs(run_id) == []
     assert bench.trace(run_id, EventType.RB_LEARN_QUEUED) == []
     with pytest.raises(NotFound):
@@ -34,8 +33,8 @@ def test_feedback_that_is_refused_queues_no_learning(build: Build) -> None:
 def test_feedback_saved_again_while_learning_waits_is_learned_once(build: Build) -> None:
     bench = build(StepAgent(1))
     run_id = ended_run(bench)
-    first = bench.lab.judging.save(run_id, Opinion(score=1.0, cons="慢"))
-    second = bench.lab.judging.save(run_id, Opinion(score=9.0, pros="fast"))
+    first = bench.lab.judging.save(run_id, FeedbackInput(score=1.0, cons="慢"))
+    second = bench.lab.judging.save(run_id, FeedbackInput(score=9.0, pros="fast"))
     assert first.learning is not None
     assert first.learning == second.learning
     assert len(bench.lab.banking.learning.jobs(run_id)) == 1
@@ -46,24 +45,24 @@ def test_feedback_saved_again_while_learning_waits_is_learned_once(build: Build)
 def test_learning_by_itself_can_be_switched_off(build: Build) -> None:
     bench = build(StepAgent(1), lab_learn=False)
     run_id = ended_run(bench)
-    saved = bench.lab.judging.save(run_id, Opinion(pros="很好"))
+    saved = bench.lab.judging.save(run_id, FeedbackInput(pros="很好"))
     assert saved.learning is None
     assert bench.lab.banking.learning.jobs(run_id) == []
     _, (waiting,) = bench.order(dry_run=True)
     with pytest.raises(Conflict, match="has not ended"):
-        bench.lab.judging.save(waiting.id, Opinion())
+        bench.lab.judging.save(waiting.id, FeedbackInput())
 
 
-def test_values_are_checked_where_no_door_has_done_so(build: Build) -> None:
+def test_values_are_checked_where_no_endpoint_has_done_so(build: Build) -> None:
     bench = build(StepAgent(1), lab_learn=False)
     run_id = ended_run(bench)
-    made = bench.lab.catalog.add_product(Entry("C2H4"))
+    made = bench.lab.catalog.add_product(CatalogEntry("C2H4"))
     for value in (float("nan"), float("inf"), -1.0):
         with pytest.raises(InvalidArgument, match="must be a number"):
-            bench.lab.judging.save(run_id, Opinion(products=(Measurement(made.id, value),)))
+            bench.lab.judging.save(run_id, FeedbackInput(products=(Measurement(made.id, value),)))
     for score in (float("nan"), float("-inf")):
         with pytest.raises(InvalidArgument, match="score"):
-            bench.lab.judging.save(run_id, Opinion(score=score))
+            bench.lab.judging.save(run_id, FeedbackInput(score=score))
     with pytest.raises(InvalidArgument, match="name"):
-        bench.lab.catalog.add_product(Entry(" <private>x</private> "))
+        bench.lab.catalog.add_product(CatalogEntry(" <private>x</private> "))
     assert bench.lab.catalog.products([Shelved.ARCHIVED]) == ([], None)

@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from codexmem.domain.history import Delta, DeltaStatus
-from codexmem.store import lab_learnings, lab_lists, lately
-from codexmem.store.database import Database
-from codexmem.store.history import Versions
+from codexmem.kernel.model.history import Delta, DeltaStatus
+from codexmem.kernel.store import recent_activity
+from codexmem.kernel.store.database import Database
+from codexmem.kernel.store.history import VersionTable
+from codexmem.lab.store import learnings as lab_learnings
+from codexmem.lab.store import lists
 
 PAGE = {"ms": 2**62, "id": "", "limit": 51}
 STATEMENTS: list[tuple[Any, str, dict[str, Any]]] = [
@@ -24,9 +26,9 @@ STATEMENTS: list[tuple[Any, str, dict[str, Any]]] = [
     (lab_learnings._OF_ONE.some, "deltas_subject", {**PAGE, "subject": "run:1", "status": "applied", "looked": 9}),
     (lab_learnings._ops, "memory_versions_delta", {"ids": ["rbd_1"]}),
     (lab_learnings._later, "memory_versions_delta", {"delta": "rbd_1", "limit": 9}),
-    (lab_lists._running, "runs_status", {"status": "running"}),
-    (lab_lists._verdicts, "autoindex_feedback", {"runs": ["r"]}),
-    (lately._events, "captured_events_age", {"since": 1, "most": 9}),
+    (lists._running, "runs_status", {"status": "running"}),
+    (lists._verdicts, "autoindex_feedback", {"runs": ["r"]}),
+    (recent_activity._events, "captured_events_age", {"since": 1, "most": 9}),
 ]
 
 
@@ -51,7 +53,7 @@ def test_each_list_reads_its_index(database: Database, statement: Any, index: st
 
 def test_pages_of_a_status_look_through_a_bounded_number(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lab_learnings, "LOOKED_THROUGH", 3)
-    versions, table = Versions(database), lab_learnings.Learnings(database)
+    versions, table = VersionTable(database), lab_learnings.LearningTable(database)
     mine = uuid.uuid4().hex
     for number in range(8):
         status = DeltaStatus.REVERTED if number in {0, 1} else DeltaStatus.APPLIED

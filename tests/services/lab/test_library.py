@@ -8,24 +8,24 @@ from pathlib import Path
 
 import pytest
 
-from codexmem.domain.attrs import ChunkAttrs
-from codexmem.domain.errors import Conflict, InvalidArgument, NotFound
-from codexmem.domain.history import By, Mode
-from codexmem.domain.library import Part, Piece, chunk_id, parsed_ref, project_of, ref_of
-from codexmem.domain.memory import Kind, Memory, Status
-from codexmem.domain.query import Filter, Page
-from codexmem.services.history import History
-from codexmem.services.lab import syncing
-from codexmem.services.lab.documents import Folder
-from codexmem.services.lab.library import Library
-from codexmem.services.lab.syncing import Freshness, LibraryTarget, Report, sync
-from codexmem.store.database import Database, acting_as
+from codexmem.kernel.model.attrs import ChunkAttrs
+from codexmem.kernel.model.errors import Conflict, InvalidArgument, NotFound
+from codexmem.kernel.model.history import Mode, WriteContext
+from codexmem.kernel.model.memory import Kind, Memory, Status
+from codexmem.kernel.model.query import Filter, PageRequest
+from codexmem.kernel.services.history import History
+from codexmem.kernel.store.database import Database, acting_as
+from codexmem.lab.library_model import DocumentPiece, Part, chunk_id, parsed_ref, project_of, ref_of
+from codexmem.lab.service import syncing
+from codexmem.lab.service.documents import Folder
+from codexmem.lab.service.library import Library
+from codexmem.lab.service.syncing import Freshness, LibraryTarget, SyncReport, sync
 from tests._support.documents import long_text, written
 from tests._support.lab import LabBench, StepAgent
 from tests.services.lab.conftest import Build
 
 KB = "kb_principles"
-ME = By("test")
+ME = WriteContext("test")
 TOGETHER = 20  # pieces written at a time, in the test of large documents
 
 
@@ -39,18 +39,18 @@ def library(bench: LabBench) -> Library:
     return bench.lab.shelving.library
 
 
-def read(library: Library, path: Path, namespace: str = KB, apart: str = "") -> Report:
+def read(library: Library, path: Path, namespace: str = KB, apart: str = "") -> SyncReport:
     folder = Folder(path)
     return sync(LibraryTarget(library, namespace, ME, apart), folder, folder.label, lambda: None)
 
 
-def counts(report: Report) -> tuple[int, int, int, int]:
+def counts(report: SyncReport) -> tuple[int, int, int, int]:
     return report.added, report.changed, report.removed, report.unchanged
 
 
 def everything(bench: LabBench, statuses: frozenset[Status] = frozenset(Status)) -> list[Memory]:
     wanted = Filter(frozenset({Kind.CHUNK}), statuses=statuses)
-    return list(bench.memories.page(wanted, Page(500)).items)
+    return list(bench.memories.page(wanted, PageRequest(500)).items)
 
 
 def standing(bench: LabBench) -> set[str]:
@@ -109,7 +109,7 @@ def test_a_reading_is_one_delta_and_taking_it_back_is_exact(bench: LabBench, lib
     assert counts(read(library, folder)) == (0, 0, 0, 3)
 
 
-def test_a_large_document_is_written_in_parts_and_a_break_is_mended(
+def test_a_large_document_is_written_in_parts_and_a_break_is_fixed(
     bench: LabBench, library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(syncing, "MAX_TOGETHER", TOGETHER)
@@ -207,7 +207,7 @@ def test_modes_and_bad_questions(library: Library, tmp_path: Path) -> None:
         library.get("kb:kb_principles__chunk-missing")
 
 
-PIECE = Piece("chunk-1", 1, "T", "text")
+PIECE = DocumentPiece("chunk-1", 1, "T", "text")
 SOUND = Part("f", "d", "s", "digest", (PIECE,), 1, 1, last=True)
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from codexmem.domain.job import Job, JobStatus
-from codexmem.domain.lab import BatchStatus, Run, RunStatus
-from codexmem.jobs.duty import Context
-from codexmem.store.database import Database
+from codexmem.kernel.jobs.job_kind import JobContext
+from codexmem.kernel.model.job import Job, JobStatus
+from codexmem.kernel.store.database import Database
+from codexmem.lab.model import BatchStatus, Run, RunStatus
 from tests._support.lab import LabBench, StepAgent
 from tests.services.lab.conftest import Build
 from tests.services.lab.test_execution import Killed, claim, finish, killing
@@ -19,7 +19,7 @@ def begun(lab: LabBench, agent: StepAgent) -> tuple[Run, Job]:
     _, (run,) = lab.order()
     job = claim(lab)
     with pytest.raises(Killed):
-        lab.lab.execution.run(job, Context(job, 60))
+        lab.lab.execution.run(job, JobContext(job, 60))
     return run, job
 
 

@@ -10,15 +10,15 @@ from typing import Any
 
 import pytest
 
-from codexmem.domain.errors import NotFound
-from codexmem.domain.event import EventType
-from codexmem.domain.history import By, DeltaStatus, Mode, Op
-from codexmem.domain.job import Job, JobStatus
-from codexmem.domain.lab import Run
-from codexmem.domain.memory import Memory, State, Status
-from codexmem.services.lab.bank import Edit, NewNote
-from codexmem.services.lab.rollback import Rollbacks
-from codexmem.store.database import acting_as
+from codexmem.kernel.model.errors import NotFound
+from codexmem.kernel.model.event import EventType
+from codexmem.kernel.model.history import DeltaStatus, Mode, Op, WriteContext
+from codexmem.kernel.model.job import Job, JobStatus
+from codexmem.kernel.model.memory import Memory, State, Status
+from codexmem.kernel.store.database import acting_as
+from codexmem.lab.lesson_model import LessonEdit, NewLesson
+from codexmem.lab.model import Run
+from codexmem.lab.service.rollback import Rollbacks
 from tests._support.lab import LabBench
 from tests._support.lab_bank import (
     RecipeAgent,
@@ -40,7 +40,7 @@ from tests.services.lab.conftest import Build
 
 # What is told does not depend on the engine; what is restored might.
 one_engine = pytest.mark.parametrize("engine_name", ["sqlite"])
-BY = By("lab")
+BY = WriteContext("lab")
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ class Story:
     def __init__(self, lab: LabBench, script: Script) -> None:
         self.lab, self.bank = lab, lab.lab.banking.bank
         self.old, self.run = ended_runs(lab, 2)
-        self.note = self.bank.add(NewNote("苯甲酸 benzoic acid: 人工笔记"), BY)
+        self.note = self.bank.add(NewLesson("苯甲酸 benzoic acid: 人工笔记"), BY)
         script.lessons = said_lessons(
             ("benzoic acid helps", "Benzoic acid helps."), ("water harms benzoic acid", "Keep benzoic acid dry.")
         )
@@ -122,9 +122,9 @@ def test_a_delta_says_what_was_done(story: Story, rollbacks: Rollbacks) -> None:
 
 
 def test_strict_is_exactly_the_state_before_even_over_hand_edits(story: Story, rollbacks: Rollbacks) -> None:
-    story.bank.edit(story.helps.id, Edit(content="改过的", role="mof_expert", extra={"by": "李"}), BY)
-    story.bank.edit(story.harms.id, Edit(status=Status.ACTIVE), BY)
-    story.bank.edit(story.added.id, Edit(content="mine now"), BY)
+    story.bank.edit(story.helps.id, LessonEdit(content="改过的", role="mof_expert", extra={"by": "李"}), BY)
+    story.bank.edit(story.harms.id, LessonEdit(status=Status.ACTIVE), BY)
+    story.bank.edit(story.added.id, LessonEdit(content="mine now"), BY)
     done = rollbacks.roll_back(story.run.id, BY, delta_id=story.delta_id, reason="测错了")
     assert as_bytes(states(story.lab)) == as_bytes(story.before)
     assert set(done.restored) == {story.helps.id, story.harms.id, story.added.id}
@@ -139,7 +139,7 @@ def test_strict_is_exactly_the_state_before_even_over_hand_edits(story: Story, r
 
 @one_engine
 def test_a_person_who_adds_meanwhile_keeps_that(story: Story, rollbacks: Rollbacks) -> None:
-    later = story.bank.add(NewNote("后来写的"), BY)
+    later = story.bank.add(NewLesson("后来写的"), BY)
     rollbacks.roll_back(story.run.id, BY)
     assert as_bytes(states(story.lab)) == as_bytes(story.before | {later.id: later.state})
 
@@ -148,7 +148,7 @@ def test_a_person_who_adds_meanwhile_keeps_that(story: Story, rollbacks: Rollbac
 def test_rolling_back_twice_is_rolling_back_once(story: Story, rollbacks: Rollbacks) -> None:
     delta_id = story.delta_id
     rollbacks.roll_back(story.run.id, BY, delta_id=delta_id)
-    edited = story.bank.edit(story.helps.id, Edit(content="afterwards"), BY)
+    edited = story.bank.edit(story.helps.id, LessonEdit(content="afterwards"), BY)
     again = rollbacks.roll_back(story.run.id, BY, delta_id=delta_id)
     assert (again.undone_by, again.restored) == (None, ())
     assert story.bank.get(story.helps.id).version == edited.version
@@ -192,7 +192,7 @@ def test_the_newer_first_leaves_nothing_of_either(story: Story, rollbacks: Rollb
 
 @one_engine
 def test_a_preview_says_what_will_change_and_changes_nothing(story: Story, rollbacks: Rollbacks) -> None:
-    story.bank.edit(story.helps.id, Edit(content="改过的"), BY)
+    story.bank.edit(story.helps.id, LessonEdit(content="改过的"), BY)
     standing = as_bytes(states(story.lab))
     preview = rollbacks.preview(story.run.id, story.delta_id)
     seen = {each.memory.id: each for each in preview.prospects}
@@ -210,7 +210,7 @@ def test_a_preview_says_what_will_change_and_changes_nothing(story: Story, rollb
 
 
 def test_safe_leaves_what_a_person_edited_since(story: Story, rollbacks: Rollbacks) -> None:
-    mine = story.bank.edit(story.helps.id, Edit(content="改过的"), BY)
+    mine = story.bank.edit(story.helps.id, LessonEdit(content="改过的"), BY)
     done = rollbacks.roll_back(story.run.id, BY, mode=Mode.SAFE)
     assert (done.left, done.delta.status) == ((story.helps.id,), DeltaStatus.APPLIED)
     assert as_bytes(states(story.lab)) == as_bytes(story.before | {story.helps.id: mine.state})
@@ -250,7 +250,7 @@ def test_everybody_at_once(story: Story, script: Script, rollbacks: Rollbacks) -
             failures.append(error)
 
     acts = [
-        lambda: bank.edit(story.note.id, Edit(content=f"手工 {time.monotonic_ns()}"), BY),
+        lambda: bank.edit(story.note.id, LessonEdit(content=f"手工 {time.monotonic_ns()}"), BY),
         lambda: rollbacks.roll_back(story.run.id, BY, relearn=True),
         lambda: rollbacks.roll_back(story.old.id, BY, relearn=True),
         lambda: lab.lab.banking.learning.queue(story.run.id),

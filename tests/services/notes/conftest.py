@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from codexmem.app.noting import notes_of
-from codexmem.services.notes import Notes
-from codexmem.store.database import Database
+from codexmem.kernel.store.database import Database
+from codexmem.notes.service import NoteService
 from tests._support import services
+from tests._support.noting import notes_on
 from tests._support.services import Services
 
 
@@ -17,5 +17,5 @@ def real(database: Database) -> Services:
 
 
 @pytest.fixture
-def notes(database: Database, real: Services) -> Notes:
-    return notes_of(database, real.memories, real.history, real.clock, real.recall.search)
+def notes(database: Database, real: Services) -> NoteService:
+    return notes_on(database, real)

@@ -8,33 +8,29 @@ from dataclasses import replace
 import pytest
 import sqlalchemy as sa
 
-from codexmem.domain.attrs import ObservationAttrs
-from codexmem.domain.errors import Conflict, InvalidArgument, NotFound
-from codexmem.domain.history import By, Mode
-from codexmem.domain.memory import Draft, Kind, Memory, Origin, State, Status
-from codexmem.domain.note import NOTES, Edit
-from codexmem.domain.query import Seq
-from codexmem.services.notes import Notes
-from codexmem.services.notes.exchange import Strategy
-from codexmem.services.notes.finding import Direction
-from codexmem.services.notes.listing import Wish
-from codexmem.services.notes.signs import Context
-from codexmem.services.notes.writing import NewNote
-from codexmem.store.database import Database, acting_as
+from codexmem.kernel.model.attrs import ObservationAttrs
+from codexmem.kernel.model.errors import Conflict, InvalidArgument, NotFound
+from codexmem.kernel.model.history import Mode, WriteContext
+from codexmem.kernel.model.memory import Kind, Memory, MemoryDraft, Origin, State, Status
+from codexmem.kernel.model.note import NOTES, NoteEdit
+from codexmem.kernel.model.query import Seq
+from codexmem.kernel.store.database import Database, acting_as
+from codexmem.notes.model import ContextKind, Direction, NewNote, NoteFilter, Strategy
+from codexmem.notes.service import NoteService
 from tests._support.services import Services
 
-ME = By("me")
+ME = WriteContext("me")
 
 
-def create(notes: Notes, uri: str, content: str = "said", **more: object) -> Memory:
+def create(notes: NoteService, uri: str, content: str = "said", **more: object) -> Memory:
     return notes.writing.create(NewNote(uri, content, **more), ME)  # type: ignore[arg-type]
 
 
-def related(notes: Notes, uri: str) -> set[tuple[Direction, str, bool]]:
+def related(notes: NoteService, uri: str) -> set[tuple[Direction, str, bool]]:
     return {(each.direction, each.uri, each.memory is not None) for each in notes.reading.read(uri).relations}
 
 
-def test_of_many_who_create_at_once_one_wins(notes: Notes, tenant: str) -> None:
+def test_of_many_who_create_at_once_one_wins(notes: NoteService, tenant: str) -> None:
     outcomes: list[str] = []
 
     def work(number: int) -> None:
@@ -53,12 +49,12 @@ def test_of_many_who_create_at_once_one_wins(notes: Notes, tenant: str) -> None:
     assert sorted(outcomes) == ["created", *["refused"] * 7]
 
 
-def test_appending_at_once_loses_nothing(notes: Notes, tenant: str) -> None:
+def test_appending_at_once_loses_nothing(notes: NoteService, tenant: str) -> None:
     create(notes, "a://log", "start")
 
     def work(number: int) -> None:
         with acting_as(tenant):
-            notes.writing.update("a://log", Edit(content=f"line {number}", append=True), ME)
+            notes.writing.update("a://log", NoteEdit(content=f"line {number}", append=True), ME)
 
     threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
     for thread in threads:
@@ -69,7 +65,7 @@ def test_appending_at_once_loses_nothing(notes: Notes, tenant: str) -> None:
     assert (set(read.state.content.splitlines()), read.version) == ({"start", *(f"line {n}" for n in range(4))}, 5)
 
 
-def test_a_mention_becomes_a_link_by_creation_alias_rollback_and_undo(notes: Notes, real: Services) -> None:
+def test_a_mention_becomes_a_link_by_creation_alias_rollback_and_undo(notes: NoteService, real: Services) -> None:
     create(notes, "a://from", "see b://later and b://other")
     assert related(notes, "a://from") == {(Direction.TO, "b://later", False), (Direction.TO, "b://other", False)}
     delta = real.history.open_delta("run:1", "learn", ME)
@@ -79,7 +75,7 @@ def test_a_mention_becomes_a_link_by_creation_alias_rollback_and_undo(notes: Not
     assert related(notes, "b://other") == {(Direction.FROM, "a://from", True)}
     notes.writing.rollback("b://later", 1, ME)
     assert (Direction.TO, "b://other", True) in related(notes, "a://from")  # an alias is not what a note says
-    notes.writing.update("a://from", Edit(content="nothing"), ME)
+    notes.writing.update("a://from", NoteEdit(content="nothing"), ME)
     assert related(notes, "b://later") == set()
     notes.writing.rollback("a://from", 1, ME)
     assert related(notes, "b://later") == {(Direction.FROM, "a://from", True)}
@@ -90,12 +86,12 @@ def test_a_mention_becomes_a_link_by_creation_alias_rollback_and_undo(notes: Not
         notes.reading.read("b://later")
 
 
-def test_links_that_are_no_mentions_are_shown_and_carried(notes: Notes, real: Services) -> None:
+def test_links_that_are_no_mentions_are_shown_and_carried(notes: NoteService, real: Services) -> None:
     one, other = create(notes, "a://one"), create(notes, "a://other")
     real.memories.link(Seq(one.seq), NOTES, "supersedes", other.seq, ME)
     assert related(notes, "a://one") == {(Direction.TO, "a://other", True)}
     assert related(notes, "a://other") == {(Direction.FROM, "a://one", True)}
-    document = notes.exchange.export(domain=None, versions=False, relations=True)
+    document = notes.exchange.export(domain=None, versions=False, relations=True).document()
     for uri in ("a://one", "a://other"):
         notes.writing.delete(uri, ME, force=True)
     notes.exchange.take_in(document, Strategy.SKIP, ME)
@@ -103,28 +99,28 @@ def test_links_that_are_no_mentions_are_shown_and_carried(notes: Notes, real: Se
     assert (relation.relation, relation.uri) == ("supersedes", "a://other")
 
 
-def test_other_kinds_are_not_seen(notes: Notes, real: Services) -> None:
+def test_other_kinds_are_not_seen(notes: NoteService, real: Services) -> None:
     state = State("kiwi", ObservationAttrs(), uris=("o://x",), priority=0)
-    real.memories.remember(Draft(Kind.OBSERVATION, state, Origin.TOOL), ME)
+    real.memories.remember(MemoryDraft(Kind.OBSERVATION, state, Origin.TOOL), ME)
     with pytest.raises(NotFound):
         notes.reading.read("o://x")
     with pytest.raises(Conflict, match="already names another memory"):
         create(notes, "o://x")
     assert notes.views.read("system://boot").memories == ()
-    assert notes.shelf.search("kiwi", Wish(), limit=10).found == ()
+    assert notes.shelf.search("kiwi", NoteFilter(), limit=10).found == ()
     assert notes.shelf.figures().statuses == {}
-    assert notes.preload.load(Context.INTENT, "kiwi x").related == ()
+    assert notes.preload.load(ContextKind.INTENT, "kiwi x").related == ()
 
 
-def test_quarantined_notes_are_neither_told_nor_listed(notes: Notes, real: Services) -> None:
+def test_quarantined_notes_are_neither_told_nor_listed(notes: NoteService, real: Services) -> None:
     made = create(notes, "a://bad", "kiwi", priority=0)
     real.memories.change(Seq(made.seq), NOTES, lambda state: replace(state, status=Status.QUARANTINED), ME)
     assert notes.views.read("system://boot").memories == ()
-    assert notes.shelf.page(Wish(), limit=10).memories == ()
-    assert notes.preload.load(Context.INTENT, "bad kiwi").related == ()
+    assert notes.shelf.page(NoteFilter(), limit=10).memories == ()
+    assert notes.preload.load(ContextKind.INTENT, "bad kiwi").related == ()
 
 
-def test_recent_reads_its_index_and_nothing_else(notes: Notes, database: Database) -> None:
+def test_recent_reads_its_index_and_nothing_else(notes: NoteService, database: Database) -> None:
     create(notes, "a://x")
     query = "SELECT seq FROM memories WHERE tenant = '{}' AND kind = 'note' AND status IN ('active')"
     query = query.format(database.acting_tenant()) + " ORDER BY updated_ms DESC, seq DESC LIMIT 5"
@@ -140,9 +136,9 @@ def test_recent_reads_its_index_and_nothing_else(notes: Notes, database: Databas
     assert "TEMP B-TREE" not in plan
 
 
-def test_an_import_that_fails_half_way_changes_nothing(notes: Notes, real: Services) -> None:
+def test_an_import_that_fails_half_way_changes_nothing(notes: NoteService, real: Services) -> None:
     state = State("x", ObservationAttrs(), uris=("o://x",))
-    real.memories.remember(Draft(Kind.OBSERVATION, state, Origin.TOOL), ME)
+    real.memories.remember(MemoryDraft(Kind.OBSERVATION, state, Origin.TOOL), ME)
     rows = [{"uri": "a://one", "content": "1"}, {"uri": "o://x", "content": "2"}]
     with pytest.raises(Conflict):
         notes.exchange.take_in({"memories": rows}, Strategy.SKIP, ME)
@@ -150,7 +146,7 @@ def test_an_import_that_fails_half_way_changes_nothing(notes: Notes, real: Servi
         notes.reading.read("a://one")
 
 
-def test_times_of_a_history_cannot_lie_in_the_future(notes: Notes, real: Services) -> None:
+def test_times_of_a_history_cannot_lie_in_the_future(notes: NoteService, real: Services) -> None:
     row = {"uri": "a://x", "content": "x", "created_at": "2999-01-01T00:00:00Z", "versions": [
         {"content": "w", "created_at": "2020-01-01T00:00:00Z"}, {"content": "x", "created_at": "2999-01-01T00:00:00Z"},
     ]}  # fmt: skip
@@ -160,7 +156,7 @@ def test_times_of_a_history_cannot_lie_in_the_future(notes: Notes, real: Service
     assert notes.reading.versions("a://x", limit=5).versions[1].created_ms == 1_577_836_800_000
 
 
-def test_a_store_that_is_too_large_to_export_says_so(notes: Notes) -> None:
+def test_a_store_that_is_too_large_to_export_says_so(notes: NoteService) -> None:
     for number in range(4):
         create(notes, f"a://{number}", "好" * 300_000)
     with pytest.raises(InvalidArgument, match="to export") as refused:
@@ -168,29 +164,29 @@ def test_a_store_that_is_too_large_to_export_says_so(notes: Notes) -> None:
     assert "codexmem backup" in (refused.value.hint or "")
 
 
-def test_an_unvouched_document_never_reaches_the_core(notes: Notes) -> None:
+def test_an_unvouched_document_never_reaches_the_core(notes: NoteService) -> None:
     row = {"uri": "a://x", "content": "new", "priority": 0, "versions": [
         {"content": "old", "priority": 1}, {"content": "new", "priority": 0},
     ]}  # fmt: skip
     notes.exchange.take_in({"memories": [row]}, Strategy.SKIP, ME)
     assert {each.state.priority for each in notes.reading.versions("a://x", limit=5).versions} == {3}
-    again = notes.exchange.export(domain=None, versions=False, relations=False)["memories"][0]
+    again = notes.exchange.export(domain=None, versions=False, relations=False).document()["memories"][0]
     assert (again["origin"], again["priority"]) == ("import", 3)
-    notes.writing.update("a://x", Edit(priority=0), ME)
-    assert notes.exchange.export(domain=None, versions=False, relations=False)["memories"][0]["origin"] == "agent"
+    notes.writing.update("a://x", NoteEdit(priority=0), ME)
+    assert notes.exchange.export(domain=None, versions=False, relations=False).memories[0].origin is Origin.AGENT
 
 
-def test_preloading_in_chinese_and_by_disclosure(notes: Notes) -> None:
+def test_preloading_in_chinese_and_by_disclosure(notes: NoteService) -> None:
     create(notes, "a://支付网关", "最多需要二十秒")
     create(notes, "a://steps", "run the smoke test", disclosure="deploy to production")
     create(notes, "a://other", "bread and butter")
     for request in ("支付网关 为什么慢？", "请看一下支付网关为什么这么慢"):
-        found = notes.preload.load(Context.INTENT, request).related
+        found = notes.preload.load(ContextKind.INTENT, request).related
         assert [(each.memory.state.uris[0], next(iter(each.reasons))) for each in found] == [
             ("a://支付网关", "is named 支付网关")
         ]
-    found = notes.preload.load(Context.INTENT, "please deploy the shop to production today").related
+    found = notes.preload.load(ContextKind.INTENT, "please deploy the shop to production today").related
     assert [(each.memory.state.uris[0], list(each.reasons)) for each in found] == [
         ("a://steps", ["its disclosure says: deploy to production"])
     ]
-    assert notes.preload.load(Context.INTENT, "what is for lunch?").related == ()
+    assert notes.preload.load(ContextKind.INTENT, "what is for lunch?").related == ()

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from codexmem.services.notes import signs
-from codexmem.services.notes.signs import Context, Signs
-from codexmem.services.notes.spelling import alike, may_be_misspelt
+from codexmem.notes.model import ContextKind
+from codexmem.notes.service import context_terms
+from codexmem.notes.service.context_terms import ContextTerms
+from codexmem.notes.service.preload import alike, may_be_misspelt
 
 PYTHON = """Traceback (most recent call last):
   File "/srv/app/src/shop/ledger.py", line 42, in settle
@@ -29,7 +30,7 @@ main.settle(...)
 RUST = "error[E0382]: borrow of moved value: `order`\n  --> src/ledger.rs:7:5\n"
 
 
-def held(found: Signs) -> dict[str, float]:
+def held(found: ContextTerms) -> dict[str, float]:
     return {sign.text: sign.weight for sign in found.phrases}
 
 
@@ -43,38 +44,38 @@ def held(found: Signs) -> dict[str, float]:
     ("数据库连接超时，请稍后再试", set(), "数据库连接超时"),
 ])  # fmt: skip
 def test_an_error_has_a_class_a_message_and_frames(text: str, phrases: set[str], said: str) -> None:
-    found = signs.read(Context.ERROR, text)
+    found = context_terms.read(ContextKind.ERROR, text)
     assert phrases <= set(held(found))
     assert said in found.said
     assert "0x1d" not in found.said
 
 
 def test_a_file_has_ends_a_name_and_parents() -> None:
-    found = signs.read(Context.FILE, "/home/me/shop/src/ledger/settle.py")
+    found = context_terms.read(ContextKind.FILE, "/home/me/shop/src/ledger/settle.py")
     weights = held(found)
     assert weights["home/me/shop/src/ledger/settle.py"] == 1.0
     assert weights["ledger/settle.py"] > weights["settle.py"] > weights["src/ledger"] > weights["ledger"]
     assert "src" not in weights  # every project has one
     assert found.names == ("settle.py", "settle")
-    assert held(signs.read(Context.FILE, "C:\\work\\orders.py"))["work/orders.py"] > 0
+    assert held(context_terms.read(ContextKind.FILE, "C:\\work\\orders.py"))["work/orders.py"] > 0
 
 
 def test_a_directory_asks_for_structure() -> None:
-    found = signs.read(Context.DIRECTORY, "./src/支付/")
+    found = context_terms.read(ContextKind.DIRECTORY, "./src/支付/")
     assert (found.structural, held(found)["src/支付"], found.names) == (True, 1.0, ("支付",))
     assert "结构" in found.query
 
 
-@pytest.mark.parametrize("context", [Context.FILE, Context.DIRECTORY])
+@pytest.mark.parametrize("context", [ContextKind.FILE, ContextKind.DIRECTORY])
 @pytest.mark.parametrize("text", ["/", ".", "..//..", "~"])
-def test_a_path_that_names_nothing(context: Context, text: str) -> None:
-    assert signs.read(context, text) == Signs("")
+def test_a_path_that_names_nothing(context: ContextKind, text: str) -> None:
+    assert context_terms.read(context, text) == ContextTerms("")
 
 
 def test_an_intent_has_runs_of_words() -> None:
-    found = signs.read(Context.INTENT, "What's Mara's dead-letter policies?")
+    found = context_terms.read(ContextKind.INTENT, "What's Mara's dead-letter policies?")
     assert {"mara", "dead letter", "policies", "policy", "mara dead letter policy"} <= set(found.names)
-    assert len(signs.read(Context.INTENT, "word " * 50_000).names) < 3_000
+    assert len(context_terms.read(ContextKind.INTENT, "word " * 50_000).names) < 3_000
 
 
 @pytest.mark.parametrize("word, name, same", [

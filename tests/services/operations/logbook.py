@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from codexmem.domain.event import EventType, NewEvent
-from codexmem.domain.job import Job, JobStatus
-from codexmem.events.log import Log
-from codexmem.events.review import Review
-from codexmem.jobs.ending import failure_event
-from codexmem.store.bell import LocalBell
-from codexmem.store.database import Database
-from codexmem.store.event_pages import EventPages
-from codexmem.store.events import Events
+from codexmem.kernel.events.log import Log
+from codexmem.kernel.events.review import Review
+from codexmem.kernel.jobs.outcomes import failure_event
+from codexmem.kernel.model.event import EventType, NewEvent
+from codexmem.kernel.model.job import Job, JobStatus
+from codexmem.kernel.store.database import Database
+from codexmem.kernel.store.event_pages import EventPages
+from codexmem.kernel.store.events import EventTable
+from codexmem.kernel.store.notify import LocalNotifier
 from tests._support.clock import StepClock
 
 KINDS = {"capture.extract": "observation", "capture.summarize": "summarize"}
@@ -24,7 +24,7 @@ class Logbook:
     def __init__(self, db: Database) -> None:
         self.db = db
         self.clock = StepClock()
-        self.log = Log(db, Events(db), LocalBell(), self.clock)
+        self.log = Log(db, EventTable(db), LocalNotifier(), self.clock)
         self.review = Review(EventPages(db))
 
     def search(self, query: str = "why", *, project: str = "shop", mode: str = "hybrid", took_ms: float = 10.0,

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from codexmem.domain.errors import Conflict, InvalidArgument, NotFound, StorageFull
-from codexmem.domain.ids import SystemClock
-from codexmem.services.operations.backups import Backups, Commands, Kept, Making
-from codexmem.services.operations.disk import Disk
-from codexmem.services.transfer import Transfer
-from codexmem.store.archive import Backup, Progress
+from codexmem.kernel.model.errors import Conflict, InvalidArgument, NotFound, StorageFull
+from codexmem.kernel.model.ids import SystemClock
+from codexmem.kernel.store.archive import Backup, Progress
+from codexmem.operations.service.backups import BackupEntry, Backups, Making, StoreCommands
+from codexmem.operations.service.disk import Disk
+from codexmem.operations.transfer import Transfer
 from tests.jobs.stores import wait_until
 from tests.services.restoring import fill, texts_in, transfer_of
 
@@ -56,7 +56,7 @@ def copies(tmp_path: Path) -> Transfer:
 
 @pytest.fixture
 def backups(copies: Transfer, tmp_path: Path) -> Backups:
-    commands = Commands(("--data-dir", str(tmp_path)), copies.root)
+    commands = StoreCommands(("--data-dir", str(tmp_path)), copies.root)
     return Backups(copies, commands, SystemClock())
 
 
@@ -64,14 +64,14 @@ def backups(copies: Transfer, tmp_path: Path) -> Backups:
 def slowly(copies: Transfer) -> Iterator[tuple[Slow, Backups]]:
     slow = Slow(copies)
     try:
-        yield slow, Backups(slow, Commands(), SystemClock())
+        yield slow, Backups(slow, StoreCommands(), SystemClock())
     finally:
         slow.go.set()
 
 
-def made(backups: Backups) -> Kept:
+def made(backups: Backups) -> BackupEntry:
     kept = backups.make(wait_s=20)
-    assert isinstance(kept, Kept)
+    assert isinstance(kept, BackupEntry)
     return kept
 
 
@@ -81,7 +81,7 @@ def test_a_backup_is_made_listed_checked_and_restorable(backups: Backups, copies
     assert (kept.cause, kept.verified, kept.backup.manifest.counts["memories"]) == ("manual", None, 2)
     found = backups.verify(kept.name)
     assert (found.ok, found.problem) == (True, None)
-    (listed,) = Backups(copies, Commands(), SystemClock()).shelf().kept  # as another process sees it
+    (listed,) = Backups(copies, StoreCommands(), SystemClock()).shelf().kept  # as another process sees it
     assert (listed.name, listed.verified) == (kept.name, found)
     command = backups.commands.restore(kept.name)
     assert command == f"codexmem restore {copies.root / kept.name} --data-dir {tmp_path}"
@@ -169,7 +169,7 @@ def test_a_failure_is_told_until_the_next_try(copies: Transfer) -> None:
 
 
 def test_a_store_that_tenants_share_has_none_here() -> None:
-    backups = Backups(None, Commands(), SystemClock())
+    backups = Backups(None, StoreCommands(), SystemClock())
     assert (backups.available, backups.shelf().kept) == (False, ())
     for act in (backups.make, lambda: backups.verify("x")):
         with pytest.raises(Conflict) as refused:
@@ -178,7 +178,7 @@ def test_a_store_that_tenants_share_has_none_here() -> None:
 
 
 def test_a_place_that_may_not_be_told_is_not(copies: Transfer) -> None:
-    told = Commands().restore("codexmem-1")
+    told = StoreCommands().restore("codexmem-1")
     assert told == 'codexmem restore "$CODEXMEM_DATA_DIR/backups/codexmem-1"'
     assert str(copies.root) not in told
 

@@ -4,48 +4,48 @@ from __future__ import annotations
 
 import pytest
 
-from codexmem.domain.errors import InvalidArgument
-from codexmem.domain.event import EventType, NewEvent
-from codexmem.domain.search import Mode
-from codexmem.events import review
-from codexmem.services.operations import reports as reports_module
-from codexmem.services.operations.reports import FailureFilter, Reports, TimingFilter, TraceFilter, Within
-from codexmem.store.database import Database
+from codexmem.kernel.events import review
+from codexmem.kernel.model.errors import InvalidArgument
+from codexmem.kernel.model.event import EventType, NewEvent
+from codexmem.kernel.model.search import SearchMode
+from codexmem.kernel.store.database import Database
+from codexmem.operations.service import reports as reports_module
+from codexmem.operations.service.reports import FailureFilter, Reports, TimingFilter, TraceFilter, Within
 from tests.services.operations.logbook import KINDS, Logbook
 
 
 @pytest.fixture
-def book(database: Database) -> Logbook:
+def log(database: Database) -> Logbook:
     return Logbook(database)
 
 
 @pytest.fixture
-def reports(book: Logbook) -> Reports:
-    return Reports(book.review, KINDS)
+def reports(log: Logbook) -> Reports:
+    return Reports(log.review, KINDS)
 
 
 def queries(reports: Reports, wanted: TraceFilter, **options: int) -> list[str]:
     return [row.query for row in reports.search_traces(wanted, **options).rows]
 
 
-def test_searches_newest_first_by_every_filter(book: Logbook, reports: Reports) -> None:
-    book.search("端口是多少", project="商店")
-    book.search("Why did LOGIN fail", mode="lexical-only")
-    book.clock.advance(1000)
-    border = book.clock.now_ms()
-    book.search("login again")
+def test_searches_newest_first_by_every_filter(log: Logbook, reports: Reports) -> None:
+    log.search("端口是多少", project="商店")
+    log.search("Why did LOGIN fail", mode="lexical-only")
+    log.clock.advance(1000)
+    border = log.clock.now_ms()
+    log.search("login again")
     assert queries(reports, TraceFilter()) == ["login again", "Why did LOGIN fail", "端口是多少"]
     assert queries(reports, TraceFilter(query="login")) == ["login again", "Why did LOGIN fail"]
     assert queries(reports, TraceFilter(query="端口")) == ["端口是多少"]
     assert queries(reports, TraceFilter(project="商店")) == ["端口是多少"]
-    assert queries(reports, TraceFilter(mode=Mode.LEXICAL)) == ["Why did LOGIN fail"]
+    assert queries(reports, TraceFilter(mode=SearchMode.LEXICAL)) == ["Why did LOGIN fail"]
     assert queries(reports, TraceFilter(Within(from_ms=border))) == ["login again"]
     assert queries(reports, TraceFilter(Within(to_ms=border))) == ["Why did LOGIN fail", "端口是多少"]
     assert queries(reports, TraceFilter(), limit=1) == ["login again"]
 
 
-def test_both_ends_of_a_time_count(book: Logbook, reports: Reports) -> None:
-    book.search("at that moment")
+def test_both_ends_of_a_time_count(log: Logbook, reports: Reports) -> None:
+    log.search("at that moment")
     at = reports.search_traces(TraceFilter()).rows[0].at_ms
     assert queries(reports, TraceFilter(Within(at, at))) == ["at that moment"]
     assert queries(reports, TraceFilter(Within(at + 1))) == []
@@ -54,35 +54,35 @@ def test_both_ends_of_a_time_count(book: Logbook, reports: Reports) -> None:
         Within(2, 1)
 
 
-def test_a_trace_says_where_vectors_came_from(book: Logbook, reports: Reports) -> None:
-    book.search("x", sources={"lexical": 4, "neighbours": 2, "chroma": 7})
-    book.search("y", sources={"lexical": 4, "past": 1})
+def test_a_trace_says_where_vectors_came_from(log: Logbook, reports: Reports) -> None:
+    log.search("x", sources={"lexical": 4, "neighbours": 2, "chroma": 7})
+    log.search("y", sources={"lexical": 4, "past": 1})
     past, found = reports.search_traces(TraceFilter()).rows
     assert (found.vectors, found.total_ms, found.results) == ({"chroma": 7}, 10.0, 2)
     assert past.vectors == {}
 
 
-def test_many_events_in_one_millisecond_are_each_given_once(book: Logbook, reports: Reports,
+def test_many_events_in_one_millisecond_are_each_given_once(log: Logbook, reports: Reports,
                                                             monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
-    monkeypatch.setattr(book.clock, "now_ms", lambda: 1_800_000_000_000)
-    with book.db.transaction():
+    monkeypatch.setattr(log.clock, "now_ms", lambda: 1_800_000_000_000)
+    with log.db.transaction():
         for number in range(30):
-            book.search(str(number))
+            log.search(str(number))
     monkeypatch.setattr(review, "PAGE", 7)
     assert queries(reports, TraceFilter(), limit=30) == [str(number) for number in reversed(range(30))]
 
 
-def test_what_was_not_looked_at_is_admitted(book: Logbook, reports: Reports, monkeypatch: pytest.MonkeyPatch) -> None:
-    with book.db.transaction():
+def test_what_was_not_looked_at_is_admitted(log: Logbook, reports: Reports, monkeypatch: pytest.MonkeyPatch) -> None:
+    with log.db.transaction():
         for number in range(20):
-            book.search(f"old {number}")
-            book.failure("rate_limit")
+            log.search(f"old {number}")
+            log.failure("rate_limit")
         for number in range(20):
-            book.search(f"new {number}")
-            book.failure("transient")
+            log.search(f"new {number}")
+            log.failure("transient")
     monkeypatch.setattr(review, "PAGE", 4)
     monkeypatch.setattr(reports_module, "MOST_LOOKED_AT", 10)
-    looked = book.review.newest(
+    looked = log.review.newest(
         review.Sought(EventType.SEARCH_ANSWERED, Within().span()), lambda event: "old" in str(event.payload), limit=5,
         most=10,
     )  # fmt: skip
@@ -93,11 +93,11 @@ def test_what_was_not_looked_at_is_admitted(book: Logbook, reports: Reports, mon
     assert (summary.classes, summary.recent.scanned, summary.recent.truncated) == ({"transient": 10}, 10, True)
 
 
-def test_timings_by_session_type_and_success(book: Logbook, reports: Reports) -> None:
-    book.timing(1, total_ms=100)
-    book.timing(2, "summarize", total_ms=200)
-    book.timing(12, success=False)
-    book.timing(1, "summarize", success=False, total_ms=300)
+def test_timings_by_session_type_and_success(log: Logbook, reports: Reports) -> None:
+    log.timing(1, total_ms=100)
+    log.timing(2, "summarize", total_ms=200)
+    log.timing(12, success=False)
+    log.timing(1, "summarize", success=False, total_ms=300)
 
     def totals(**filters: object) -> list[tuple[int | None, float]]:
         found = reports.session_timings(TimingFilter(**filters))  # type: ignore[arg-type]
@@ -112,19 +112,19 @@ def test_timings_by_session_type_and_success(book: Logbook, reports: Reports) ->
     assert (row.queue_wait_ms, row.model_ms, row.index_ms, row.events) == (10, 50.5, 4.5, 3)
 
 
-def test_one_session_is_found_without_reading_the_others(book: Logbook, reports: Reports) -> None:
-    with book.db.transaction():
+def test_one_session_is_found_without_reading_the_others(log: Logbook, reports: Reports) -> None:
+    with log.db.transaction():
         for number in range(200):
-            book.timing(number + 10)
-        book.timing(3)
+            log.timing(number + 10)
+        log.timing(3)
     found = reports.session_timings(TimingFilter(session=3))
     assert (len(found.rows), found.scanned) == (1, 1)
 
 
-def test_failures_by_class_with_the_newest(book: Logbook, reports: Reports) -> None:
-    book.failure("timeout", kind="index.catch_up", session=None, error="索引超时")
-    book.failure("rate_limit", session=4)
-    book.failure("rate_limit", kind="capture.summarize", session=5)
+def test_failures_by_class_with_the_newest(log: Logbook, reports: Reports) -> None:
+    log.failure("timeout", kind="index.catch_up", session=None, error="索引超时")
+    log.failure("rate_limit", session=4)
+    log.failure("rate_limit", kind="capture.summarize", session=5)
     summary = reports.failures(FailureFilter(), limit=2)
     assert (summary.total, summary.classes) == (3, {"rate_limit": 2, "timeout": 1})
     assert [(row.session, row.message_type) for row in summary.recent.rows] == [(5, "summarize"), (4, "observation")]
@@ -136,24 +136,24 @@ def test_failures_by_class_with_the_newest(book: Logbook, reports: Reports) -> N
     assert reports.failures(FailureFilter(message_type="summarize")).total == 1
 
 
-def test_what_was_forgotten_is_left_out(book: Logbook, reports: Reports) -> None:
-    book.timing(1)
-    book.timing(2)
-    book.log.scrub(["session:1"])
+def test_what_was_forgotten_is_left_out(log: Logbook, reports: Reports) -> None:
+    log.timing(1)
+    log.timing(2)
+    log.log.scrub(["session:1"])
     assert [row.session for row in reports.session_timings(TimingFilter()).rows] == [2]
 
 
-def test_a_payload_of_another_shape_is_no_error(book: Logbook, reports: Reports) -> None:
+def test_a_payload_of_another_shape_is_no_error(log: Logbook, reports: Reports) -> None:
     for payload in ({}, {"query": 5, "sources": [1], "timings_ms": {"total": "x"}, "notes": "n", "results": None}):
-        book.log.append(NewEvent(EventType.SEARCH_ANSWERED, "search", payload))
+        log.log.append(NewEvent(EventType.SEARCH_ANSWERED, "search", payload))
     rows = reports.search_traces(TraceFilter()).rows
     assert [(row.query, row.sources, row.total_ms, row.notes, row.results) for row in rows] == [("", {}, 0, (), 0)] * 2
 
 
-def test_an_export_reads_on_page_by_page(book: Logbook, reports: Reports, monkeypatch: pytest.MonkeyPatch) -> None:
-    with book.db.transaction():
+def test_an_export_reads_on_page_by_page(log: Logbook, reports: Reports, monkeypatch: pytest.MonkeyPatch) -> None:
+    with log.db.transaction():
         for number in range(25):
-            book.search(str(number), project="shop" if number % 2 else "other")
+            log.search(str(number), project="shop" if number % 2 else "other")
     monkeypatch.setattr(review, "PAGE", 4)
     rows = reports.export_search_traces(TraceFilter(project="shop"))
     assert [row.query for row in rows] == [str(number) for number in reversed(range(1, 25, 2))]

@@ -4,30 +4,30 @@ from __future__ import annotations
 
 import pytest
 
-from codexmem.domain.errors import InvalidArgument
-from codexmem.services.operations.trends import Trends
-from codexmem.store.database import Database
+from codexmem.kernel.model.errors import InvalidArgument
+from codexmem.kernel.store.database import Database
+from codexmem.operations.service.trends import Trends
 from tests.services.operations.logbook import Logbook
 
 
 @pytest.fixture
-def book(database: Database) -> Logbook:
+def log(database: Database) -> Logbook:
     return Logbook(database)
 
 
 @pytest.fixture
-def trends(book: Logbook) -> Trends:
-    return Trends(book.review, book.clock)
+def trends(log: Logbook) -> Trends:
+    return Trends(log.review, log.clock)
 
 
-def test_counts_and_averages_by_bucket(book: Logbook, trends: Trends) -> None:
-    book.search(took_ms=10)
-    book.search(took_ms=20.5)
-    book.timing(total_ms=100)
-    book.clock.advance(30_000)
-    book.search(took_ms=1)
-    book.failure()
-    book.failure()
+def test_counts_and_averages_by_bucket(log: Logbook, trends: Trends) -> None:
+    log.search(took_ms=10)
+    log.search(took_ms=20.5)
+    log.timing(total_ms=100)
+    log.clock.advance(30_000)
+    log.search(took_ms=1)
+    log.failure()
+    log.failure()
     trend = trends.lately(window_s=60, bucket_s=20)
     assert len(trend.buckets) == 3
     assert trend.to_ms - trend.from_ms == 60_000
@@ -37,18 +37,18 @@ def test_counts_and_averages_by_bucket(book: Logbook, trends: Trends) -> None:
     assert not trend.truncated
 
 
-def test_what_is_older_than_the_window_does_not_count(book: Logbook, trends: Trends) -> None:
-    book.search()
-    book.clock.advance(60_001)
+def test_what_is_older_than_the_window_does_not_count(log: Logbook, trends: Trends) -> None:
+    log.search()
+    log.clock.advance(60_001)
     assert sum(bucket.searches for bucket in trends.lately(window_s=60).buckets) == 0
     assert sum(bucket.searches for bucket in trends.lately(window_s=61).buckets) == 1
 
 
-def test_a_window_may_end_earlier_than_now(book: Logbook, trends: Trends) -> None:
-    book.search()
-    then = book.clock.now_ms()
-    book.clock.advance(3 * 86_400_000)
-    book.search()
+def test_a_window_may_end_earlier_than_now(log: Logbook, trends: Trends) -> None:
+    log.search()
+    then = log.clock.now_ms()
+    log.clock.advance(3 * 86_400_000)
+    log.search()
     trend = trends.lately(window_s=60, bucket_s=60, until_ms=then)
     assert (trend.to_ms, [bucket.searches for bucket in trend.buckets]) == (then + 1, [1])
     before = trends.lately(window_s=60, bucket_s=60, until_ms=then - 1_000)
@@ -56,28 +56,28 @@ def test_a_window_may_end_earlier_than_now(book: Logbook, trends: Trends) -> Non
     assert trends.lately(window_s=60, until_ms=0).from_ms >= 0
 
 
-def test_the_widest_window_and_the_finest_buckets_go_together(book: Logbook, trends: Trends) -> None:
-    book.search()
+def test_the_widest_window_and_the_finest_buckets_go_together(log: Logbook, trends: Trends) -> None:
+    log.search()
     trend = trends.lately(window_s=86_400, bucket_s=10)
     assert len(trend.buckets) == 8_640
     assert trend.buckets[-1].searches == 1
     assert len(trends.lately(window_s=60, bucket_s=3_600).buckets) == 1
 
 
-def test_an_event_that_says_no_duration_is_counted_and_not_averaged(book: Logbook, trends: Trends) -> None:
-    book.failure()
+def test_an_event_that_says_no_duration_is_counted_and_not_averaged(log: Logbook, trends: Trends) -> None:
+    log.failure()
     last = trends.lately(window_s=60, bucket_s=60).buckets[-1]
     assert (last.failures, last.search_ms) == (1, None)
 
 
-def test_too_many_events_leave_out_the_oldest_and_say_so(book: Logbook, trends: Trends) -> None:
-    with book.db.transaction():
+def test_too_many_events_leave_out_the_oldest_and_say_so(log: Logbook, trends: Trends) -> None:
+    with log.db.transaction():
         for _ in range(5):
-            book.search()
-    book.clock.advance(30_000)
-    with book.db.transaction():
+            log.search()
+    log.clock.advance(30_000)
+    with log.db.transaction():
         for _ in range(5):
-            book.search()
+            log.search()
     trend = trends.lately(window_s=60, bucket_s=20, most=7)
     assert [bucket.searches for bucket in trend.buckets] == [0, 2, 5]
     assert trend.truncated

@@ -8,18 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from codexmem.domain.errors import InvalidArgument, Unavailable
-from codexmem.domain.job import JobStatus, NewJob
-from codexmem.domain.memory import Kind
-from codexmem.search.copying import OutsideCopy
-from codexmem.services.operations import upkeep as upkeep_module
-from codexmem.services.operations.upkeep import NotSent, Sent, Upkeep
-from codexmem.store.catching_up import CatchingUp
-from codexmem.store.chroma.vectors import ChromaVectors
-from codexmem.store.database import Database
-from codexmem.store.hybrid import HybridVectors
-from codexmem.store.keeping import KeptVectors
-from codexmem.store.tallies import Tallies
+from codexmem.kernel.model.errors import InvalidArgument, Unavailable
+from codexmem.kernel.model.job import JobStatus, NewJob
+from codexmem.kernel.model.memory import Kind
+from codexmem.kernel.search.copying import OutsideCopy
+from codexmem.kernel.store.chroma.vectors import ChromaVectors
+from codexmem.kernel.store.database import Database
+from codexmem.kernel.store.hybrid import HybridVectors
+from codexmem.kernel.store.index_backlog import CatchingUp
+from codexmem.kernel.store.tallies import Tallies
+from codexmem.kernel.store.writable_index import WritableVectorIndex
+from codexmem.operations.service import upkeep as upkeep_module
+from codexmem.operations.service.upkeep import NotSent, ResentVectors, StoreUpkeep
 from tests._support import vectors as support
 from tests._support.chroma import ChromaServer
 from tests._support.searching import Searched
@@ -35,8 +35,8 @@ class Looked:
 
     parts: Parts
     store: Searched
-    vectors: KeptVectors
-    upkeep: Upkeep
+    vectors: WritableVectorIndex
+    upkeep: StoreUpkeep
     tallies: Tallies
 
     def fail(self, count: int = 1, **fields: object) -> list[int]:
@@ -48,12 +48,12 @@ class Looked:
 
 
 def looked(parts: Parts, embedder: ToyEmbedder | None, chroma: ChromaVectors | None, *, beside: bool = True) -> Looked:
-    own: KeptVectors = support.table(parts.db)
+    own: WritableVectorIndex = support.table(parts.db)
     vectors = own if chroma is None else HybridVectors(own, chroma) if beside else chroma
     store = Searched(parts.db, embedder=embedder, vectors=vectors)
     copy = OutsideCopy(chroma, CatchingUp(parts.db), embedder) if chroma is not None else None
     tallies = Tallies(parts.db)
-    upkeep = Upkeep(parts.db.engine.name, store.real.indexer, copy, tallies, parts.queue, store.real.memories)
+    upkeep = StoreUpkeep(parts.db.engine.name, store.real.indexer, copy, tallies, parts.queue, store.real.memories)
     return Looked(parts, store, vectors, upkeep, tallies)
 
 
@@ -62,7 +62,7 @@ def parts(database: Database) -> Iterator[Parts]:
     """A tenant of its own."""
     parts = Parts.of("", database)
     yield parts
-    parts.bell.close()
+    parts.notifier.close()
 
 
 @pytest.fixture
@@ -191,7 +191,7 @@ def test_vectors_are_sent_again_and_counted_by_kind(copied: Looked, monkeypatch:
     assert isinstance(copied.vectors, HybridVectors)
     chroma = copied.vectors.indexes[1]
     sent = copied.upkeep.send_again(CAPTURED, project="shop")
-    assert isinstance(sent, Sent)
+    assert isinstance(sent, ResentVectors)
     assert (sent.counts, sent.after) == ({Kind.OBSERVATION: 3, Kind.SUMMARY: 1, Kind.PROMPT: 2}, None)
     assert set(chroma.versions("toy", seqs + others)) == set(seqs)
 
@@ -201,10 +201,10 @@ def test_sending_goes_on_where_it_ended(copied: Looked) -> None:
     assert isinstance(copied.vectors, HybridVectors)
     chroma = copied.vectors.indexes[1]
     first = copied.upkeep.send_again(CAPTURED, limit=3)
-    assert isinstance(first, Sent)
+    assert isinstance(first, ResentVectors)
     assert set(chroma.versions("toy", seqs)) == set(seqs[2:])
     rest = copied.upkeep.send_again(CAPTURED, limit=3, after=first.after)
-    assert isinstance(rest, Sent)
+    assert isinstance(rest, ResentVectors)
     assert (rest.counts[Kind.OBSERVATION], rest.after) == (2, None)
     assert set(chroma.versions("toy", seqs)) == set(seqs)
 

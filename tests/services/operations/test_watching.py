@@ -10,17 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from codexmem.domain.errors import NotReady, RateLimited
-from codexmem.domain.event import Event, EventType, NewEvent
-from codexmem.domain.job import Depth, JobStatus
-from codexmem.events.live import MAX_PER_KEY
-from codexmem.services.operations.depth import DepthMeter
-from codexmem.services.operations.watching import Told, Watcher, Watching
-from codexmem.store import depth
-from codexmem.store.database import acting_as
+from codexmem.kernel.events.live import MAX_PER_KEY
+from codexmem.kernel.model.errors import NotReady, RateLimited
+from codexmem.kernel.model.event import Event, EventType, NewEvent
+from codexmem.kernel.model.job import JobStatus, QueueDepth
+from codexmem.kernel.store import depth
+from codexmem.kernel.store.database import acting_as
+from codexmem.operations.service.depth import DepthMeter
+from codexmem.operations.service.watching import LiveWatcher, LiveWatching, Told
 from tests.jobs.stores import TENANT, Parts, empty_store, wait_until
-
-pytestmark = pytest.mark.clock
 
 KINDS = ("capture.extract", "capture.summarize")
 
@@ -32,8 +30,8 @@ def parts(engine_name: str, tmp_path: Path, request: pytest.FixtureRequest) -> I
 
 
 @pytest.fixture
-def watching(parts: Parts) -> Iterator[Watching]:
-    made = Watching(parts.live, DepthMeter(parts.db, parts.bell, KINDS, gap_s=0.05, look_s=0.3))
+def watching(parts: Parts) -> Iterator[LiveWatching]:
+    made = LiveWatching(parts.live, DepthMeter(parts.db, parts.notifier, KINDS, gap_s=0.05, look_s=0.3))
     yield made
     made.close(wait_s=5)
 
@@ -43,12 +41,12 @@ def say(parts: Parts, subject: str, type: EventType = EventType.SESSION_STATUS) 
         parts.log.append(NewEvent(type, subject, {"n": subject}))
 
 
-async def take(watcher: Watcher, count: int, *, depths: bool = False, timeout_s: float = 10.0) -> list[Told]:
+async def take(watcher: LiveWatcher, count: int, *, depths: bool = False, timeout_s: float = 10.0) -> list[Told]:
     """So many events, or depths."""
     seen: list[Told] = []
     until = time.monotonic() + timeout_s
     while len(seen) < count and time.monotonic() < until:
-        seen += [each for each in await watcher.next(timeout_s=0.2) if isinstance(each, Depth) is depths]
+        seen += [each for each in await watcher.next(timeout_s=0.2) if isinstance(each, QueueDepth) is depths]
     return seen
 
 
@@ -56,7 +54,7 @@ def subjects(told: list[Told]) -> list[str]:
     return [each.subject for each in told if isinstance(each, Event)]
 
 
-def test_events_once_and_in_order_and_only_those_that_are_meant(parts: Parts, watching: Watching) -> None:
+def test_events_once_and_in_order_and_only_those_that_are_meant(parts: Parts, watching: LiveWatching) -> None:
     async def run() -> list[Told]:
         watcher = watching.watch(key="k")
         say(parts, "memory:1", EventType.MEMORY_WRITTEN)
@@ -73,7 +71,7 @@ def test_events_once_and_in_order_and_only_those_that_are_meant(parts: Parts, wa
     assert parts.live.count() == 0
 
 
-def test_coming_back_goes_on_where_it_was(parts: Parts, watching: Watching) -> None:
+def test_coming_back_goes_on_where_it_was(parts: Parts, watching: LiveWatching) -> None:
     async def run() -> list[str]:
         first = watching.watch(key="k")
         say(parts, "a")
@@ -90,7 +88,7 @@ def test_coming_back_goes_on_where_it_was(parts: Parts, watching: Watching) -> N
     assert asyncio.run(run()) == ["b", "c"]
 
 
-def test_the_place_is_never_ahead_of_what_was_given(parts: Parts, watching: Watching) -> None:
+def test_the_place_is_never_ahead_of_what_was_given(parts: Parts, watching: LiveWatching) -> None:
     async def run() -> None:
         watcher = watching.watch(key="k")
         begin = watcher.place
@@ -108,8 +106,10 @@ def test_the_place_is_never_ahead_of_what_was_given(parts: Parts, watching: Watc
     asyncio.run(run())
 
 
-def test_the_place_moves_past_the_unwanted(parts: Parts, watching: Watching, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("codexmem.services.operations.watching._READ_S", 0.1)
+def test_the_place_moves_past_the_unwanted(
+    parts: Parts, watching: LiveWatching, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("codexmem.operations.service.watching._READ_S", 0.1)
 
     async def run() -> None:
         watcher = watching.watch(key="k")
@@ -122,7 +122,7 @@ def test_the_place_moves_past_the_unwanted(parts: Parts, watching: Watching, mon
     asyncio.run(run())
 
 
-def test_the_depth_comes_first_and_then_with_each_change(parts: Parts, watching: Watching) -> None:
+def test_the_depth_comes_first_and_then_with_each_change(parts: Parts, watching: LiveWatching) -> None:
     async def run() -> list[Told]:
         parts.put("capture.extract")
         watcher = watching.watch(key="k")
@@ -137,11 +137,11 @@ def test_the_depth_comes_first_and_then_with_each_change(parts: Parts, watching:
         await watcher.finish()
         return told
 
-    assert asyncio.run(run()) == [Depth(1, 0, 0), Depth(2, 0, 0), Depth(1, 1, 0), Depth(1, 0, 1)]
+    assert asyncio.run(run()) == [QueueDepth(1, 0, 0), QueueDepth(2, 0, 0), QueueDepth(1, 1, 0), QueueDepth(1, 0, 1)]
 
 
 def test_a_burst_of_changes_is_told_as_few(parts: Parts) -> None:
-    watching = Watching(parts.live, DepthMeter(parts.db, parts.bell, KINDS, gap_s=0.5))
+    watching = LiveWatching(parts.live, DepthMeter(parts.db, parts.notifier, KINDS, gap_s=0.5))
 
     async def run() -> list[Told]:
         watcher = watching.watch(key="k")
@@ -156,7 +156,7 @@ def test_a_burst_of_changes_is_told_as_few(parts: Parts) -> None:
         thread.start()
         seen: list[Told] = []
         until = time.monotonic() + 20
-        while time.monotonic() < until and Depth(100, 0, 0) not in seen:
+        while time.monotonic() < until and QueueDepth(100, 0, 0) not in seen:
             seen += await watcher.next(timeout_s=0.1)
         thread.join()
         await watcher.finish()
@@ -164,7 +164,7 @@ def test_a_burst_of_changes_is_told_as_few(parts: Parts) -> None:
 
     started = time.monotonic()
     told = asyncio.run(run())
-    assert told[-1] == Depth(100, 0, 0)
+    assert told[-1] == QueueDepth(100, 0, 0)
     assert len(told) <= 2 * (time.monotonic() - started) + 2
     watching.close(wait_s=5)
 
@@ -172,10 +172,10 @@ def test_a_burst_of_changes_is_told_as_few(parts: Parts) -> None:
 def test_counting_stops_somewhere(parts: Parts) -> None:
     for _ in range(5):
         parts.put("capture.extract")
-    assert depth.measure(parts.db, KINDS, most=3) == Depth(3, 0, 0)
+    assert depth.measure(parts.db, KINDS, most=3) == QueueDepth(3, 0, 0)
 
 
-def test_one_thread_looks_and_only_while_somebody_watches(parts: Parts, watching: Watching) -> None:
+def test_one_thread_looks_and_only_while_somebody_watches(parts: Parts, watching: LiveWatching) -> None:
     def lookers() -> int:
         return sum(thread.name == "codexmem-queue-depth" for thread in threading.enumerate())
 
@@ -191,7 +191,7 @@ def test_one_thread_looks_and_only_while_somebody_watches(parts: Parts, watching
     wait_until(lambda: lookers() == 0)
 
 
-def test_there_are_only_so_many_and_a_place_is_free_again(parts: Parts, watching: Watching) -> None:
+def test_there_are_only_so_many_and_a_place_is_free_again(parts: Parts, watching: LiveWatching) -> None:
     mine = [watching.watch(key="me") for _ in range(MAX_PER_KEY)]
     with pytest.raises(RateLimited, match="this key already has 8"):
         watching.watch(key="me")
@@ -205,11 +205,11 @@ def test_there_are_only_so_many_and_a_place_is_free_again(parts: Parts, watching
     assert parts.live.count() == 0
 
 
-def test_closing_ends_every_stream_at_once(parts: Parts, watching: Watching) -> None:
+def test_closing_ends_every_stream_at_once(parts: Parts, watching: LiveWatching) -> None:
     async def run() -> float:
         watchers = [watching.watch(key=f"k{n}") for n in range(5)]
 
-        async def follow(watcher: Watcher) -> None:
+        async def follow(watcher: LiveWatcher) -> None:
             while not watcher.closed:
                 await watcher.next(timeout_s=60)
             await watcher.finish()

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from codexmem.store.database import Database
+from codexmem.kernel.store.database import Database
 from tests._support.asking import Asked, asked
 from tests._support.toy_embedder import ToyEmbedder
 

@@ -6,12 +6,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from codexmem.domain.history import Mode
-from codexmem.domain.memory import Status
-from codexmem.domain.qa.items import CONTRADICTS, KINDS, MAX_ALTERNATIVES, MAX_PHRASINGS, NewQa, attrs_of, linked
-from codexmem.domain.qa.validation import Unfit
-from codexmem.domain.query import Filter, Page
-from codexmem.store.database import acting_as
+from codexmem.kernel.model.history import Mode
+from codexmem.kernel.model.memory import Status
+from codexmem.kernel.model.query import Filter, PageRequest
+from codexmem.kernel.store.database import acting_as
+from codexmem.qa.model.items import CONTRADICTS, KINDS, MAX_ALTERNATIVES, MAX_PHRASINGS, NewQa, attrs_of, linked
+from codexmem.qa.model.validation import UnprocessableReport
 from tests._support.asking import DAY_MS, ME, PROJECT, Asked
 
 ROTATE = "How do I rotate the signing key of the gateway?"
@@ -20,7 +20,7 @@ ANYWHERE = frozenset(Status)
 
 
 def count(here: Asked, project: str = PROJECT) -> int:
-    return len(here.real.memories.page(Filter(KINDS, project=project, statuses=ANYWHERE), Page(100)).items)
+    return len(here.real.memories.page(Filter(KINDS, project=project, statuses=ANYWHERE), PageRequest(100)).items)
 
 
 def test_a_candidate_is_kept_without_what_is_private_or_secret(here: Asked) -> None:
@@ -51,7 +51,7 @@ def test_a_candidate_is_kept_without_what_is_private_or_secret(here: Asked) -> N
 )  # fmt: skip
 def test_what_is_empty_or_too_long_is_refused(here: Asked, fields: dict[str, object]) -> None:
     given: dict[str, object] = {"question": ROTATE, "answer": STEPS, **fields}
-    with pytest.raises(Unfit):
+    with pytest.raises(UnprocessableReport):
         here.qa.candidates.prepare(NewQa(PROJECT, **given))  # type: ignore[arg-type]
     assert count(here) == 0
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from codexmem.domain.history import Mode
-from codexmem.domain.memory import Status
-from codexmem.services.qa.expiry import Expired
-from codexmem.services.qa.signals import Reference
-from codexmem.store.beliefs import Beliefs
-from codexmem.store.database import Database
+from codexmem.kernel.model.history import Mode
+from codexmem.kernel.model.memory import Status
+from codexmem.kernel.store.database import Database
+from codexmem.qa.model.validation import QaReference
+from codexmem.qa.service.evidence import Expired
+from codexmem.qa.store import Beliefs
 from tests._support.asking import DAY_MS, ME, PROJECT, Asked
 
 NOTHING = Expired(0, remaining=False, delta=None)
@@ -24,7 +24,7 @@ def add(here: Asked, number: int = 1) -> str:
 def test_a_candidate_that_nothing_speaks_for_expires_after_ninety_days(here: Asked) -> None:
     idle, shown, used = add(here, 1), add(here, 2), add(here, 3)
     here.real.clock.advance(80 * DAY_MS)
-    here.hit(Reference(shown, shown=True, used=False), Reference(used, shown=True, used=True))
+    here.hit(QaReference(shown, shown=True, used=False), QaReference(used, shown=True, used=True))
     assert here.qa.expiry.expire(ME) == NOTHING
     here.real.clock.advance(11 * DAY_MS)
     done = here.qa.expiry.expire(ME)

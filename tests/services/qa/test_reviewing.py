@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from codexmem.domain.errors import NotFound
-from codexmem.domain.history import Mode
-from codexmem.domain.memory import Counters, Status
-from codexmem.domain.qa.items import MERGED_INTO, attrs_of, linked
-from codexmem.domain.qa.validation import Unfit
+from codexmem.kernel.model.errors import NotFound
+from codexmem.kernel.model.history import Mode
+from codexmem.kernel.model.memory import Counters, Status
+from codexmem.qa.model.items import MERGED_INTO, attrs_of, linked
+from codexmem.qa.model.validation import UnprocessableReport
 from tests._support.asking import ME, PROJECT, Asked
 
 
@@ -52,9 +52,9 @@ def test_merging_gives_the_questions_to_the_other_and_can_be_undone(here: Asked)
 def test_what_cannot_be_merged_is_refused(here: Asked) -> None:
     one = here.add("What is the default port?", "It is port 8080.")
     elsewhere = here.add("What is the default port?", "It is port 8080.", project="elsewhere")
-    with pytest.raises(Unfit, match="itself"):
+    with pytest.raises(UnprocessableReport, match="itself"):
         here.qa.reviewing.merge(one, one, None, ME)
-    with pytest.raises(Unfit, match="two projects"):
+    with pytest.raises(UnprocessableReport, match="two projects"):
         here.qa.reviewing.merge(one, elsewhere, None, ME)
     for first, second in ((one, "qa-x"), ("qa-x", one), (one, elsewhere)):
         with pytest.raises(NotFound):

@@ -7,15 +7,14 @@ from dataclasses import replace
 
 import pytest
 
-from codexmem.domain.errors import Unavailable
-from codexmem.domain.memory import Status
-from codexmem.domain.qa.items import KINDS, MAX_LIMIT
-from codexmem.domain.query import Id
-from codexmem.domain.search import Answer, Mode, Search
-from codexmem.services.qa.searching import Searching
-from codexmem.services.qa.views import Item, Views
-from codexmem.store.beliefs import Beliefs
-from codexmem.store.database import Database
+from codexmem.kernel.model.errors import Unavailable
+from codexmem.kernel.model.memory import Status
+from codexmem.kernel.model.query import Id
+from codexmem.kernel.model.search import SearchAnswer, SearchMode, SearchQuery
+from codexmem.kernel.store.database import Database
+from codexmem.qa.model.items import KINDS, MAX_LIMIT
+from codexmem.qa.service.items import QaEntry, QaViews, Searching
+from codexmem.qa.store import Beliefs
 from tests._support.asking import ME, PROJECT, Asked, asked
 from tests._support.toy_embedder import ToyEmbedder
 
@@ -27,7 +26,7 @@ def any_way(request: pytest.FixtureRequest, database: Database) -> Iterator[Aske
         yield made
 
 
-def ids(found: list[Item]) -> list[str]:
+def ids(found: list[QaEntry]) -> list[str]:
     return [item.memory.id for item in found]
 
 
@@ -109,11 +108,11 @@ def test_only_what_is_offered_is_found(here: Asked, status: Status) -> None:
 def test_a_search_looks_at_a_bounded_number_however_many_there_are(here: Asked, database: Database) -> None:
     asked_for: list[int] = []
 
-    def watched(search: Search) -> Answer:
+    def watched(search: SearchQuery) -> SearchAnswer:
         asked_for.append(search.limit)
         return here.real.recall.search(search)
 
-    views = Views(here.real.memories, Beliefs(database), here.real.clock)
+    views = QaViews(here.real.memories, Beliefs(database), here.real.clock)
     for limit in (1, 6, MAX_LIMIT):
         Searching(views, watched).find(PROJECT, "port", limit=limit)
     assert asked_for == [13, 28, 60]
@@ -122,7 +121,7 @@ def test_a_search_looks_at_a_bounded_number_however_many_there_are(here: Asked, 
 def test_the_answer_says_how_it_was_found(hybrid: Asked) -> None:
     hybrid.add("What is the default port?", "It is port 8080.")
     hybrid.real.catch_up()
-    assert hybrid.qa.searching.find(PROJECT, "port").mode is Mode.HYBRID
+    assert hybrid.qa.searching.find(PROJECT, "port").mode is SearchMode.HYBRID
 
 
 def test_without_the_encoder_words_go_on_and_the_answer_says_so(database: Database) -> None:
@@ -132,6 +131,6 @@ def test_without_the_encoder_words_go_on_and_the_answer_says_so(database: Databa
         here.real.catch_up()
         embedder.fails = Unavailable("the encoder is away")
         answer = here.qa.searching.find(PROJECT, "default port")
-        assert answer.mode is Mode.LEXICAL
+        assert answer.mode is SearchMode.LEXICAL
         assert "the encoder is away" in answer.degraded[0]
         assert len(answer.items) == 1

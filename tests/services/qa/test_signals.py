@@ -6,18 +6,18 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from codexmem.domain.errors import NotFound
-from codexmem.domain.event import EventType
-from codexmem.domain.history import Mode
-from codexmem.domain.memory import Counters, Status
-from codexmem.domain.qa import belief
-from codexmem.domain.qa.belief import Belief, Signal
-from codexmem.domain.qa.items import KINDS
-from codexmem.domain.qa.validation import trial
-from codexmem.domain.query import Id
-from codexmem.services.qa.signals import Hits, Reference, Report
-from codexmem.store.beliefs import Beliefs
-from codexmem.store.database import Database, acting_as
+from codexmem.kernel.model.errors import NotFound
+from codexmem.kernel.model.event import EventType
+from codexmem.kernel.model.history import Mode
+from codexmem.kernel.model.memory import Counters, Status
+from codexmem.kernel.model.query import Id
+from codexmem.kernel.store.database import Database, acting_as
+from codexmem.qa.model import belief
+from codexmem.qa.model.belief import Belief, Signal
+from codexmem.qa.model.items import KINDS
+from codexmem.qa.model.validation import QaReference, ValidationReport, trial
+from codexmem.qa.service.evidence import HitOutcome
+from codexmem.qa.store import Beliefs
 from tests._support.asking import DAY_MS, ME, PROJECT, Asked
 
 QUESTION, ANSWER = "What is the default port?", "It is port 8080."
@@ -29,10 +29,10 @@ def counters(here: Asked, qa_id: str) -> Counters:
 
 def test_what_is_shown_and_used_is_counted_and_believed(here: Asked) -> None:
     qa_id = here.add(QUESTION, ANSWER)
-    assert here.hit(Reference(qa_id, shown=True, used=False)) == Hits(1, 0, ())
+    assert here.hit(QaReference(qa_id, shown=True, used=False)) == HitOutcome(1, 0, ())
     passed_over = here.item(qa_id).confidence
     assert passed_over < 0.5
-    assert here.used(qa_id) == Hits(1, 0, ())
+    assert here.used(qa_id) == HitOutcome(1, 0, ())
     assert here.item(qa_id).confidence > 0.5
     assert counters(here, qa_id) == Counters(shown=2, used=1)
     assert here.memory(qa_id).version == 1  # counting is no version
@@ -40,12 +40,12 @@ def test_what_is_shown_and_used_is_counted_and_believed(here: Asked) -> None:
 
 def test_a_repeated_report_of_one_message_counts_once(here: Asked) -> None:
     qa_id = here.add(QUESTION, ANSWER)
-    first = Reference(qa_id, shown=True, used=False, message="run-1", context="injected:system")
-    assert here.hit(first, first) == Hits(1, 1, ())
+    first = QaReference(qa_id, shown=True, used=False, message="run-1", context="injected:system")
+    assert here.hit(first, first) == HitOutcome(1, 1, ())
     # The same message says more later: that is news, and the rest is not.
-    assert here.used(qa_id, "run-1") == Hits(1, 0, ())
-    assert here.used(qa_id, "run-1") == Hits(0, 1, ())
-    assert here.used(qa_id, "run-2") == Hits(1, 0, ())
+    assert here.used(qa_id, "run-1") == HitOutcome(1, 0, ())
+    assert here.used(qa_id, "run-1") == HitOutcome(0, 1, ())
+    assert here.used(qa_id, "run-2") == HitOutcome(1, 0, ())
     assert counters(here, qa_id) == Counters(shown=2, used=2)
 
 
@@ -60,16 +60,16 @@ def test_ids_that_the_project_does_not_have_are_told_and_change_nothing(here: As
     qa_id = here.add(QUESTION, ANSWER)
     deleted = here.add("How do I leave?", "Press Escape twice.")
     here.real.memories.delete(Id(deleted), KINDS, ME)
-    reference = Reference(qa_id, shown=True, used=True)
-    unknown = [Reference(each, shown=True, used=False) for each in ("qa-x", deleted, "qa-x")]
-    assert here.hit(reference, *unknown) == Hits(1, 0, ("qa-x", deleted))
-    assert here.hit(reference, project="elsewhere") == Hits(0, 0, (qa_id,))
-    assert here.hit() == Hits(0, 0, ())
+    reference = QaReference(qa_id, shown=True, used=True)
+    unknown = [QaReference(each, shown=True, used=False) for each in ("qa-x", deleted, "qa-x")]
+    assert here.hit(reference, *unknown) == HitOutcome(1, 0, ("qa-x", deleted))
+    assert here.hit(reference, project="elsewhere") == HitOutcome(0, 0, (qa_id,))
+    assert here.hit() == HitOutcome(0, 0, ())
 
 
 def test_what_neither_shows_nor_uses_is_taken_and_counts_nothing(here: Asked) -> None:
     qa_id = here.add(QUESTION, ANSWER)
-    assert here.hit(Reference(qa_id, shown=False, used=False, message="m")) == Hits(1, 0, ())
+    assert here.hit(QaReference(qa_id, shown=False, used=False, message="m")) == HitOutcome(1, 0, ())
     assert counters(here, qa_id) == Counters()
 
 
@@ -81,8 +81,8 @@ def test_old_notes_of_signals_go_as_new_ones_come(here: Asked, database: Databas
     for number in range(4):
         here.used(qa_id, f"new-{number}")
     assert Beliefs(database).forget_signals(here.real.clock.now_ms() - 90 * DAY_MS, 100) == 0
-    assert here.used(qa_id, "old-0") == Hits(1, 0, ())  # past its time, so it is news
-    assert here.used(qa_id, "new-0") == Hits(0, 1, ())
+    assert here.used(qa_id, "old-0") == HitOutcome(1, 0, ())  # past its time, so it is news
+    assert here.used(qa_id, "new-0") == HitOutcome(0, 1, ())
 
 
 def test_enough_evidence_validates_and_enough_against_it_deprecates(here: Asked) -> None:
@@ -127,7 +127,7 @@ def test_a_strong_report_that_all_others_speak_against_decides_nothing(here: Ask
 def test_a_report_that_decides_nothing_is_logged_and_not_learned(here: Asked) -> None:
     qa_id = here.add(QUESTION, ANSWER)
     told = trial(success=None, result="skipped", strength=None, strong=None)
-    outcome = here.qa.signals.validate(PROJECT, Report(qa_id, told), ME)
+    outcome = here.qa.signals.validate(PROJECT, ValidationReport(qa_id, told), ME)
     assert (outcome.item.confidence, counters(here, qa_id)) == (0.5, Counters())
     (event,) = here.real.events.of_type(EventType.QA_SIGNAL.value, from_ms=0, to_ms=2**62, limit=10)
     assert event.payload == {"signals": ["undecided"], "actor": "test"}
@@ -137,9 +137,9 @@ def test_a_report_from_long_ago_weighs_less(here: Asked) -> None:
     fresh, stale = here.add(QUESTION, ANSWER), here.add("Where is the log?", "In the folder logs.")
     told = trial(success=True, result=None, strength=None, strong=None)
     long_ago = here.real.clock.now_ms() - 360 * DAY_MS
-    here.qa.signals.validate(PROJECT, Report(fresh, told), ME)
-    here.qa.signals.validate(PROJECT, Report(stale, told, long_ago), ME)
-    ahead = Report(stale, trial(success=None, result="unknown", strength=None, strong=None), 2**60)
+    here.qa.signals.validate(PROJECT, ValidationReport(fresh, told), ME)
+    here.qa.signals.validate(PROJECT, ValidationReport(stale, told, long_ago), ME)
+    ahead = ValidationReport(stale, trial(success=None, result="unknown", strength=None, strong=None), 2**60)
     here.qa.signals.validate(PROJECT, ahead, ME)
     assert 0.5 < here.item(stale).confidence < here.item(fresh).confidence
 
@@ -169,8 +169,8 @@ def test_what_is_logged_of_a_report_has_no_secrets_and_is_bounded(here: Asked) -
     secret = "ghp_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
     facts: dict[str, object] = {"source": "ci", "context": f"token {secret}", "payload": {"log": "x" * 10_000}}
     told = trial(success=True, result=None, strength=0.5, strong=None)
-    here.qa.signals.validate(PROJECT, Report(qa_id, told, facts=facts), ME)
-    here.hit(Reference(qa_id, shown=True, used=False, context={"where": [secret, "<private>x</private>"]}))
+    here.qa.signals.validate(PROJECT, ValidationReport(qa_id, told, facts=facts), ME)
+    here.hit(QaReference(qa_id, shown=True, used=False, context={"where": [secret, "<private>x</private>"]}))
     events = here.real.events.of_type(EventType.QA_SIGNAL.value, from_ms=0, to_ms=2**62, limit=10)
     assert len(events) == 2
     assert secret not in str(events)
@@ -198,7 +198,7 @@ def test_reports_at_once_are_all_counted_and_learned(here: Asked, database: Data
         with acting_as(tenant):
             # In another order each time: whoever holds one must never wait for another in a circle.
             turned = items[number % 3 :] + items[: number % 3]
-            here.hit(*(Reference(each, shown=True, used=False, message=f"run-{number // 2}") for each in turned))
+            here.hit(*(QaReference(each, shown=True, used=False, message=f"run-{number // 2}") for each in turned))
 
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(report, range(40)))

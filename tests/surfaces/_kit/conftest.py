@@ -1,21 +1,21 @@
-"""Fixtures: the counting doors and the application around them, without and with authentication."""
+"""Fixtures: the counting endpoints and the application around them, without and with authentication."""
 
 import pytest
 from starlette.types import ASGIApp
 
-from tests.surfaces._kit.doors import Doors, application, keyring
+from tests.surfaces._kit.endpoints import Endpoints, application, keyring
 
 
 @pytest.fixture
-def doors() -> Doors:
-    return Doors()
+def endpoints() -> Endpoints:
+    return Endpoints()
 
 
 @pytest.fixture
-def app(doors: Doors) -> ASGIApp:
-    return application(doors)
+def app(endpoints: Endpoints) -> ASGIApp:
+    return application(endpoints)
 
 
 @pytest.fixture
-def keyed(doors: Doors) -> ASGIApp:
-    return application(doors, authenticate=keyring)
+def keyed(endpoints: Endpoints) -> ASGIApp:
+    return application(endpoints, authenticate=keyring)

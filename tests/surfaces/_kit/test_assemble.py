@@ -8,11 +8,11 @@ import pytest
 from fastapi import APIRouter
 from starlette.types import ASGIApp, Message
 
-from codexmem.surfaces._kit.assemble import build_asgi
-from codexmem.surfaces._kit.guard import GuardSettings
-from codexmem.surfaces._kit.surface import Surface, router
+from codexmem.http.assemble import build_asgi
+from codexmem.http.guard import GuardSettings
+from codexmem.http.surface import Surface, router
 from tests.surfaces._kit.asgi import call
-from tests.surfaces._kit.doors import Doors, acting_as, application
+from tests.surfaces._kit.endpoints import Endpoints, acting_as, application
 
 SETTINGS = GuardSettings(None, acting_as)
 
@@ -48,12 +48,12 @@ def test_a_nested_router_is_refused_because_it_cannot_be_checked() -> None:
         build(routes)
 
 
-def test_a_mounted_application_is_guarded_too(doors: Doors) -> None:
+def test_a_mounted_application_is_guarded_too(endpoints: Endpoints) -> None:
     routes = router()
-    routes.mount("/api/raw", application(doors))
+    routes.mount("/api/raw", application(endpoints))
     app = build(routes)
     assert call(app, "GET", "/api/raw/x", headers=[("origin", "null")]).status == 403
-    assert doors.total == 0
+    assert endpoints.total == 0
 
 
 def test_interactive_documentation_is_not_served(app: ASGIApp) -> None:
@@ -64,7 +64,7 @@ def test_interactive_documentation_is_not_served(app: ASGIApp) -> None:
     assert "/metrics" not in described["paths"]
 
 
-def test_hooks_surround_the_life_of_the_server(doors: Doors) -> None:
+def test_hooks_surround_the_life_of_the_server(endpoints: Endpoints) -> None:
     story: list[str] = []
 
     @contextmanager
@@ -79,7 +79,7 @@ def test_hooks_surround_the_life_of_the_server(doors: Doors) -> None:
         yield
         story.append("worker stopped")
 
-    app = application(doors, lifespan=(database, worker))
+    app = application(endpoints, lifespan=(database, worker))
 
     async def live() -> None:
         messages: list[Message] = [{"type": "lifespan.startup"}, {"type": "lifespan.shutdown"}]

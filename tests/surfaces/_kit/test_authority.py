@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codexmem.surfaces._kit.authority import Authority, OurNames
+from codexmem.http.authority import Authority, OurNames
 
 
 @pytest.mark.parametrize(

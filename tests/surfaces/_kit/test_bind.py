@@ -1,11 +1,11 @@
-"""Where the server may listen: 50 and more host strings, and none of them opens a door by accident."""
+"""Where the server may listen: 50 and more host strings, and none of them opens an endpoint by accident."""
 
 import socket
 
 import pytest
 
-from codexmem.domain.errors import InvalidArgument
-from codexmem.surfaces._kit.bind import require_safe_bind, system_addresses
+from codexmem.http.bind import require_safe_bind, system_addresses
+from codexmem.kernel.model.errors import InvalidArgument
 
 NAMES = {
     "localhost": ["127.0.0.1", "::1"],

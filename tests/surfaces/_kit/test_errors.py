@@ -1,4 +1,4 @@
-"""One hierarchy, each door's own words, and nothing of the inside in any reply."""
+"""One hierarchy, each endpoint's own words, and nothing of the inside in any reply."""
 
 import json
 from typing import Any
@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from starlette.types import ASGIApp
 
-from codexmem.domain import errors as domain_errors
-from codexmem.domain.errors import CodexmemError, InvalidArgument
-from codexmem.surfaces._kit.errors import ENVELOPE, PLAIN, STATUSES, ErrorTable, invalid
+from codexmem.http.errors import ENVELOPE, PLAIN, STATUSES, ErrorTable, invalid
+from codexmem.kernel.model import errors as domain_errors
+from codexmem.kernel.model.errors import CodexmemError, InvalidArgument
 from tests.surfaces._kit.asgi import JSON, call, post
 
 
@@ -60,7 +60,7 @@ def test_an_internal_error_of_ours_is_not_told_either() -> None:
     assert b"/var" not in reply.body
 
 
-def test_unknown_paths_and_methods_answer_in_the_doors_style(app: ASGIApp) -> None:
+def test_unknown_paths_and_methods_answer_in_the_endpoints_style(app: ASGIApp) -> None:
     assert call(app, "GET", "/api/none").json == {"error": "no such path"}
     assert call(app, "GET", "/none").json == {"error": "no such path"}
     assert call(app, "GET", "/api/v1/none").json["error"]["code"] == "not_found"

@@ -7,12 +7,12 @@ import threading
 import pytest
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from codexmem.domain.errors import InvalidArgument, Unavailable
-from codexmem.surfaces._kit import guard
-from codexmem.surfaces._kit.errors import ErrorTable
-from codexmem.surfaces._kit.guard import Guard, GuardSettings
+from codexmem.http import guard
+from codexmem.http.errors import ErrorTable
+from codexmem.http.guard import Guard, GuardSettings
+from codexmem.kernel.model.errors import InvalidArgument, Unavailable
 from tests.surfaces._kit.asgi import HOST, JSON, PORT, Answer, Pairs, call, post
-from tests.surfaces._kit.doors import KEY, LIMITS, ROUTES, TENANT, Doors, acting_as, application, keyring
+from tests.surfaces._kit.endpoints import KEY, LIMITS, ROUTES, TENANT, Endpoints, acting_as, application, keyring
 from tests.surfaces._kit.variants import ALLOWED, FORBIDDEN, OURS, Variant
 
 BEARER = ("authorization", f"Bearer {KEY}")
@@ -41,52 +41,52 @@ def assert_silent(answer: Answer) -> None:
 
 
 @pytest.mark.parametrize("variant", FORBIDDEN, ids=lambda variant: variant.name)
-def test_a_forbidden_request_enters_no_handler(app: ASGIApp, doors: Doors, variant: Variant) -> None:
+def test_a_forbidden_request_enters_no_handler(app: ASGIApp, endpoints: Endpoints, variant: Variant) -> None:
     for method, path in ROUTES:
         answer = attempt(app, method, path, variant)
         assert answer.status == variant.status, (method, path)
         assert answer.header("content-type") == "application/json"
         assert set(answer.json) <= {"error", "hint"}
         assert_silent(answer)
-    assert doors.total == 0
+    assert endpoints.total == 0
 
 
 @pytest.mark.parametrize("variant", FORBIDDEN, ids=lambda variant: variant.name)
-def test_a_key_does_not_open_what_is_forbidden(keyed: ASGIApp, doors: Doors, variant: Variant) -> None:
+def test_a_key_does_not_open_what_is_forbidden(keyed: ASGIApp, endpoints: Endpoints, variant: Variant) -> None:
     for method, path in ROUTES:
         assert attempt(keyed, method, path, variant, [BEARER]).status == variant.status
-    assert doors.total == 0
+    assert endpoints.total == 0
 
 
 @pytest.mark.parametrize("variant", ALLOWED, ids=lambda variant: variant.name)
-def test_an_allowed_request_enters_one_handler(app: ASGIApp, doors: Doors, variant: Variant) -> None:
+def test_an_allowed_request_enters_one_handler(app: ASGIApp, endpoints: Endpoints, variant: Variant) -> None:
     for method, path in ROUTES:
-        before = doors.total
+        before = endpoints.total
         answer = attempt(app, method, path, variant)
         handled = path not in {"/openapi.json", "/api/nowhere"} and method != "OPTIONS"
-        assert doors.total - before == handled, (method, path)
+        assert endpoints.total - before == handled, (method, path)
         assert answer.status == {"/api/nowhere": 404, "/api/v1/fail/{how}": 404}.get(
             path, 405 if method == "OPTIONS" else 200
         )
         assert_silent(answer)
 
 
-def test_a_missing_host_is_refused(app: ASGIApp, doors: Doors) -> None:
+def test_a_missing_host_is_refused(app: ASGIApp, endpoints: Endpoints) -> None:
     for method, path in ROUTES:
         assert call(app, method, concrete(path), host=None).status == 421
-    assert doors.total == 0
+    assert endpoints.total == 0
 
 
 @pytest.mark.parametrize("second", [HOST, "evil.test", ""])
-def test_a_doubled_host_is_refused_even_if_both_are_ours(app: ASGIApp, doors: Doors, second: str) -> None:
+def test_a_doubled_host_is_refused_even_if_both_are_ours(app: ASGIApp, endpoints: Endpoints, second: str) -> None:
     for method, path in ROUTES:
         assert call(app, method, concrete(path), headers=[("host", second)]).status == 421
-    assert doors.total == 0
+    assert endpoints.total == 0
 
 
-def test_a_target_in_absolute_form_is_refused(app: ASGIApp, doors: Doors) -> None:
+def test_a_target_in_absolute_form_is_refused(app: ASGIApp, endpoints: Endpoints) -> None:
     assert call(app, "GET", "http://evil.test/api/health").status == 421
-    assert doors.total == 0
+    assert endpoints.total == 0
 
 
 def test_the_port_is_that_of_the_socket(app: ASGIApp) -> None:
@@ -96,8 +96,8 @@ def test_the_port_is_that_of_the_socket(app: ASGIApp) -> None:
     assert call(app, "GET", "/api/health", server=None).status == 421
 
 
-def test_configured_names_are_answered(doors: Doors) -> None:
-    app = application(doors, names=("mem.example.org", "box:8443"))
+def test_configured_names_are_answered(endpoints: Endpoints) -> None:
+    app = application(endpoints, names=("mem.example.org", "box:8443"))
     for host, status in [
         ("mem.example.org", 200),
         ("MEM.example.org", 200),
@@ -112,8 +112,8 @@ def test_configured_names_are_answered(doors: Doors) -> None:
         assert call(app, "GET", "/api/health", host=host).status == status, host
 
 
-def test_https_origins_belong_to_configured_names_only(doors: Doors) -> None:
-    app = application(doors, names=("mem.example.org",))
+def test_https_origins_belong_to_configured_names_only(endpoints: Endpoints) -> None:
+    app = application(endpoints, names=("mem.example.org",))
     for origin, status in [
         ("https://mem.example.org", 200),
         ("https://mem.example.org:443", 200),
@@ -127,9 +127,9 @@ def test_https_origins_belong_to_configured_names_only(doors: Doors) -> None:
         assert got == status, origin
 
 
-def test_a_malformed_configured_name_fails_at_start(doors: Doors) -> None:
+def test_a_malformed_configured_name_fails_at_start(endpoints: Endpoints) -> None:
     with pytest.raises(InvalidArgument, match="not a host name"):
-        application(doors, names=("https://mem.example.org",))
+        application(endpoints, names=("https://mem.example.org",))
 
 
 @pytest.mark.parametrize(
@@ -148,15 +148,15 @@ def test_json_may_carry_parameters(app: ASGIApp, content_type: str) -> None:
     assert (answer.status, answer.json["echo"]) == (200, {"a": "é"})
 
 
-def test_requests_without_a_body_need_no_content_type(app: ASGIApp, doors: Doors) -> None:
+def test_requests_without_a_body_need_no_content_type(app: ASGIApp, endpoints: Endpoints) -> None:
     assert call(app, "POST", "/api/reset").status == 200
     assert call(app, "POST", "/api/reset", headers=[("content-length", "0")]).status == 200
     assert call(app, "DELETE", "/api/items/5").status == 200
     assert call(app, "POST", "/api/reset", headers=[("content-type", "text/plain")]).status == 200
-    assert doors.total == 4
+    assert endpoints.total == 4
 
 
-def test_a_body_that_no_header_announced_is_still_a_body(app: ASGIApp, doors: Doors) -> None:
+def test_a_body_that_no_header_announced_is_still_a_body(app: ASGIApp, endpoints: Endpoints) -> None:
     async def sneak() -> list[Message]:
         sent: list[Message] = []
 
@@ -174,21 +174,23 @@ def test_a_body_that_no_header_announced_is_still_a_body(app: ASGIApp, doors: Do
         return sent
 
     assert asyncio.run(sneak())[0]["status"] == 415
-    assert doors.total == 0
+    assert endpoints.total == 0
 
 
-def test_chunked_bodies_arrive_whole_or_not_at_all(app: ASGIApp, doors: Doors) -> None:
+def test_chunked_bodies_arrive_whole_or_not_at_all(app: ASGIApp, endpoints: Endpoints) -> None:
     answer = call(app, "POST", "/api/echo", headers=[JSON], chunks=[b'{"a":', b"", b"[1,2]}"])
     assert (answer.status, answer.json["echo"]) == (200, {"a": [1, 2]})
     big = [b'"', *[b"x" * 1000] * 66, b'"']
     for method, path in ROUTES:
         assert call(app, method, concrete(path), headers=[JSON], chunks=big).status == 413
-    assert doors.total == 1
+    assert endpoints.total == 1
 
 
-def test_a_chunked_body_is_refused_before_it_is_read_to_its_end(doors: Doors, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_chunked_body_is_refused_before_it_is_read_to_its_end(
+    endpoints: Endpoints, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(guard, "_DISCARDED_BYTES", 5_000)
-    app = application(doors)
+    app = application(endpoints)
     seen = answered_at = 0
 
     async def endless() -> list[Message]:
@@ -217,7 +219,7 @@ def test_a_chunked_body_is_refused_before_it_is_read_to_its_end(doors: Doors, mo
     assert seen == answered_at + 5_000  # thrown away behind the answer, and no more than that
 
 
-def test_an_announced_body_over_the_limit_is_answered_before_it_is_read(app: ASGIApp, doors: Doors) -> None:
+def test_an_announced_body_over_the_limit_is_answered_before_it_is_read(app: ASGIApp, endpoints: Endpoints) -> None:
     async def announce() -> list[Message]:
         sent: list[Message] = []
 
@@ -238,7 +240,7 @@ def test_an_announced_body_over_the_limit_is_answered_before_it_is_read(app: ASG
         return sent
 
     assert asyncio.run(announce())[0]["status"] == 413
-    assert doors.total == 0
+    assert endpoints.total == 0
 
 
 def test_a_body_of_exactly_the_limit_passes(app: ASGIApp) -> None:
@@ -259,13 +261,13 @@ def test_a_body_of_exactly_the_limit_passes(app: ASGIApp) -> None:
         [("content-length", "²")],
     ],
 )
-def test_ambiguous_framing_is_refused(app: ASGIApp, doors: Doors, framing: Pairs) -> None:
+def test_ambiguous_framing_is_refused(app: ASGIApp, endpoints: Endpoints, framing: Pairs) -> None:
     assert call(app, "POST", "/api/reset", headers=[JSON, *framing]).status == 400
-    assert doors.total == 0
+    assert endpoints.total == 0
 
 
-def test_a_slow_body_is_given_up(doors: Doors) -> None:
-    app = application(doors, body_seconds=0.05)
+def test_a_slow_body_is_given_up(endpoints: Endpoints) -> None:
+    app = application(endpoints, body_seconds=0.05)
 
     async def drip() -> list[Message]:
         sent: list[Message] = []
@@ -288,10 +290,10 @@ def test_a_slow_body_is_given_up(doors: Doors) -> None:
     start, end = asyncio.run(drip())
     assert start["status"] == 408
     assert json.loads(end["body"])["error"]["code"] == "request_timeout"
-    assert doors.total == 0
+    assert endpoints.total == 0
 
 
-def test_a_client_that_hangs_up_gets_no_answer(app: ASGIApp, doors: Doors) -> None:
+def test_a_client_that_hangs_up_gets_no_answer(app: ASGIApp, endpoints: Endpoints) -> None:
     async def hang_up() -> list[Message]:
         sent: list[Message] = []
 
@@ -309,24 +311,24 @@ def test_a_client_that_hangs_up_gets_no_answer(app: ASGIApp, doors: Doors) -> No
         return sent
 
     assert asyncio.run(hang_up()) == []
-    assert doors.total == 0
+    assert endpoints.total == 0
 
 
-def test_nul_in_the_address_is_refused(app: ASGIApp, doors: Doors) -> None:
+def test_nul_in_the_address_is_refused(app: ASGIApp, endpoints: Endpoints) -> None:
     assert call(app, "GET", "/api/items/\0").status == 400
     assert call(app, "GET", "/api/health", query=b"q=a%00b").status == 400
     assert call(app, "GET", "/api/health", query=b"q=a%2500b").status == 200
-    assert doors.total == 1
+    assert endpoints.total == 1
 
 
-def test_a_huge_head_is_refused(app: ASGIApp, doors: Doors) -> None:
+def test_a_huge_head_is_refused(app: ASGIApp, endpoints: Endpoints) -> None:
     assert call(app, "GET", "/api/health", headers=[("x", "x" * 33_000)]).status == 431
     assert call(app, "GET", "/api/health", query=b"q" * 33_000).status == 431
     assert call(app, "GET", "/api/health", headers=[("x", "x" * 30_000)]).status == 200
-    assert doors.total == 1
+    assert endpoints.total == 1
 
 
-def test_websockets_are_refused(app: ASGIApp, doors: Doors) -> None:
+def test_websockets_are_refused(app: ASGIApp, endpoints: Endpoints) -> None:
     sent: list[Message] = []
 
     async def send(message: Message) -> None:
@@ -340,7 +342,7 @@ def test_websockets_are_refused(app: ASGIApp, doors: Doors) -> None:
 
     asyncio.run(connect())
     assert [message["type"] for message in sent] == ["websocket.close"]
-    assert doors.total == 0
+    assert endpoints.total == 0
 
 
 @pytest.mark.parametrize(
@@ -359,7 +361,7 @@ def test_websockets_are_refused(app: ASGIApp, doors: Doors) -> None:
     ],
 )
 def test_without_a_known_key_nothing_but_the_open_paths_answers(
-    keyed: ASGIApp, doors: Doors, credentials: Pairs
+    keyed: ASGIApp, endpoints: Endpoints, credentials: Pairs
 ) -> None:
     for method, path in ROUTES:
         body = usual(method, path)
@@ -368,19 +370,19 @@ def test_without_a_known_key_nothing_but_the_open_paths_answers(
             assert answer.status == 200
         else:
             assert (answer.status, answer.header("www-authenticate")) == (401, "Bearer"), (method, path)
-    assert doors.total == 2
+    assert endpoints.total == 2
 
 
-def test_open_paths_are_open_for_reading_and_by_their_exact_name(keyed: ASGIApp, doors: Doors) -> None:
+def test_open_paths_are_open_for_reading_and_by_their_exact_name(keyed: ASGIApp, endpoints: Endpoints) -> None:
     assert call(keyed, "POST", "/api/health").status == 401
     for path in ["/api/health/", "//api/health", "/api/health/../echo", "/API/health", "/api/healthz"]:
         assert call(keyed, "GET", path).status == 401
-    assert doors.total == 0
+    assert endpoints.total == 0
 
 
-def test_a_key_that_is_too_odd_never_reaches_the_authenticator(doors: Doors) -> None:
+def test_a_key_that_is_too_odd_never_reaches_the_authenticator(endpoints: Endpoints) -> None:
     asked: list[str | None] = []
-    app = application(doors, authenticate=asked.append)
+    app = application(endpoints, authenticate=asked.append)
     for value in ["Bearer a b", "Bearer \x7f", "bearer", "Token x"]:
         assert call(app, "GET", "/api/items/5", headers=[("authorization", value)]).status == 401
     assert asked == []
@@ -398,29 +400,29 @@ def test_the_tenant_comes_from_the_key_and_reaches_worker_threads(keyed: ASGIApp
     assert TENANT.get() is None
 
 
-def test_the_authenticator_runs_off_the_event_loop(doors: Doors) -> None:
+def test_the_authenticator_runs_off_the_event_loop(endpoints: Endpoints) -> None:
     threads: list[str] = []
 
     def slow_lookup(bearer: str | None) -> None:
         threads.append(threading.current_thread().name)
 
-    call(application(doors, authenticate=slow_lookup), "GET", "/api/items/5")
+    call(application(endpoints, authenticate=slow_lookup), "GET", "/api/items/5")
     assert threads != [threading.current_thread().name]
 
 
-def test_an_authenticator_that_fails_admits_nobody(doors: Doors, caplog: pytest.LogCaptureFixture) -> None:
+def test_an_authenticator_that_fails_admits_nobody(endpoints: Endpoints, caplog: pytest.LogCaptureFixture) -> None:
     def broken(bearer: str | None) -> None:
         raise RuntimeError("password=hunter2")
 
     def down(bearer: str | None) -> None:
         raise Unavailable("the key store does not answer")
 
-    answer = call(application(doors, authenticate=broken), "GET", "/api/items/5")
+    answer = call(application(endpoints, authenticate=broken), "GET", "/api/items/5")
     assert answer.status == 500
     assert b"hunter2" not in answer.body
     assert "hunter2" in caplog.text
-    assert call(application(doors, authenticate=down), "GET", "/api/items/5").status == 503
-    assert doors.total == 0
+    assert call(application(endpoints, authenticate=down), "GET", "/api/items/5").status == 503
+    assert endpoints.total == 0
 
 
 def test_steps_are_taken_in_order(keyed: ASGIApp) -> None:

@@ -9,11 +9,11 @@ from fastapi import FastAPI
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codexmem.domain.errors import InvalidArgument
-from codexmem.surfaces._kit.errors import ErrorTable, exception_handlers
-from codexmem.surfaces._kit.json_body import Limits, MalformedJson, parse_json
+from codexmem.http.errors import ErrorTable, exception_handlers
+from codexmem.http.json_body import BodyLimits, MalformedJson, parse_json
+from codexmem.kernel.model.errors import InvalidArgument
 from tests.surfaces._kit.asgi import JSON, call
-from tests.surfaces._kit.doors import LAB, Doors, application
+from tests.surfaces._kit.endpoints import LAB, Endpoints, application
 
 text = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]))
 numbers = st.integers(-(2**63), 2**63 - 1) | st.floats(allow_nan=False, allow_infinity=False)
@@ -35,10 +35,10 @@ def test_the_careful_scan_agrees_with_the_quick_one(value: Any) -> None:
     """Limits that the value just meets; the quick count of bytes cannot vouch for it then."""
     body = json.dumps(value).encode()
     depth, items = measured(value)
-    assert parse_json(body, Limits(depth=depth, items=items)) == value
+    assert parse_json(body, BodyLimits(depth=depth, items=items)) == value
     if depth:
         with pytest.raises(InvalidArgument, match="nested"):
-            parse_json(body, Limits(depth=depth - 1))
+            parse_json(body, BodyLimits(depth=depth - 1))
 
 
 def measured(value: Any) -> tuple[int, int]:
@@ -165,33 +165,33 @@ def test_malformed_and_forbidden_can_be_told_apart() -> None:
 
 @pytest.mark.parametrize("name", [name for name in HOSTILE if name != "empty"])
 def test_no_hostile_body_reaches_a_handler(name: str) -> None:
-    doors = Doors()
-    answer = call(application(doors, limits=Limits()), "POST", "/api/echo", headers=[JSON], body=HOSTILE[name])
+    endpoints = Endpoints()
+    answer = call(application(endpoints, limits=BodyLimits()), "POST", "/api/echo", headers=[JSON], body=HOSTILE[name])
     assert answer.status == 400
-    assert doors.total == 0
+    assert endpoints.total == 0
 
 
 def test_a_route_parses_strictly_even_without_the_guard() -> None:
-    doors = Doors()
+    endpoints = Endpoints()
     bare = FastAPI(exception_handlers=exception_handlers(ErrorTable([("/api/v1", LAB.errors)])))
-    bare.include_router(LAB.routes(doors))
+    bare.include_router(LAB.routes(endpoints))
     for body, status in [
         (b'{"title": "a", "title": "b"}', 400),
         (b'{"title": "\\u0000"}', 400),
         (b'{"title": "a"}', 200),
     ]:
         assert call(bare, "POST", "/api/v1/batches", headers=[JSON], body=body).status == status
-    assert doors.total == 1
+    assert endpoints.total == 1
 
 
 def test_a_body_is_parsed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     parsed: list[bytes] = []
 
-    def counting(body: bytes, limits: Limits) -> Any:
+    def counting(body: bytes, limits: BodyLimits) -> Any:
         parsed.append(body)
         return json.loads(body)
 
-    monkeypatch.setattr("codexmem.surfaces._kit.json_body.parse_json", counting)
+    monkeypatch.setattr("codexmem.http.json_body.parse_json", counting)
     body = b'{"big": "' + b"x" * 40_000 + b'"}'
-    assert call(application(Doors()), "POST", "/api/echo", headers=[JSON], body=body).status == 200
+    assert call(application(Endpoints()), "POST", "/api/echo", headers=[JSON], body=body).status == 200
     assert parsed == [body]

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 import pytest
 from starlette.types import ASGIApp
 
-from codexmem.surfaces._kit.logs import configure
+from codexmem.http.logs import configure
 from tests._support.own_logs import logging_restored
 from tests.surfaces._kit.asgi import call, post
-from tests.surfaces._kit.doors import KEY
+from tests.surfaces._kit.endpoints import KEY
 
 NASTY = 'a\r\nb\x1b[31mred\x00\x7f\x85\u2028\u202e\ud800"\\'
 

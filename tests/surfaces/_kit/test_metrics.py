@@ -5,9 +5,9 @@ from collections.abc import Iterable
 import pytest
 from starlette.types import ASGIApp
 
-from codexmem.surfaces._kit.metrics import Metrics, Sample
+from codexmem.http.metrics import Metrics, Sample
 from tests.surfaces._kit.asgi import call
-from tests.surfaces._kit.doors import Doors
+from tests.surfaces._kit.endpoints import Endpoints
 
 
 def test_requests_are_counted_by_template_and_class(app: ASGIApp) -> None:
@@ -44,9 +44,9 @@ def test_cardinality_is_not_in_the_callers_hand(app: ASGIApp) -> None:
     assert sizes[1] - sizes[0] <= 20  # the series of /metrics itself appear after its first scrape
 
 
-def test_metrics_need_the_key(keyed: ASGIApp, doors: Doors) -> None:
+def test_metrics_need_the_key(keyed: ASGIApp, endpoints: Endpoints) -> None:
     assert call(keyed, "GET", "/metrics").status == 401
-    assert doors.total == 0
+    assert endpoints.total == 0
 
 
 def test_a_failing_collector_is_left_out(caplog: pytest.LogCaptureFixture) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from codexmem.surfaces._kit.moments import iso, stretch
+from codexmem.http.moments import iso, stretch
 
 NOON = 1_771_416_000_000  # 18 February 2026, 12:00 UTC
 

@@ -1,5 +1,6 @@
 """A real server on a real socket: the guard from outside, limits on connections, and stopping."""
 
+import gc
 import http.client
 import json
 import os
@@ -9,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,12 +19,12 @@ from pathlib import Path
 import pytest
 from starlette.types import ASGIApp
 
-from codexmem.domain.errors import Conflict, InvalidArgument, NotReady
-from codexmem.surfaces._kit.serving import Bound, ServingLimits, listen, serve
-from tests.surfaces._kit.doors import ROUTES, Doors, application
+from codexmem.http.serving import Bound, ServingLimits, listen, serve
+from codexmem.kernel.model.errors import Conflict, InvalidArgument, NotReady
+from tests.surfaces._kit.endpoints import ROUTES, Endpoints, application
 from tests.surfaces._kit.variants import ALLOWED, FORBIDDEN
 
-pytestmark = pytest.mark.clock
+pytestmark = pytest.mark.process
 
 ROOT = Path(__file__).parents[3]
 
@@ -101,6 +103,10 @@ def running(app: ASGIApp, *, grace: float = 5.0, limits: ServingLimits | None = 
     finally:
         stop.set()
         thread.join(15)
+        # A server that was stopped leaves connections to the end of its process, which is not this one's.
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ResourceWarning)
+            gc.collect()
 
 
 def raw(method: str, path: str, headers: list[tuple[str, str]], body: bytes = b"") -> bytes:
@@ -110,7 +116,7 @@ def raw(method: str, path: str, headers: list[tuple[str, str]], body: bytes = b"
     return "\r\n".join([*lines, "", ""]).encode("latin-1") + body
 
 
-def test_the_guard_holds_on_a_real_socket(app: ASGIApp, doors: Doors) -> None:
+def test_the_guard_holds_on_a_real_socket(app: ASGIApp, endpoints: Endpoints) -> None:
     routes = [(method, path.replace("{item}", "5").replace("{how}", "missing")) for method, path in ROUTES]
     with running(app) as server:
         for number, variant in enumerate(FORBIDDEN):
@@ -134,10 +140,10 @@ def test_the_guard_holds_on_a_real_socket(app: ASGIApp, doors: Doors) -> None:
             f"GET /api/health HTTP/1.1\r\n{ours}x: {'x' * 40_000}\r\n\r\n",
         ]:
             assert status(server.talk(request.encode())) in {400, 413, 421, 431}, request[:60]
-        assert doors.total == 0
+        assert endpoints.total == 0
         for variant in ALLOWED:
             assert status(server.talk(raw("GET", "/api/health", variant.at(server.port)))) == 200
-        assert doors.total == len(ALLOWED)
+        assert endpoints.total == len(ALLOWED)
         upgrade = [("host", f"127.0.0.1:{server.port}"), ("connection", "upgrade"), ("upgrade", "websocket")]
         assert status(server.talk(raw("GET", "/api/health", upgrade))) == 200  # answered as plain HTTP, never upgraded
 
@@ -206,7 +212,7 @@ def test_a_dribbled_head_is_cut_off_and_delays_nobody(app: ASGIApp) -> None:
         assert time.monotonic() - began < 10
 
 
-def test_a_kept_connection_serves_many_requests_within_the_deadlines(app: ASGIApp, doors: Doors) -> None:
+def test_a_kept_connection_serves_many_requests_within_the_deadlines(app: ASGIApp, endpoints: Endpoints) -> None:
     limits = ServingLimits(header_seconds=1.5, keep_alive_seconds=5)
     with running(app, limits=limits) as server, socket.create_connection(("127.0.0.1", server.port), timeout=5) as kept:
         request = raw("GET", "/api/health", [("host", f"127.0.0.1:{server.port}")])
@@ -214,12 +220,12 @@ def test_a_kept_connection_serves_many_requests_within_the_deadlines(app: ASGIAp
             kept.sendall(request)
             assert status(read_reply(kept)) == 200
             time.sleep(0.5)
-    assert doors.entries["health"] == 4
+    assert endpoints.entries["health"] == 4
 
 
-def test_a_slow_request_outlives_the_head_deadline(app: ASGIApp, doors: Doors) -> None:
+def test_a_slow_request_outlives_the_head_deadline(app: ASGIApp, endpoints: Endpoints) -> None:
     with running(app, limits=ServingLimits(header_seconds=0.2)) as server:
-        threading.Timer(0.6, doors.slow_may_end.set).start()
+        threading.Timer(0.6, endpoints.slow_may_end.set).start()
         assert status(server.talk(raw("GET", "/api/slow", [("host", f"127.0.0.1:{server.port}")]))) == 200
 
 
@@ -232,30 +238,30 @@ def test_more_connections_than_allowed_are_answered_503(app: ASGIApp) -> None:
             connection.close()
 
 
-def test_stopping_lets_a_request_in_flight_finish(app: ASGIApp, doors: Doors) -> None:
+def test_stopping_lets_a_request_in_flight_finish(app: ASGIApp, endpoints: Endpoints) -> None:
     with running(app) as server:
         replies: list[bytes] = []
         request = raw("GET", "/api/slow", [("host", f"127.0.0.1:{server.port}")])
         client = threading.Thread(target=lambda: replies.append(server.talk(request)))
         client.start()
-        assert doors.slow_entered.wait(5)
+        assert endpoints.slow_entered.wait(5)
         server.stop.set()
         assert eventually_refused(server.port)
-        doors.slow_may_end.set()
+        endpoints.slow_may_end.set()
         client.join(5)
         assert server.end() is True
         assert status(replies[0]) == 200
 
 
-def test_a_hanging_request_does_not_hold_the_stop(app: ASGIApp, doors: Doors) -> None:
+def test_a_hanging_request_does_not_hold_the_stop(app: ASGIApp, endpoints: Endpoints) -> None:
     with running(app, grace=1) as server:
         with socket.create_connection(("127.0.0.1", server.port), timeout=5) as connection:
             connection.sendall(raw("GET", "/api/slow", [("host", f"127.0.0.1:{server.port}")]))
-            assert doors.slow_entered.wait(5)
+            assert endpoints.slow_entered.wait(5)
             began = time.monotonic()
             drained = server.end()
             took = time.monotonic() - began
-            doors.slow_may_end.set()
+            endpoints.slow_may_end.set()
             reply = read_reply(connection)
         assert (drained, status(reply)) == (False, 503)
         assert b"may or may not have taken effect" in reply
@@ -264,21 +270,21 @@ def test_a_hanging_request_does_not_hold_the_stop(app: ASGIApp, doors: Doors) ->
 
 SCRIPT = """
 import sys, threading
-from codexmem.surfaces._kit.logs import configure
-from codexmem.surfaces._kit.serving import serve
-from tests.surfaces._kit.doors import Doors, application
+from codexmem.http.logs import configure
+from codexmem.http.serving import serve
+from tests.surfaces._kit.endpoints import Endpoints, application
 configure("info", json=True)
-doors = Doors()
+endpoints = Endpoints()
 def on_stop():
     print("stopping", flush=True)
-    threading.Timer(0.5, doors.slow_may_end.set).start()
+    threading.Timer(0.5, endpoints.slow_may_end.set).start()
 def tell():
-    doors.slow_entered.wait()
+    endpoints.slow_entered.wait()
     print("entered", flush=True)
 threading.Thread(target=tell, daemon=True).start()
 def on_bound(at):
     print(at.url, flush=True)
-print("drained", serve(application(doors), ("127.0.0.1",), 0, on_bound=on_bound, on_stop=on_stop))
+print("drained", serve(application(endpoints), ("127.0.0.1",), 0, on_bound=on_bound, on_stop=on_stop))
 """
 
 
@@ -305,12 +311,12 @@ def test_a_signal_drains_and_returns(number: signal.Signals) -> None:
     assert [line["route"] for line in lines if line["logger"] == "codexmem.requests"] == ["/api/slow"]
 
 
-def test_a_start_that_fails_says_so_and_frees_the_port(doors: Doors) -> None:
+def test_a_start_that_fails_says_so_and_frees_the_port(endpoints: Endpoints) -> None:
     def broken() -> None:
         raise RuntimeError("no database")
 
     ports: list[int] = []
-    app = application(doors, lifespan=(broken,))  # type: ignore[arg-type]
+    app = application(endpoints, lifespan=(broken,))  # type: ignore[arg-type]
     with pytest.raises(NotReady, match="could not start"):
         serve(app, "127.0.0.1", 0, on_bound=lambda at: ports.append(at.port))
     listen(["127.0.0.1"], ports[0], 5)[0].close()

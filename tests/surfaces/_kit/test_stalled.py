@@ -9,10 +9,10 @@ import time
 import pytest
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from codexmem.surfaces._kit.serving import ServingLimits
+from codexmem.http.serving import ServingLimits
 from tests.surfaces._kit.test_serving import raw, running
 
-pytestmark = pytest.mark.clock
+pytestmark = pytest.mark.process
 
 PIECE = b"x" * 16_384
 

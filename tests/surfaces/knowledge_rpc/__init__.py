@@ -1,1 +1,1 @@
-"""The knowledge door in isolation."""
+"""The knowledge endpoint in isolation."""

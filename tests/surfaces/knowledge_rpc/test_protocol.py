@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from codexmem.domain import ids
-from codexmem.domain.errors import CodexmemError, Conflict, InvalidArgument, NotReady, StorageFull, Unauthorized
-from codexmem.surfaces.knowledge_rpc import protocol
+from codexmem.kernel.model import ids
+from codexmem.kernel.model.errors import CodexmemError, Conflict, InvalidArgument, NotReady, StorageFull, Unauthorized
+from codexmem.knowledge import rpc
 
 
 class Methods:
@@ -21,7 +21,7 @@ class Methods:
     def __contains__(self, name: object) -> bool:
         return name == "act"
 
-    def call(self, name: str, params: protocol.Params, *, until: float, place: int) -> Any:
+    def call(self, name: str, params: rpc.Params, *, until: float, place: int) -> Any:
         del name, until
         self.called.append((place, params))
         if isinstance(self._effect, Exception):
@@ -41,20 +41,20 @@ def act(number: object = 1, **more: Any) -> dict[str, Any]:
     ],
 )  # fmt: skip
 def test_what_a_method_raises_is_answered(error: Exception, code: int) -> None:
-    answer = protocol.answer(act(), Methods(error))
+    answer = rpc.answer(act(), Methods(error))
     assert answer["error"]["code"] == code
     assert "secret" not in str(answer)
 
 
 def test_a_failing_notification_is_silent() -> None:
-    assert protocol.answer({"jsonrpc": "2.0", "method": "act"}, Methods(ValueError("x"))) is None
+    assert rpc.answer({"jsonrpc": "2.0", "method": "act"}, Methods(ValueError("x"))) is None
 
 
 def test_calls_after_the_deadline_are_not_run(monkeypatch: pytest.MonkeyPatch) -> None:
     moments = iter([0.0, 1.0, 29.0, 31.0, 32.0])
     monkeypatch.setattr(ids, "monotonic", lambda: next(moments))
     methods = Methods({"done": True})
-    answers = protocol.answer([act(number) for number in range(4)], methods)
+    answers = rpc.answer([act(number) for number in range(4)], methods)
     assert [answer.get("error", {}).get("code") for answer in answers] == [None, None, -32010, -32010]
     assert [place for place, _ in methods.called] == [0, 1]
 
@@ -62,12 +62,12 @@ def test_calls_after_the_deadline_are_not_run(monkeypatch: pytest.MonkeyPatch) -
 def test_params_may_be_left_out_or_be_either_kind() -> None:
     methods = Methods("ok")
     for params in ({}, {"params": {"a": 1}}, {"params": [1]}):
-        assert protocol.answer(act(**params), methods)["result"] == "ok"
+        assert rpc.answer(act(**params), methods)["result"] == "ok"
     assert [params for _, params in methods.called] == [{}, {"a": 1}, [1]]
 
 
 def test_a_refusal_knows_no_id() -> None:
-    answer = protocol.refusal(Unauthorized("a key is needed", hint="send one"))
+    answer = rpc.refusal(Unauthorized("a key is needed", hint="send one"))
     assert answer == {
         "jsonrpc": "2.0",
         "error": {"code": -32003, "message": "a key is needed", "data": {"code": "unauthorized", "hint": "send one"}},

@@ -1,1 +1,1 @@
-"""The MCP door without a server."""
+"""The MCP endpoint without a server."""

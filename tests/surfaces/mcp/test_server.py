@@ -9,28 +9,30 @@ import mcp_types as types
 import pytest
 from mcp import Client
 
-from codexmem.domain.errors import CodexmemError, NotFound, NotReady
-from codexmem.surfaces.mcp.context import Services
-from codexmem.surfaces.mcp.recall import RECALL
-from codexmem.surfaces.mcp.server import serve
-from codexmem.surfaces.mcp.tool import Call, Said, Tool, Toolset
+from codexmem.app.mcp.server import serve
+from codexmem.http.tool import Tool, ToolInvocation, ToolResult, Toolset
+from codexmem.kernel.model.errors import CodexmemError, NotFound, NotReady
+from codexmem.recall.mcp import RECALL
+from codexmem.recall.mcp_context import PromptServices
 from tests._support.mcp_calls import text_of
 
 
-def toolset(name: str, failure: Exception | None = None) -> Toolset[Services]:
-    def answer(_: Services, call: Call) -> Said:
+def toolset(name: str, failure: Exception | None = None) -> Toolset[PromptServices]:
+    def answer(_: PromptServices, call: ToolInvocation) -> ToolResult:
         if failure is not None:
             raise failure
-        return Said(f"{name} {dict(call.arguments)}", {"name": name})
+        return ToolResult(f"{name} {dict(call.arguments)}", {"name": name})
 
     schema: dict[str, Any] = {"type": "object", "properties": {}}
     return Toolset(name, (Tool(name, name, name, schema, answer, other_names=(f"{name}_too",)),), f"about {name}")
 
 
-NONE = cast("Services", None)  # these tools need nothing
+NONE = cast("PromptServices", None)  # these tools need nothing
 
 
-def called(sets: list[Toolset[Services]], tool: str, arguments: dict[str, Any] | None = None) -> types.CallToolResult:
+def called(
+    sets: list[Toolset[PromptServices]], tool: str, arguments: dict[str, Any] | None = None
+) -> types.CallToolResult:
     async def conversation() -> types.CallToolResult:
         async with Client(serve(sets, NONE, version="1"), mode="legacy") as client:
             return await client.call_tool(tool, arguments)
@@ -56,7 +58,7 @@ def test_several_toolsets_are_one_server() -> None:
         (NotFound("no such thing", hint="look elsewhere"), "no such thing\nlook elsewhere"),
         (NotReady("the server is still starting"), "the server is still starting"),
         (CodexmemError("odd"), "odd"),
-        (ZeroDivisionError("secret detail"), "internal error; the server's log holds the details"),
+        (ZeroDivisionError("secret detail"), "internal error; see the server's log for details"),
     ],
 )
 def test_what_a_tool_raises_is_an_answer(failure: Exception, said: str, caplog: pytest.LogCaptureFixture) -> None:

@@ -1,1 +1,1 @@
-"""Tests of codexmem.surfaces.web: what it serves, how it is packed, and the description its client is made from."""
+"""Tests of codexmem.http.web: what it serves, how it is packed, and the description its client is made from."""

@@ -7,12 +7,12 @@ from pathlib import Path
 
 from starlette.testclient import TestClient
 
-from codexmem.store.database import acting_as
-from codexmem.surfaces._kit.assemble import build_asgi
-from codexmem.surfaces._kit.guard import GuardSettings
-from codexmem.surfaces._kit.surface import Surface
-from codexmem.surfaces.web.built import Builds
-from codexmem.surfaces.web.routes import routes
+from codexmem.http.assemble import build_asgi
+from codexmem.http.guard import GuardSettings
+from codexmem.http.surface import Surface
+from codexmem.http.web.built import Builds
+from codexmem.http.web.routes import routes
+from codexmem.kernel.store.database import acting_as
 
 PAGE = """<!doctype html>
 <html lang="en"><head><meta property="csp-nonce" nonce="{{nonce}}">
@@ -30,8 +30,8 @@ def make(folder: Path, *, page: str = PAGE, assets: dict[str, bytes] | None = No
     return folder
 
 
-def door(folder: Path) -> TestClient:
-    """Who asks the door of this build; redirects are looked at, not followed."""
+def endpoint(folder: Path) -> TestClient:
+    """Who asks the endpoint of this build; redirects are looked at, not followed."""
     surface: Surface[None] = Surface("web", ("/",), frozenset(), lambda services: routes(services, Builds(folder)))
     app = build_asgi([surface], None, GuardSettings(None, acting_as), version="test")
     return TestClient(app, base_url="http://127.0.0.1:37877", follow_redirects=False)

@@ -1,4 +1,4 @@
-"""The interface description of every door, written to `docs/openapi/codexmem.json` by `just openapi`."""
+"""The interface description of every endpoint, written to `docs/openapi/codexmem.json` by `just openapi`."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, cast
 
 from codexmem.app import SURFACES, Services
-from codexmem.store.database import acting_as
-from codexmem.surfaces._kit.assemble import build_asgi
-from codexmem.surfaces._kit.guard import GuardSettings
+from codexmem.http.assemble import build_asgi
+from codexmem.http.guard import GuardSettings
+from codexmem.kernel.store.database import acting_as
 from tests.surfaces._kit import asgi
 
 PATH = Path(__file__).parents[3] / "docs" / "openapi" / "codexmem.json"

@@ -1,4 +1,4 @@
-"""The description of every door is published as it is, and the web application's types are made from it."""
+"""The description of every endpoint is published as it is, and the web application's types are made from it."""
 
 from __future__ import annotations
 

@@ -15,10 +15,10 @@ import pytest
 from tests.surfaces.web.made import make
 
 ROOT = Path(__file__).parents[3]
-DIST = "codexmem/surfaces/web/dist"
+DIST = "codexmem/http/web/dist"
 # A tree that is as ours where it matters, without a thousand files to pack.
 NEEDED = ("pyproject.toml", "hatch_build.py", "README.md", "LICENSE", "justfile", "CHANGELOG.md", ".gitignore")
-PACKAGE = ("__init__.py", "py.typed", "surfaces/__init__.py", "surfaces/web/__init__.py", "surfaces/web/plain.html")
+PACKAGE = ("__init__.py", "py.typed", "http/__init__.py", "http/web/__init__.py", "http/web/plain.html")
 WEB = ("index.html", "package.json", "package-lock.json", "tsconfig.json", "vite.config.ts", ".npmrc", "src/main.tsx")
 
 
@@ -56,7 +56,7 @@ def test_a_wheel_brings_the_application_and_needs_no_node(tree: Path) -> None:
     make(tree / "src" / DIST)
     done = build(tree, "wheel")
     assert done.returncode == 0, done.stderr
-    assert {f"{DIST}/index.html", f"{DIST}/assets/main-1.js", "codexmem/surfaces/web/plain.html"} <= wheel_names(tree)
+    assert {f"{DIST}/index.html", f"{DIST}/assets/main-1.js", "codexmem/http/web/plain.html"} <= wheel_names(tree)
 
 
 def test_a_source_distribution_brings_the_application_and_its_sources(tree: Path) -> None:
@@ -80,7 +80,7 @@ def test_one_may_go_without(tree: Path) -> None:
     done = build(tree, "wheel", CODEXMEM_SKIP_WEB="1")
     assert done.returncode == 0, done.stderr
     names = wheel_names(tree)
-    assert "codexmem/surfaces/web/plain.html" in names
+    assert "codexmem/http/web/plain.html" in names
     assert not any(name.startswith(DIST) for name in names)
 
 

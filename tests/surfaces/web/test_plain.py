@@ -11,16 +11,16 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from codexmem.surfaces.web import plain
-from tests.surfaces.web.made import door
+from codexmem.http.web import plain
+from tests.surfaces.web.made import endpoint
 
 SOURCE = (Path(plain.__file__).with_name("plain.html")).read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> TestClient:
-    """A door without a built application."""
-    return door(tmp_path_factory.mktemp("nothing") / "dist")
+    """An endpoint without a built application."""
+    return endpoint(tmp_path_factory.mktemp("nothing") / "dist")
 
 
 class Seen(HTMLParser):

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from tests.surfaces.web.made import PAGE, door, make
+from tests.surfaces.web.made import PAGE, endpoint, make
 
 
 @pytest.fixture
 def client(tmp_path: Path) -> TestClient:
     (tmp_path / "secret.js").write_text("not for anybody")
-    return door(make(tmp_path / "dist"))
+    return endpoint(make(tmp_path / "dist"))
 
 
 @pytest.mark.parametrize("path", ["/viewer", "/viewer?tab=traces", "/ui", "/ui/", "/ui/m/project/config", "/ui/assets"])
@@ -108,14 +108,14 @@ def test_only_the_kinds_of_files_that_a_build_has_are_given_out(tmp_path: Path) 
     folder = make(tmp_path / "dist")
     (folder / "assets" / "notes.txt").write_text("left behind")
     (folder / "assets" / "folder.js").mkdir()
-    client = door(folder)
+    client = endpoint(folder)
     for name in ("notes.txt", "folder.js"):
         assert client.get(f"/ui/assets/{name}").status_code == 404
 
 
 def test_a_new_build_is_noticed_and_the_files_of_the_last_stay(tmp_path: Path) -> None:
     folder = make(tmp_path / "dist")
-    client = door(folder)
+    client = endpoint(folder)
     assert client.get("/ui/assets/main-1.js").status_code == 200
     (folder / "assets" / "main-1.js").unlink()
     make(folder, page=PAGE.replace("main-1", "main-2"), assets={"main-2.js": b"2"}, moment=2)
@@ -127,7 +127,7 @@ def test_a_new_build_is_noticed_and_the_files_of_the_last_stay(tmp_path: Path) -
 
 def test_while_a_build_is_written_the_one_before_stands(tmp_path: Path) -> None:
     folder = make(tmp_path / "dist")
-    client = door(folder)
+    client = endpoint(folder)
     assert "main-1.js" in client.get("/viewer").text
     make(folder, page=PAGE.replace("main-1", "main-2"), moment=2)
     assert "main-1.js" in client.get("/viewer").text

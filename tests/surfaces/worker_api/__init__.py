@@ -1,1 +1,1 @@
-"""Tests of codexmem.surfaces.worker_api beyond its contract."""
+"""Tests of codexmem.app.worker_api beyond its contract."""

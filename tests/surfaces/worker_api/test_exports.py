@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
-from codexmem.services.operations.entries import Failure, SearchTrace, SessionTiming
-from codexmem.surfaces.worker_api import exports, wire_ops
-from codexmem.surfaces.worker_api.wire_ops import Row
+from codexmem.operations.http import exports
+from codexmem.operations.http.exports import Row
+from codexmem.operations.service.entries import FailureEntry, SearchTrace, SessionTiming
+from codexmem.operations.wire import ops as wire
 
 GOLDEN = Path(__file__).with_name("golden")
 AT = 1_767_571_200_123  # 2026-01-05T00:00:00.123Z
@@ -31,7 +32,7 @@ def traces() -> list[Row]:
         ),
         SearchTrace(1, AT, "=HYPERLINK(\"http://evil.test\")", "-project", "", "", {}, {}, 0, ()),
     ]  # fmt: skip
-    return [wire_ops.trace(each) for each in made]
+    return [wire.Trace.of(each).document() for each in made]
 
 
 def timings() -> list[Row]:
@@ -39,21 +40,21 @@ def timings() -> list[Row]:
         SessionTiming(9, AT + 1, 12, "商店", "observation", True, 3, 10, 50.5, 4.5, 70),
         SessionTiming(8, AT, None, "", "summarize", False, 0, 0, 0, 0, 0),
     ]
-    return [wire_ops.timing(each) for each in made]
+    return [wire.Timing.of(each).document() for each in made]
 
 
 def failures() -> list[Row]:
     made = [
-        Failure(7, AT + 1, 41, "capture.extract", 12, "observation", 5, "rate_limit", "@model: 太忙, try later"),
-        Failure(6, AT, None, "index.catch_up", None, None, 1, "timeout", "line one\r\nline two"),
+        FailureEntry(7, AT + 1, 41, "capture.extract", 12, "observation", 5, "rate_limit", "@model: 太忙, try later"),
+        FailureEntry(6, AT, None, "index.catch_up", None, None, 1, "timeout", "line one\r\nline two"),
     ]
-    return [wire_ops.failure(each) for each in made]
+    return [wire.Failure.of(each).document() for each in made]
 
 
 CASES = {
-    "search-traces": (traces, exports.TRACE_COLUMNS),
-    "session-timings": (timings, exports.TIMING_COLUMNS),
-    "failure-summary": (failures, exports.FAILURE_COLUMNS),
+    "search-traces": (traces, wire.Trace.columns()),
+    "session-timings": (timings, wire.Timing.columns()),
+    "failure-summary": (failures, wire.Failure.columns()),
 }
 
 

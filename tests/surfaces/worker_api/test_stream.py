@@ -13,19 +13,17 @@ from typing import Any
 import pytest
 
 from codexmem.app import App
-from codexmem.domain.errors import Unavailable
-from codexmem.domain.event import EventType, NewEvent
-from codexmem.services.operations.depth import DepthMeter
-from codexmem.services.operations.watching import Watcher, Watching
-from codexmem.store.database import Database
-from codexmem.store.opening import upgrade_store
-from codexmem.surfaces.worker_api.stream import EventStream
+from codexmem.kernel.model.errors import Unavailable
+from codexmem.kernel.model.event import EventType, NewEvent
+from codexmem.kernel.store.database import Database
+from codexmem.kernel.store.opening import upgrade_store
+from codexmem.operations.http.stream import EventStream
+from codexmem.operations.service.depth import DepthMeter
+from codexmem.operations.service.watching import LiveWatcher, LiveWatching
 from tests._support.postgres import PostgresServer
 from tests._support.sse import Stream
 from tests.jobs.stores import Parts, wait_until
 from tests.test_app import local, running
-
-pytestmark = pytest.mark.clock
 
 _databases = itertools.count(1)
 
@@ -58,6 +56,7 @@ def test_a_server_has_only_so_many_streams(postgres_server: PostgresServer, tmp_
             stream.close()
 
 
+@pytest.mark.process
 @pytest.mark.sqlite
 def test_a_key_has_only_so_many_streams_and_a_hang_up_frees_one(tmp_path: Path) -> None:
     with running(local(tmp_path)) as (app, url):
@@ -77,6 +76,7 @@ def test_a_key_has_only_so_many_streams_and_a_hang_up_frees_one(tmp_path: Path) 
         wait_until(lambda: app.services.live.count() == 0)
 
 
+@pytest.mark.process
 @pytest.mark.sqlite
 def test_a_server_that_stops_ends_its_streams_at_once(tmp_path: Path) -> None:
     ended: list[float] = []
@@ -104,6 +104,7 @@ def test_a_server_that_stops_ends_its_streams_at_once(tmp_path: Path) -> None:
         stream.close()
 
 
+@pytest.mark.process
 @pytest.mark.sqlite
 def test_a_server_that_starts_again_goes_on_where_the_reader_was(tmp_path: Path) -> None:
     def write(app: App, first: int) -> None:
@@ -142,19 +143,19 @@ class Wire:
 def parts(sqlite_database: Database) -> Iterator[Parts]:
     parts = Parts.of("", sqlite_database)
     yield parts
-    parts.bell.close()
+    parts.notifier.close()
 
 
 @pytest.fixture
-def watching(parts: Parts) -> Iterator[Watching]:
-    made = Watching(parts.live, DepthMeter(parts.db, parts.bell, ("capture.extract",)))
+def watching(parts: Parts) -> Iterator[LiveWatching]:
+    made = LiveWatching(parts.live, DepthMeter(parts.db, parts.notifier, ("capture.extract",)))
     yield made
     made.close(wait_s=5)
 
 
-def test_a_heartbeat_in_silence_carries_the_readers_place(parts: Parts, watching: Watching,
+def test_a_heartbeat_in_silence_carries_the_readers_place(parts: Parts, watching: LiveWatching,
                                                           monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
-    monkeypatch.setattr("codexmem.services.operations.watching._READ_S", 0.05)
+    monkeypatch.setattr("codexmem.operations.service.watching._READ_S", 0.05)
 
     async def run() -> list[bytes]:
         wire = Wire()
@@ -177,7 +178,7 @@ def test_a_heartbeat_in_silence_carries_the_readers_place(parts: Parts, watching
     assert parts.live.count() == 0
 
 
-def test_a_reader_that_hangs_up_leaves_nothing_behind(parts: Parts, watching: Watching) -> None:
+def test_a_reader_that_hangs_up_leaves_nothing_behind(parts: Parts, watching: LiveWatching) -> None:
     async def run() -> None:
         wire = Wire()
         task = asyncio.create_task(EventStream(watching.watch(key="k"))({"type": "http"}, wire.receive, wire.send))
@@ -190,7 +191,7 @@ def test_a_reader_that_hangs_up_leaves_nothing_behind(parts: Parts, watching: Wa
     assert parts.live.count() == 0
 
 
-def test_a_log_that_cannot_be_read_ends_the_stream_in_good_order(parts: Parts, watching: Watching,
+def test_a_log_that_cannot_be_read_ends_the_stream_in_good_order(parts: Parts, watching: LiveWatching,
                                                                 monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
     def fails(*_: object, **__: object) -> None:
         raise Unavailable("the store does not answer")
@@ -206,10 +207,10 @@ def test_a_log_that_cannot_be_read_ends_the_stream_in_good_order(parts: Parts, w
     assert parts.live.count() == 0
 
 
-def test_a_server_that_breaks_off_a_stream_leaves_nothing_behind(parts: Parts, watching: Watching) -> None:
+def test_a_server_that_breaks_off_a_stream_leaves_nothing_behind(parts: Parts, watching: LiveWatching) -> None:
     async def run() -> None:
         wire = Wire()
-        watcher: Watcher = watching.watch(key="k")
+        watcher: LiveWatcher = watching.watch(key="k")
         task = asyncio.create_task(EventStream(watcher)({"type": "http"}, wire.receive, wire.send))
         await asyncio.sleep(0.2)
         task.cancel()

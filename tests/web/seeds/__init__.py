@@ -1,1 +1,1 @@
-"""What tests of pages look at, made through the doors that everybody uses."""
+"""What tests of pages look at, made through the endpoints that everybody uses."""

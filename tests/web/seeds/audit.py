@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from codexmem.clients.codecli.audit_log import AuditLog
-from codexmem.clients.codecli.gate import Gate
-from codexmem.domain.audit import chain
-from codexmem.domain.policy.deciding import Policy
-from codexmem.domain.tool_access import ToolRequest
+from codexmem.audit import chain
+from codexmem.codecli.audit_log import AuditLog
+from codexmem.codecli.gate import Gate
+from codexmem.codecli.policy.deciding import Policy
+from codexmem.kernel.model.tool_access import ToolRequest
 from tests._support.server import Server
 
 

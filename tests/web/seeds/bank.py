@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from codexmem.llm.prompts import consolidation, lessons
+from codexmem.lab.prompts import consolidation, lessons
 from tests._support.lab_bank import Script, said_lessons, said_merging
 from tests._support.model_server import Asked, ModelServer, Reply, refused
 from tests._support.server import Server

@@ -1,7 +1,8 @@
 """A memory worth looking at: a shop's developers, their agents and a small lab, in English and Chinese.
 
-Everything comes in through public doors: agents report by HTTP as hooks do, notes are written and changed, candidates
-handed in, tools audited, a batch run, judged and learned from. The model is a script, so that pictures come out alike.
+Everything is written through public endpoints: agents report by HTTP as hooks do, notes are written and changed,
+candidates handed in, tools audited, a batch run, judged and learned from. The model is a script, so that pictures come
+out alike.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from codexmem.llm.prompts import consolidation, lessons
+from codexmem.lab.prompts import consolidation, lessons
 from tests._support.lab_bank import Script, said_lessons, said_merging
 from tests._support.model_server import Asked, ModelServer, Reply, observation_answer, summary_answer
 from tests._support.server import Server

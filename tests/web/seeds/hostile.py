@@ -1,4 +1,4 @@
-"""Every field that a page shows, filled through the doors that everybody uses with texts that would like to be more.
+"""Every field that a page shows, filled through the endpoints that everybody uses with hostile texts.
 
 A round puts one payload into each field; in another round each field gets another one, and in a hundred rounds each
 gets all of them.
@@ -17,12 +17,12 @@ from zlib import crc32
 
 from playwright.sync_api import BrowserContext, expect
 
-from codexmem.clients.codecli.audit_log import AuditLog
-from codexmem.clients.codecli.gate import Gate
-from codexmem.domain.audit import chain
-from codexmem.domain.policy.deciding import Policy
-from codexmem.domain.tool_access import ToolRequest
-from codexmem.services.lab.profiles import load
+from codexmem.audit import chain
+from codexmem.codecli.audit_log import AuditLog
+from codexmem.codecli.gate import Gate
+from codexmem.codecli.policy.deciding import Policy
+from codexmem.kernel.model.tool_access import ToolRequest
+from codexmem.lab.service.profiles import load
 from tests._support.chat_server import Cast, Line
 from tests._support.lab_bank import said_lessons
 from tests._support.model_server import Asked, ModelServer, Reply, observation_answer, refused

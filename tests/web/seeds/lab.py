@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from codexmem.services.lab.profiles import load
+from codexmem.lab.service.profiles import load
 from tests._support.chat_server import streamed
 from tests._support.model_server import Asked, ModelServer, Reply
 from tests._support.server import Server

@@ -85,18 +85,18 @@ class Notebook:
 
 def kept(server: Server, domain: str) -> Notebook:
     """A small memory: a configuration with a history, an alias and relations both ways, a tree, two languages."""
-    book = Notebook(server, domain)
-    config = book.uri("config")
-    steps = f"1. read {config}\n2. restart\n3. {book.uri('deploy/rollback')}"
-    book.talk(
+    log = Notebook(server, domain)
+    config = log.uri("config")
+    steps = f"1. read {config}\n2. restart\n3. {log.uri('deploy/rollback')}"
+    log.talk(
         ("create_memory", {"uri": config, "content": FIRST.format(domain=domain), "priority": 2,
                            "disclosure": "when deploying"}),
         ("update_memory", {"uri": config, "content": SECOND.format(domain=domain)}),
         ("update_memory", {"uri": config, "content": "\nAsk before you change it.", "append": True}),
-        ("add_alias", {"target_uri": config, "alias_uri": book.uri("port")}),
-        ("create_memory", {"uri": book.uri("deploy/steps"), "content": steps, "priority": 4}),
-        ("create_memory", {"uri": book.uri("配置/数据库/连接"), "content": f"连接池大小为 20。见 {config}",
+        ("add_alias", {"target_uri": config, "alias_uri": log.uri("port")}),
+        ("create_memory", {"uri": log.uri("deploy/steps"), "content": steps, "priority": 4}),
+        ("create_memory", {"uri": log.uri("配置/数据库/连接"), "content": f"连接池大小为 20。见 {config}",
                            "priority": 3, "disclosure": "连接数据库时"}),
-        ("create_memory", {"uri": book.uri("配置/语言"), "content": "界面语言：中文与英文。", "priority": 6}),
+        ("create_memory", {"uri": log.uri("配置/语言"), "content": "界面语言：中文与英文。", "priority": 6}),
     )  # fmt: skip
-    return book
+    return log

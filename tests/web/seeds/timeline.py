@@ -1,4 +1,4 @@
-"""Sessions as agents report them, and memories in bulk; all of it through public doors."""
+"""Sessions as agents report them, and memories in bulk; all of it through public endpoints."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-// One error for everything that can go wrong between page and server, whichever door answered.
+// One error for everything that can go wrong between page and server, whichever interface answered.
 export class ApiError extends Error {
   override readonly name = 'ApiError';
 
@@ -13,7 +13,7 @@ export class ApiError extends Error {
   }
 }
 
-// Most doors answer {"error": text} and say the kind of error by the status alone.
+// Most interfaces answer {"error": text} and say the kind of error by the status alone.
 const BY_STATUS: Readonly<Record<number, string>> = {
   400: 'invalid_argument',
   401: 'unauthorized',

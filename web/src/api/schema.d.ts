@@ -2585,6 +2585,64 @@ export interface components {
             truncated: boolean;
         };
         /**
+         * BatchCreated
+         * @description A new batch with its runs.
+         */
+        BatchCreated: {
+            batch: components["schemas"]["LabBatch"];
+            /** Runs */
+            runs: components["schemas"]["LabRun"][];
+        };
+        /**
+         * BatchRequest
+         * @description `POST /batches`. Fields that are not known are ignored: a newer client may send more.
+         */
+        BatchRequest: {
+            /**
+             * Dry Run
+             * @default false
+             */
+            dry_run: boolean;
+            /**
+             * Extra
+             * @default {}
+             */
+            extra: {
+                [key: string]: unknown;
+            };
+            /**
+             * N Runs
+             * @default 1
+             */
+            n_runs: number;
+            /**
+             * @default {
+             *       "kb_modulation_dir": "",
+             *       "kb_principles_dir": "",
+             *       "llm_model": "",
+             *       "openai_api_base": ""
+             *     }
+             */
+            overrides: components["schemas"]["OverridesRequest"];
+            /**
+             * Recipes Per Run
+             * @default 3
+             */
+            recipes_per_run: number;
+            /**
+             * Schema Version
+             * @default 1
+             */
+            schema_version: number;
+            /**
+             * Temperature
+             * @default 0.7
+             */
+            temperature: number;
+            /** User Request */
+            user_request: string;
+        };
+        /**
          * BatchStatus
          * @description Where a batch stands.
          * @enum {string}
@@ -2639,11 +2697,37 @@ export interface components {
             reason: string;
         };
         /**
+         * CancelRequested
+         * @description That something is to be canceled.
+         */
+        CancelRequested: {
+            /** Cancel Id */
+            cancel_id: string;
+            /**
+             * Status
+             * @constant
+             */
+            status: "requested";
+        };
+        /**
          * Capture
          * @description What a hook reported.
          * @enum {string}
          */
         Capture: "prompt" | "tool" | "stop";
+        /**
+         * CaptureAnswer
+         * @description The answer to an observation or a summary.
+         */
+        CaptureAnswer: {
+            /** @description why it was skipped; absent if it was not */
+            reason?: components["schemas"]["Skip"] | null;
+            /**
+             * Status
+             * @enum {string}
+             */
+            status: "queued" | "deduped" | "skipped";
+        };
         /**
          * Change
          * @description What would happen to one memory.
@@ -2661,6 +2745,24 @@ export interface components {
             title: string;
             /** Written Since */
             written_since: boolean;
+        };
+        /**
+         * CompleteAnswer
+         * @description The answer to complete.
+         */
+        CompleteAnswer: {
+            /** @description why it was skipped; absent if it was not */
+            reason?: components["schemas"]["Skip"] | null;
+            /**
+             * Sessiondbid
+             * @description the session; absent if it was skipped
+             */
+            sessionDbId?: number | null;
+            /**
+             * Status
+             * @enum {string}
+             */
+            status: "completed" | "skipped";
         };
         /**
          * CompleteRequest
@@ -2797,6 +2899,37 @@ export interface components {
             uri: string;
         };
         /**
+         * DeltaChange
+         * @description What a delta did to one lesson.
+         */
+        DeltaChange: {
+            after: components["schemas"]["LessonState"];
+            before: components["schemas"]["LessonState"] | null;
+            /** Mem Id */
+            mem_id: string;
+            /**
+             * Op
+             * @enum {string}
+             */
+            op: "add" | "update" | "archive" | "restore" | "remove";
+        };
+        /**
+         * DeltaCounts
+         * @description How many lessons a delta wrote, by what it did.
+         */
+        DeltaCounts: {
+            /** Add */
+            add: number;
+            /** Archive */
+            archive: number;
+            /** Remove */
+            remove: number;
+            /** Restore */
+            restore: number;
+            /** Update */
+            update: number;
+        };
+        /**
          * DeltaOf
          * @description A group of writes that one of its versions belongs to.
          */
@@ -2817,6 +2950,27 @@ export interface components {
             subject: string;
         };
         /**
+         * DeltaOp
+         * @description One write of a delta: before, after, and who has written there since.
+         */
+        DeltaOp: {
+            after: components["schemas"]["LessonState"];
+            before: components["schemas"]["LessonState"] | null;
+            /** Edited Since */
+            edited_since: components["schemas"]["LaterEdit"][];
+            /** Mem Id */
+            mem_id: string;
+            /** More Since */
+            more_since: boolean;
+            /**
+             * Op
+             * @enum {string}
+             */
+            op: "add" | "update" | "archive" | "restore" | "remove";
+            /** Version */
+            version: number;
+        };
+        /**
          * DeltaStatus
          * @description Whether a delta still stands.
          * @enum {string}
@@ -2828,6 +2982,24 @@ export interface components {
          * @enum {string}
          */
         Direction: "to" | "from";
+        /**
+         * DocumentWritten
+         * @description By which delta a document was written.
+         */
+        DocumentWritten: {
+            /** Delta */
+            delta: string;
+        };
+        /**
+         * DocumentsRemoved
+         * @description By which delta documents were removed, if there were any.
+         */
+        DocumentsRemoved: {
+            /** Delta */
+            delta: string | null;
+            /** Pieces */
+            pieces: number;
+        };
         /**
          * EditRequest
          * @description `PATCH /memories/{mem_id}`: only what is given changes.
@@ -2847,6 +3019,18 @@ export interface components {
             status?: ("active" | "archived") | null;
             /** Version */
             version?: number | null;
+        };
+        /**
+         * EndedRuns
+         * @description How many runs of a batch have ended, by how.
+         */
+        EndedRuns: {
+            /** Canceled */
+            canceled: number;
+            /** Completed */
+            completed: number;
+            /** Failed */
+            failed: number;
         };
         /**
          * EngineState
@@ -2884,6 +3068,20 @@ export interface components {
             turn: number;
         };
         /**
+         * EventsPage
+         * @description A page of a trace.
+         */
+        EventsPage: {
+            /** Has More */
+            has_more: boolean;
+            /** Items */
+            items: components["schemas"]["LabEvent"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+            /** Tail Cursor */
+            tail_cursor: string | null;
+        };
+        /**
          * EverythingRows
          * @description What a search over every kind found, best first.
          */
@@ -2910,6 +3108,32 @@ export interface components {
             results: components["schemas"]["FoundMemory"][];
             /** Totalresults */
             totalResults: number;
+        };
+        /**
+         * EvidencePiece
+         * @description One piece that a run was shown.
+         */
+        EvidencePiece: {
+            /** Alias */
+            alias: string;
+            /**
+             * Content
+             * @description null where it was not asked for
+             */
+            content: string | null;
+            /**
+             * Created At
+             * @description epoch seconds
+             */
+            created_at: number;
+            /** Kb Namespace */
+            kb_namespace: string;
+            /** Lightrag Chunk Id */
+            lightrag_chunk_id: string;
+            /** Ref */
+            ref: string;
+            /** Source */
+            source: string;
         };
         /**
          * Factor
@@ -3038,6 +3262,14 @@ export interface components {
             score?: number | null;
         };
         /**
+         * FeedbackSaved
+         * @description The answer to feedback.
+         */
+        FeedbackSaved: {
+            feedback: components["schemas"]["RunFeedback"];
+            learning: components["schemas"]["LearningQueued"] | null;
+        };
+        /**
          * ForgetAnswer
          * @description What was erased, or with `preview` what would be.
          */
@@ -3095,7 +3327,7 @@ export interface components {
             project: string;
             /**
              * Ref
-             * @description a name that every door takes: #12, #S9, #P7, project://config, qa-…, kb-…, mem:…
+             * @description a name that every interface takes: #12, #S9, #P7, project://config, qa-…, kb-…, mem:…
              */
             ref: string;
             /** Seq */
@@ -3128,7 +3360,7 @@ export interface components {
             kind: components["schemas"]["Kind"];
             /**
              * Label
-             * @description a name that every door takes
+             * @description a name that every interface takes
              */
             label: string;
             origin: components["schemas"]["Origin"];
@@ -3197,6 +3429,30 @@ export interface components {
             title: string;
             /** Type */
             type: string;
+        };
+        /**
+         * FoundPassage
+         * @description One piece that a search found.
+         */
+        FoundPassage: {
+            /** Content */
+            content: string;
+            /** Document */
+            document: string;
+            /** Kb Namespace */
+            kb_namespace: string;
+            /** Lightrag Chunk Id */
+            lightrag_chunk_id: string;
+            /** Place */
+            place: number;
+            /** Ref */
+            ref: string;
+            /** Score */
+            score: number;
+            /** Source */
+            source: string;
+            /** Title */
+            title: string;
         };
         /**
          * FoundPrompt
@@ -3389,8 +3645,8 @@ export interface components {
             /** Limit */
             limit: number;
             /** Min Score */
-            min_score: number;
-            mode: components["schemas"]["Mode-Output"];
+            min_score: number | null;
+            mode: components["schemas"]["SearchMode"];
             /** More */
             more: boolean;
             /**
@@ -3461,9 +3717,9 @@ export interface components {
             limit: number;
             /**
              * Min Score
-             * @default 0
+             * @description results below this are left out; 0 shows even what does not fit, which is else left out
              */
-            min_score: number;
+            min_score?: number | null;
             /**
              * Offset
              * @default 0
@@ -3523,7 +3779,7 @@ export interface components {
             kind: components["schemas"]["Kind"];
             /**
              * Ref
-             * @description a name that every door takes: #12, #S9, #P7, project://config, qa-…, kb-…, mem:…
+             * @description a name that every interface takes: #12, #S9, #P7, project://config, qa-…, kb-…, mem:…
              */
             ref: string;
             /** Seq */
@@ -3680,16 +3936,680 @@ export interface components {
         JobStatus: "queued" | "running" | "completed" | "failed" | "canceled";
         /**
          * Kind
-         * @description What sort of thing is remembered; a door sees only the kinds it names.
+         * @description What sort of thing is remembered; an interface sees only the kinds it names.
          * @enum {string}
          */
         Kind: "observation" | "summary" | "prompt" | "note" | "qa" | "knowledge" | "lesson" | "chunk";
+        /**
+         * LabBatch
+         * @description n runs of one request.
+         */
+        LabBatch: {
+            /** Batch Id */
+            batch_id: string;
+            /** Cancel Id */
+            cancel_id: string | null;
+            /** Cancel Reason */
+            cancel_reason: string | null;
+            /** Config Snapshot */
+            config_snapshot: Record<string, never>;
+            /**
+             * Created At
+             * @description epoch seconds
+             */
+            created_at: number;
+            /** Dry Run */
+            dry_run: boolean;
+            /** Ended At */
+            ended_at: number | null;
+            ended_runs: components["schemas"]["EndedRuns"];
+            /** Error */
+            error: string | null;
+            /** Extra */
+            extra: Record<string, never>;
+            /** N Runs */
+            n_runs: number;
+            /** Recipes Per Run */
+            recipes_per_run: number;
+            runs_by_status: components["schemas"]["RunsByStatus"];
+            /** Schema Version */
+            schema_version: number;
+            /** Started At */
+            started_at: number | null;
+            status: components["schemas"]["BatchStatus"];
+            /** Temperature */
+            temperature: number;
+            /** User Request */
+            user_request: string;
+        };
+        /**
+         * LabDelta
+         * @description One delta of a run.
+         */
+        LabDelta: {
+            /** Cause */
+            cause: string;
+            /**
+             * Created At
+             * @description epoch seconds
+             */
+            created_at: number;
+            /** Delta Id */
+            delta_id: string;
+            /** Extra */
+            extra: Record<string, never>;
+            /** Ops */
+            ops: components["schemas"]["DeltaChange"][];
+            /** Reverts */
+            reverts: string | null;
+            /** Run Id */
+            run_id: string;
+            /** Schema Version */
+            schema_version: number;
+            status: components["schemas"]["DeltaStatus"];
+        };
+        /**
+         * LabDeltaOutline
+         * @description One delta of any run, by how much it did.
+         */
+        LabDeltaOutline: {
+            /** Actor */
+            actor: string;
+            /** Cause */
+            cause: string;
+            counts: components["schemas"]["DeltaCounts"];
+            /**
+             * Created At
+             * @description epoch seconds
+             */
+            created_at: number;
+            /** Delta Id */
+            delta_id: string;
+            /** Extra */
+            extra: Record<string, never>;
+            /** N Ops */
+            n_ops: number;
+            /** Reverts */
+            reverts: string | null;
+            /** Run Id */
+            run_id: string;
+            /** Schema Version */
+            schema_version: number;
+            status: components["schemas"]["DeltaStatus"];
+        };
+        /**
+         * LabError
+         * @description The envelope of every error.
+         */
+        LabError: {
+            error: components["schemas"]["LabProblem"];
+        };
+        /**
+         * LabEvent
+         * @description One event of a run's trace: where it stands in the run, and how long it took; null where that means nothing or is
+         *     not known.
+         */
+        LabEvent: {
+            /** Agent */
+            agent: string | null;
+            /**
+             * Created At
+             * @description epoch seconds
+             */
+            created_at: number;
+            /**
+             * Depth
+             * @description 0: the run's own task; null: part of no task
+             */
+            depth: number | null;
+            /** Duration Ms */
+            duration_ms: number | null;
+            /** Event Id */
+            event_id: string;
+            /** Event Type */
+            event_type: string;
+            /**
+             * Failed
+             * @description it tells of an error
+             */
+            failed: boolean;
+            /**
+             * Label
+             * @description what it is about, in a line
+             */
+            label: string | null;
+            /** Parent Task */
+            parent_task: string | null;
+            /** Payload */
+            payload: Record<string, never> | null;
+            /** Run Id */
+            run_id: string;
+            /**
+             * Started At
+             * @description when it began; as created_at where it does not say how long it took
+             */
+            started_at: number;
+            /**
+             * Task
+             * @description 0: the run's own; 0.2.1: asked for by call 1 of reply 2 of task 0
+             */
+            task: string | null;
+        };
+        /**
+         * LabHealth
+         * @description Whether the server is up, and its store open.
+         */
+        LabHealth: {
+            /** Initialized */
+            initialized: boolean;
+            /**
+             * Status
+             * @constant
+             */
+            status: "ok";
+            /** Version */
+            version: string;
+        };
+        /**
+         * LabLesson
+         * @description One lesson.
+         */
+        LabLesson: {
+            /** Confidence */
+            confidence: number;
+            /** Content */
+            content: string;
+            /**
+             * Created At
+             * @description epoch seconds
+             */
+            created_at: number;
+            /** Edited By Hand */
+            edited_by_hand: boolean;
+            /** Extra */
+            extra: Record<string, never>;
+            /** Mem Id */
+            mem_id: string;
+            /** Role */
+            role: string;
+            /** Run Ids */
+            run_ids: string[];
+            /** Schema Version */
+            schema_version: number;
+            /** Source Run Id */
+            source_run_id: string | null;
+            /** Status */
+            status: string;
+            /** Title */
+            title: string;
+            /** Type */
+            type: string;
+            /**
+             * Updated At
+             * @description epoch seconds
+             */
+            updated_at: number;
+            /** Version */
+            version: number;
+        };
+        /** LabPage[EvidencePiece] */
+        LabPage_EvidencePiece_: {
+            /** Has More */
+            has_more: boolean;
+            /** Items */
+            items: components["schemas"]["EvidencePiece"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
+        /** LabPage[FoundPassage] */
+        LabPage_FoundPassage_: {
+            /** Has More */
+            has_more: boolean;
+            /** Items */
+            items: components["schemas"]["FoundPassage"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
+        /** LabPage[LabBatch] */
+        LabPage_LabBatch_: {
+            /** Has More */
+            has_more: boolean;
+            /** Items */
+            items: components["schemas"]["LabBatch"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
+        /** LabPage[LabDeltaOutline] */
+        LabPage_LabDeltaOutline_: {
+            /** Has More */
+            has_more: boolean;
+            /** Items */
+            items: components["schemas"]["LabDeltaOutline"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
+        /** LabPage[LabLesson] */
+        LabPage_LabLesson_: {
+            /** Has More */
+            has_more: boolean;
+            /** Items */
+            items: components["schemas"]["LabLesson"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
+        /** LabPage[LabPreset] */
+        LabPage_LabPreset_: {
+            /** Has More */
+            has_more: boolean;
+            /** Items */
+            items: components["schemas"]["LabPreset"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
+        /** LabPage[LabProduct] */
+        LabPage_LabProduct_: {
+            /** Has More */
+            has_more: boolean;
+            /** Items */
+            items: components["schemas"]["LabProduct"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
+        /** LabPage[LabRun] */
+        LabPage_LabRun_: {
+            /** Has More */
+            has_more: boolean;
+            /** Items */
+            items: components["schemas"]["LabRun"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
+        /** LabPage[LearningJob] */
+        LabPage_LearningJob_: {
+            /** Has More */
+            has_more: boolean;
+            /** Items */
+            items: components["schemas"]["LearningJob"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
+        /** LabPage[LessonVersion] */
+        LabPage_LessonVersion_: {
+            /** Has More */
+            has_more: boolean;
+            /** Items */
+            items: components["schemas"]["LessonVersion"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
+        /** LabPage[LibraryDocument] */
+        LabPage_LibraryDocument_: {
+            /** Has More */
+            has_more: boolean;
+            /** Items */
+            items: components["schemas"]["LibraryDocument"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
+        /** LabPage[LibraryNamespace] */
+        LabPage_LibraryNamespace_: {
+            /** Has More */
+            has_more: boolean;
+            /** Items */
+            items: components["schemas"]["LibraryNamespace"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
+        /**
+         * LabPreset
+         * @description Products that are measured together.
+         */
+        LabPreset: {
+            /**
+             * Created At
+             * @description epoch seconds
+             */
+            created_at: number;
+            /** Extra */
+            extra: Record<string, never>;
+            /** Name */
+            name: string;
+            /** Preset Id */
+            preset_id: string;
+            /** Product Ids */
+            product_ids: string[];
+            /** Schema Version */
+            schema_version: number;
+            status: components["schemas"]["Shelved"];
+            /**
+             * Updated At
+             * @description epoch seconds
+             */
+            updated_at: number;
+        };
+        /**
+         * LabProblem
+         * @description What went wrong.
+         */
+        LabProblem: {
+            /** Code */
+            code: string;
+            /** Details */
+            details: Record<string, never>;
+            /** Message */
+            message: string;
+        };
+        /**
+         * LabProduct
+         * @description Something that an experiment can yield.
+         */
+        LabProduct: {
+            /**
+             * Created At
+             * @description epoch seconds
+             */
+            created_at: number;
+            /** Extra */
+            extra: Record<string, never>;
+            /** Name */
+            name: string;
+            /** Product Id */
+            product_id: string;
+            /** Schema Version */
+            schema_version: number;
+            status: components["schemas"]["Shelved"];
+            /**
+             * Updated At
+             * @description epoch seconds
+             */
+            updated_at: number;
+        };
+        /**
+         * LabQueue
+         * @description What waits, and what came of the rest.
+         */
+        LabQueue: {
+            /** Batches By Status */
+            batches_by_status: {
+                [key: string]: number;
+            };
+            /** Rb Jobs By Status */
+            rb_jobs_by_status: {
+                [key: string]: number;
+            };
+            /** Runs By Status */
+            runs_by_status: {
+                [key: string]: number;
+            };
+        };
+        /**
+         * LabRun
+         * @description One execution of a batch's request.
+         */
+        LabRun: {
+            /** Batch Id */
+            batch_id: string;
+            /** Cancel Id */
+            cancel_id: string | null;
+            /** Cancel Reason */
+            cancel_reason: string | null;
+            /**
+             * Created At
+             * @description epoch seconds
+             */
+            created_at: number;
+            /** Ended At */
+            ended_at: number | null;
+            /** Error */
+            error: string | null;
+            /** Extra */
+            extra: Record<string, never>;
+            feedback: components["schemas"]["RunScore"] | null;
+            /** Final Output Event Id */
+            final_output_event_id: string | null;
+            /**
+             * Library Empty
+             * @description it ended without a document to search, so it cites none
+             */
+            library_empty: boolean;
+            /** Run Id */
+            run_id: string;
+            /** Run Index */
+            run_index: number;
+            /** Schema Version */
+            schema_version: number;
+            /** Started At */
+            started_at: number | null;
+            status: components["schemas"]["RunStatus"];
+        };
+        /**
+         * LabStartup
+         * @description What was put right at the start.
+         */
+        LabStartup: {
+            /** Reconciled Running Runs */
+            reconciled_running_runs: number;
+        };
+        /**
+         * LabSystem
+         * @description One look at the lab.
+         */
+        LabSystem: {
+            queue: components["schemas"]["LabQueue"];
+            startup: components["schemas"]["LabStartup"];
+            /**
+             * Ts
+             * @description epoch seconds
+             */
+            ts: number;
+            worker: components["schemas"]["LabWorker"];
+        };
+        /**
+         * LabWorker
+         * @description Whether a worker works.
+         */
+        LabWorker: {
+            /** Enabled */
+            enabled: boolean;
+            /** Poll Interval S */
+            poll_interval_s: number;
+            /** Running */
+            running: boolean;
+        };
+        /**
+         * LaterEdit
+         * @description A write that came after a delta's.
+         */
+        LaterEdit: {
+            /** Actor */
+            actor: string;
+            /** By Hand */
+            by_hand: boolean;
+            /**
+             * Created At
+             * @description epoch seconds
+             */
+            created_at: number;
+            /** Delta Id */
+            delta_id: string | null;
+            /**
+             * Op
+             * @enum {string}
+             */
+            op: "add" | "update" | "archive" | "restore" | "remove";
+            /** Version */
+            version: number;
+        };
+        /**
+         * LearningJob
+         * @description One learning.
+         */
+        LearningJob: {
+            /** Attempts */
+            attempts: number;
+            /**
+             * Created At
+             * @description epoch seconds
+             */
+            created_at: number;
+            /** Delta Id */
+            delta_id: string | null;
+            /** Ended At */
+            ended_at: number | null;
+            /** Error */
+            error: string | null;
+            /** Extra */
+            extra: Record<string, never>;
+            /** Kind */
+            kind: string;
+            /** N Ops */
+            n_ops: number | null;
+            /** Rb Job Id */
+            rb_job_id: string;
+            /**
+             * Reason
+             * @description why nothing was learned: a dry run teaches nothing
+             */
+            reason: "dry_run" | null;
+            /** Run Id */
+            run_id: string;
+            /** Schema Version */
+            schema_version: number;
+            /** Started At */
+            started_at: number | null;
+            status: components["schemas"]["JobStatus"];
+        };
+        /**
+         * LearningQueued
+         * @description A learning that was asked for.
+         */
+        LearningQueued: {
+            /** Job Id */
+            job_id: string;
+            /** Run Id */
+            run_id: string;
+            /** Status */
+            status: string;
+        };
+        /**
+         * LessonRoles
+         * @description Whom lessons can be for.
+         */
+        LessonRoles: {
+            /** Roles */
+            roles: string[];
+        };
+        /**
+         * LessonState
+         * @description A lesson's whole state, as the store keeps it.
+         */
+        LessonState: {
+            /** Attrs */
+            attrs: Record<string, never>;
+            /** Confidence */
+            confidence: number;
+            /** Content */
+            content: string;
+            /** Links */
+            links: [
+                string,
+                number
+            ][];
+            /** Priority */
+            priority: number;
+            /** Project */
+            project: string;
+            /** Status */
+            status: string;
+            /** Title */
+            title: string;
+            /** Type */
+            type: string;
+            /** Uris */
+            uris: string[];
+        };
         /**
          * LessonType
          * @description Who made a lesson; the value is the contract's spelling.
          * @enum {string}
          */
         LessonType: "reasoningbank_item" | "manual_note";
+        /**
+         * LessonVersion
+         * @description What a lesson said at one time.
+         */
+        LessonVersion: {
+            /** Actor */
+            actor: string;
+            /** Confidence */
+            confidence: number;
+            /** Content */
+            content: string;
+            /**
+             * Created At
+             * @description epoch seconds
+             */
+            created_at: number;
+            /** Delta Id */
+            delta_id: string | null;
+            /** Edited By Hand */
+            edited_by_hand: boolean;
+            /** Note */
+            note: string;
+            /** Op */
+            op: string;
+            /** Role */
+            role: string;
+            /** Run Ids */
+            run_ids: string[];
+            /** Source Run Id */
+            source_run_id: string | null;
+            /** Status */
+            status: string;
+            /** Title */
+            title: string;
+            /** Type */
+            type: string;
+            /** Version */
+            version: number;
+        };
+        /**
+         * LibraryDocument
+         * @description One document.
+         */
+        LibraryDocument: {
+            /** Digest */
+            digest: string;
+            /** Document */
+            document: string;
+            /** Folder */
+            folder: string;
+            /** Kb Namespace */
+            kb_namespace: string;
+            /** Pieces */
+            pieces: number;
+            /** Source */
+            source: string;
+            /** Title */
+            title: string;
+            /**
+             * Updated At
+             * @description epoch seconds
+             */
+            updated_at: number;
+        };
+        /**
+         * LibraryNamespace
+         * @description How much there is in one namespace.
+         */
+        LibraryNamespace: {
+            /** Documents */
+            documents: number;
+            /** Kb Namespace */
+            kb_namespace: string;
+            /** Pieces */
+            pieces: number;
+        };
         /**
          * Listed
          * @description The place of a result in one list, from 1, and its score there.
@@ -3759,10 +4679,10 @@ export interface components {
         };
         /**
          * Mode
-         * @description By which means an answer was found; the value is the contract's spelling.
+         * @description What a rollback does with memories that were written again afterwards.
          * @enum {string}
          */
-        "Mode-Output": "lexical-only" | "hybrid";
+        Mode: "strict" | "safe";
         /**
          * ModelAnswer
          * @description How well the model answers.
@@ -3870,7 +4790,7 @@ export interface components {
         };
         /**
          * NoteError
-         * @description Every error of this door.
+         * @description Every error of this interface.
          */
         NoteError: {
             error: components["schemas"]["NoteProblem"];
@@ -4363,6 +5283,49 @@ export interface components {
             type: string;
         };
         /**
+         * ObservationBatchRequest
+         * @description `get_observations`.
+         */
+        ObservationBatchRequest: {
+            /**
+             * Concepts
+             * @description Only those with any of these concepts.
+             */
+            concepts?: string | string[] | null;
+            /**
+             * Files
+             * @description Only those about a file whose path holds any of these parts.
+             */
+            files?: string | string[] | null;
+            /**
+             * Ids
+             * @description Numbers of observations.
+             */
+            ids?: number[];
+            /**
+             * Limit
+             * @description At most so many.
+             */
+            limit?: number | null;
+            /**
+             * Orderby
+             * @description Newest or oldest first.
+             * @default date_desc
+             * @enum {string}
+             */
+            orderBy: "date_desc" | "date_asc";
+            /**
+             * Project
+             * @description Only those of this project.
+             */
+            project?: string | null;
+            /**
+             * Type
+             * @description Only those of these types.
+             */
+            type?: string | string[] | null;
+        };
+        /**
          * ObservationPage
          * @description Observations, the newest first.
          */
@@ -4406,6 +5369,55 @@ export interface components {
             tool_response?: unknown;
             /** Tool Use Id */
             tool_use_id?: string | null;
+        };
+        /**
+         * OneBatch
+         * @description `GET /batches/{batch_id}`.
+         */
+        OneBatch: {
+            batch: components["schemas"]["LabBatch"];
+        };
+        /**
+         * OneDelta
+         * @description `GET /reasoningbank/deltas/{delta_id}`.
+         */
+        OneDelta: {
+            delta: components["schemas"]["WholeDelta"];
+        };
+        /**
+         * OneFeedback
+         * @description `GET /runs/{run_id}/feedback`.
+         */
+        OneFeedback: {
+            feedback: components["schemas"]["RunFeedback"];
+        };
+        /**
+         * OneLesson
+         * @description A lesson, by itself.
+         */
+        OneLesson: {
+            memory: components["schemas"]["LabLesson"];
+        };
+        /**
+         * OnePreset
+         * @description A preset, by itself.
+         */
+        OnePreset: {
+            preset: components["schemas"]["LabPreset"];
+        };
+        /**
+         * OneProduct
+         * @description A product, by itself.
+         */
+        OneProduct: {
+            product: components["schemas"]["LabProduct"];
+        };
+        /**
+         * OneRun
+         * @description `GET /runs/{run_id}`.
+         */
+        OneRun: {
+            run: components["schemas"]["LabRun"];
         };
         /**
          * OneSession
@@ -4517,6 +5529,20 @@ export interface components {
             more: boolean;
             /** Written Since */
             written_since: number;
+        };
+        /**
+         * OutputAnswer
+         * @description What a run has answered.
+         */
+        OutputAnswer: {
+            /** Citations */
+            citations: {
+                [key: string]: string;
+            };
+            /** Memory Ids */
+            memory_ids: string[];
+            /** Recipes Json */
+            recipes_json: Record<string, never>;
         };
         /**
          * OutsideIndex
@@ -4732,6 +5758,23 @@ export interface components {
             schema_version: number;
             /** @default active */
             status: components["schemas"]["Shelved"];
+        };
+        /**
+         * ProductShare
+         * @description One measured product of a feedback.
+         */
+        ProductShare: {
+            /** Feedback Product Id */
+            feedback_product_id: string;
+            /** Fraction */
+            fraction: number;
+            /** Product Id */
+            product_id: string;
+            /** Product Name */
+            product_name: string;
+            product_status: components["schemas"]["Shelved"];
+            /** Value */
+            value: number;
         };
         /**
          * Projects
@@ -5785,6 +6828,61 @@ export interface components {
             version: number;
         };
         /**
+         * RollbackChange
+         * @description What a rollback would do to one lesson.
+         */
+        RollbackChange: {
+            /** Mem Id */
+            mem_id: string;
+            now: components["schemas"]["LessonState"];
+            /**
+             * Op
+             * @enum {string}
+             */
+            op: "keep" | "remove" | "restore";
+            then: components["schemas"]["LessonState"];
+            /** Written Since */
+            written_since: components["schemas"]["WrittenSince"][];
+        };
+        /**
+         * RollbackDone
+         * @description What a rollback did.
+         */
+        RollbackDone: {
+            /** Delta Id */
+            delta_id: string;
+            learning: components["schemas"]["LearningQueued"] | null;
+            /** Left Mem Ids */
+            left_mem_ids: string[];
+            /** Restored Mem Ids */
+            restored_mem_ids: string[];
+            /** Rollback Delta Id */
+            rollback_delta_id: string | null;
+            /** Run Id */
+            run_id: string;
+            /** Status */
+            status: string;
+        };
+        /**
+         * RollbackPreview
+         * @description What a rollback would change.
+         */
+        RollbackPreview: {
+            /** Changes */
+            changes: components["schemas"]["RollbackChange"][];
+            /** Delta Id */
+            delta_id: string;
+            /** Later Delta Ids */
+            later_delta_ids: string[];
+            mode: components["schemas"]["Mode"];
+            /** Overwritten Mem Ids */
+            overwritten_mem_ids: string[];
+            /** Run Id */
+            run_id: string;
+            /** Status */
+            status: string;
+        };
+        /**
          * RollbackRequest
          * @description `POST …/rollback`, and its preview.
          */
@@ -5792,7 +6890,7 @@ export interface components {
             /** Delta Id */
             delta_id?: string | null;
             /** @default strict */
-            mode: components["schemas"]["codexmem__domain__history__Mode"];
+            mode: components["schemas"]["Mode"];
             /**
              * Reason
              * @default
@@ -5907,11 +7005,98 @@ export interface components {
             type: string;
         };
         /**
+         * RunDeltas
+         * @description A page of the deltas of one run.
+         */
+        RunDeltas: {
+            /** Has More */
+            has_more: boolean;
+            /** Items */
+            items: components["schemas"]["LabDelta"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+            /** Run Id */
+            run_id: string;
+        };
+        /**
+         * RunFeedback
+         * @description What was said about a run.
+         */
+        RunFeedback: {
+            /** Cons */
+            cons: string;
+            /**
+             * Created At
+             * @description epoch seconds
+             */
+            created_at: number;
+            /** Extra */
+            extra: Record<string, never>;
+            /** Feedback Id */
+            feedback_id: string;
+            /** Other */
+            other: string;
+            /** Products */
+            products: components["schemas"]["ProductShare"][];
+            /** Pros */
+            pros: string;
+            /** Run Id */
+            run_id: string;
+            /** Schema Version */
+            schema_version: number;
+            /** Score */
+            score: number | null;
+            /**
+             * Updated At
+             * @description epoch seconds
+             */
+            updated_at: number;
+        };
+        /**
+         * RunLearnings
+         * @description The learnings of one run.
+         */
+        RunLearnings: {
+            /** Jobs */
+            jobs: components["schemas"]["LearningJob"][];
+            /** Run Id */
+            run_id: string;
+        };
+        /**
+         * RunScore
+         * @description How a run was judged, in short.
+         */
+        RunScore: {
+            /** Score */
+            score: number | null;
+            /**
+             * Updated At
+             * @description epoch seconds
+             */
+            updated_at: number;
+        };
+        /**
          * RunStatus
          * @description Where a run stands.
          * @enum {string}
          */
         RunStatus: "queued" | "running" | "completed" | "failed" | "canceled";
+        /**
+         * RunsByStatus
+         * @description Where all runs of a batch stand.
+         */
+        RunsByStatus: {
+            /** Canceled */
+            canceled: number;
+            /** Completed */
+            completed: number;
+            /** Failed */
+            failed: number;
+            /** Queued */
+            queued: number;
+            /** Running */
+            running: number;
+        };
         /**
          * SaveRequest
          * @description `save_memory`.
@@ -5951,6 +7136,12 @@ export interface components {
             /** Title */
             title: string;
         };
+        /**
+         * SearchMode
+         * @description By which means an answer was found; the value is the contract's spelling.
+         * @enum {string}
+         */
+        SearchMode: "lexical-only" | "hybrid";
         /**
          * SearchRows
          * @description What a search found, by category; with format=json.
@@ -6085,7 +7276,7 @@ export interface components {
             kind: components["schemas"]["Kind"];
             /**
              * Ref
-             * @description a name that every door takes: #12, #S9, #P7, project://config, qa-…, kb-…, mem:…
+             * @description a name that every interface takes: #12, #S9, #P7, project://config, qa-…, kb-…, mem:…
              */
             ref: string;
             /** Seq */
@@ -6264,6 +7455,12 @@ export interface components {
          * @enum {string}
          */
         Shelved: "active" | "archived";
+        /**
+         * Skip
+         * @description Why something was not captured; the value is the contract's spelling.
+         * @enum {string}
+         */
+        Skip: "private" | "tool_excluded" | "project_excluded" | "session_memory_meta" | "subagent_context" | "empty" | "not_active";
         /**
          * Stats
          * @description Figures, as they were at most ten seconds ago.
@@ -6494,7 +7691,7 @@ export interface components {
             project: string;
             /**
              * Ref
-             * @description a name that every door takes: #12, #S9, #P7, project://config, qa-…, kb-…, mem:…
+             * @description a name that every interface takes: #12, #S9, #P7, project://config, qa-…, kb-…, mem:…
              */
             ref: string;
             /** Seq */
@@ -6718,6 +7915,20 @@ export interface components {
             windowSec: number;
         };
         /**
+         * TurnAnswer
+         * @description The answer to init.
+         */
+        TurnAnswer: {
+            /** Promptnumber */
+            promptNumber: number;
+            /** @description why the prompt was not kept; absent if it was */
+            reason?: components["schemas"]["Skip"] | null;
+            /** Sessiondbid */
+            sessionDbId: number;
+            /** Skipped */
+            skipped: boolean;
+        };
+        /**
          * TurnPage
          * @description Turns of a session, in their order.
          */
@@ -6778,7 +7989,7 @@ export interface components {
             /** Into */
             into?: string | null;
             /** @default safe */
-            mode: components["schemas"]["codexmem__domain__history__Mode"];
+            mode: components["schemas"]["Mode"];
             /** Source */
             source?: string | null;
         };
@@ -6922,6 +8133,37 @@ export interface components {
             version: number;
         };
         /**
+         * WholeDelta
+         * @description One delta of any run with every write.
+         */
+        WholeDelta: {
+            /** Actor */
+            actor: string;
+            /** Cause */
+            cause: string;
+            counts: components["schemas"]["DeltaCounts"];
+            /**
+             * Created At
+             * @description epoch seconds
+             */
+            created_at: number;
+            /** Delta Id */
+            delta_id: string;
+            /** Extra */
+            extra: Record<string, never>;
+            /** N Ops */
+            n_ops: number;
+            /** Ops */
+            ops: components["schemas"]["DeltaOp"][];
+            /** Reverts */
+            reverts: string | null;
+            /** Run Id */
+            run_id: string;
+            /** Schema Version */
+            schema_version: number;
+            status: components["schemas"]["DeltaStatus"];
+        };
+        /**
          * WholeEvent
          * @description One captured event as it is stored.
          */
@@ -7020,108 +8262,21 @@ export interface components {
             provider: string;
         };
         /**
-         * Mode
-         * @description What a rollback does with memories that were written again afterwards.
-         * @enum {string}
+         * WrittenSince
+         * @description A write that came after a learning, to a lesson that it touched.
          */
-        codexmem__domain__history__Mode: "strict" | "safe";
-        /**
-         * Mode
-         * @description By which means an answer was found; the value is the contract's spelling.
-         * @enum {string}
-         */
-        codexmem__domain__search__Mode: "lexical-only" | "hybrid";
-        /**
-         * BatchRequest
-         * @description `get_observations`.
-         */
-        codexmem__surfaces___kit__recall__requests__BatchRequest: {
+        WrittenSince: {
+            /** Actor */
+            actor: string;
             /**
-             * Concepts
-             * @description Only those with any of these concepts.
+             * Created At
+             * @description epoch seconds
              */
-            concepts?: string | string[] | null;
-            /**
-             * Files
-             * @description Only those about a file whose path holds any of these parts.
-             */
-            files?: string | string[] | null;
-            /**
-             * Ids
-             * @description Numbers of observations.
-             */
-            ids?: number[];
-            /**
-             * Limit
-             * @description At most so many.
-             */
-            limit?: number | null;
-            /**
-             * Orderby
-             * @description Newest or oldest first.
-             * @default date_desc
-             * @enum {string}
-             */
-            orderBy: "date_desc" | "date_asc";
-            /**
-             * Project
-             * @description Only those of this project.
-             */
-            project?: string | null;
-            /**
-             * Type
-             * @description Only those of these types.
-             */
-            type?: string | string[] | null;
-        };
-        /**
-         * BatchRequest
-         * @description `POST /batches`. Fields that are not known are ignored: a newer client may send more.
-         */
-        codexmem__surfaces__lab_api__wire_runs__BatchRequest: {
-            /**
-             * Dry Run
-             * @default false
-             */
-            dry_run: boolean;
-            /**
-             * Extra
-             * @default {}
-             */
-            extra: {
-                [key: string]: unknown;
-            };
-            /**
-             * N Runs
-             * @default 1
-             */
-            n_runs: number;
-            /**
-             * @default {
-             *       "kb_modulation_dir": "",
-             *       "kb_principles_dir": "",
-             *       "llm_model": "",
-             *       "openai_api_base": ""
-             *     }
-             */
-            overrides: components["schemas"]["OverridesRequest"];
-            /**
-             * Recipes Per Run
-             * @default 3
-             */
-            recipes_per_run: number;
-            /**
-             * Schema Version
-             * @default 1
-             */
-            schema_version: number;
-            /**
-             * Temperature
-             * @default 0.7
-             */
-            temperature: number;
-            /** User Request */
-            user_request: string;
+            created_at: number;
+            /** Delta Id */
+            delta_id: string | null;
+            /** Version */
+            version: number;
         };
     };
     responses: never;
@@ -8132,7 +9287,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["codexmem__surfaces___kit__recall__requests__BatchRequest"];
+                "application/json": components["schemas"]["ObservationBatchRequest"];
             };
         };
         responses: {
@@ -8451,7 +9606,7 @@ export interface operations {
                 /** @description Part of what was searched for, in any case. */
                 query?: string;
                 project?: string | null;
-                mode?: components["schemas"]["codexmem__domain__search__Mode"] | null;
+                mode?: components["schemas"]["SearchMode"] | null;
             };
             header?: never;
             path?: never;
@@ -8490,7 +9645,7 @@ export interface operations {
                 /** @description Part of what was searched for, in any case. */
                 query?: string;
                 project?: string | null;
-                mode?: components["schemas"]["codexmem__domain__search__Mode"] | null;
+                mode?: components["schemas"]["SearchMode"] | null;
                 format?: "csv" | "ndjson";
             };
             header?: never;
@@ -9060,9 +10215,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["CompleteAnswer"];
                 };
             };
             /** @description Validation Error */
@@ -9098,9 +10251,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["TurnAnswer"];
                 };
             };
             /** @description Validation Error */
@@ -9136,9 +10287,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["CaptureAnswer"];
                 };
             };
             /** @description Validation Error */
@@ -9174,9 +10323,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["CaptureAnswer"];
                 };
             };
             /** @description Validation Error */
@@ -9486,44 +10633,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        has_more: boolean;
-                        items: {
-                            batch_id: string;
-                            cancel_id: string | null;
-                            cancel_reason: string | null;
-                            config_snapshot: Record<string, never>;
-                            /** @description epoch seconds */
-                            created_at: number;
-                            dry_run: boolean;
-                            ended_at: number | null;
-                            ended_runs: {
-                                canceled: number;
-                                completed: number;
-                                failed: number;
-                            };
-                            error: string | null;
-                            extra: Record<string, never>;
-                            n_runs: number;
-                            recipes_per_run: number;
-                            runs_by_status: {
-                                canceled: number;
-                                completed: number;
-                                failed: number;
-                                queued: number;
-                                running: number;
-                            };
-                            schema_version: number;
-                            started_at: number | null;
-                            /** @enum {string} */
-                            status: "queued" | "running" | "completed" | "failed" | "canceled";
-                            temperature: number;
-                            user_request: string;
-                        }[];
-                        next_cursor: string | null;
-                    } & {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["LabPage_LabBatch_"];
                 };
             };
             /** @description An error */
@@ -9532,13 +10642,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            details: Record<string, never>;
-                            message: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["LabError"];
                 };
             };
         };
@@ -9555,7 +10659,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["codexmem__surfaces__lab_api__wire_runs__BatchRequest"];
+                "application/json": components["schemas"]["BatchRequest"];
             };
         };
         responses: {
@@ -9565,66 +10669,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        batch: {
-                            batch_id: string;
-                            cancel_id: string | null;
-                            cancel_reason: string | null;
-                            config_snapshot: Record<string, never>;
-                            /** @description epoch seconds */
-                            created_at: number;
-                            dry_run: boolean;
-                            ended_at: number | null;
-                            ended_runs: {
-                                canceled: number;
-                                completed: number;
-                                failed: number;
-                            };
-                            error: string | null;
-                            extra: Record<string, never>;
-                            n_runs: number;
-                            recipes_per_run: number;
-                            runs_by_status: {
-                                canceled: number;
-                                completed: number;
-                                failed: number;
-                                queued: number;
-                                running: number;
-                            };
-                            schema_version: number;
-                            started_at: number | null;
-                            /** @enum {string} */
-                            status: "queued" | "running" | "completed" | "failed" | "canceled";
-                            temperature: number;
-                            user_request: string;
-                        };
-                        runs: {
-                            batch_id: string;
-                            cancel_id: string | null;
-                            cancel_reason: string | null;
-                            /** @description epoch seconds */
-                            created_at: number;
-                            ended_at: number | null;
-                            error: string | null;
-                            extra: Record<string, never>;
-                            feedback: {
-                                score: number | null;
-                                /** @description epoch seconds */
-                                updated_at: number;
-                            } | null;
-                            final_output_event_id: string | null;
-                            /** @description it ended without a document to search, so it cites none */
-                            library_empty: boolean;
-                            run_id: string;
-                            run_index: number;
-                            schema_version: number;
-                            started_at: number | null;
-                            /** @enum {string} */
-                            status: "queued" | "running" | "completed" | "failed" | "canceled";
-                        }[];
-                    } & {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["BatchCreated"];
                 };
             };
             /** @description An error */
@@ -9633,13 +10678,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            details: Record<string, never>;
-                            message: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["LabError"];
                 };
             };
         };
@@ -9661,42 +10700,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        batch: {
-                            batch_id: string;
-                            cancel_id: string | null;
-                            cancel_reason: string | null;
-                            config_snapshot: Record<string, never>;
-                            /** @description epoch seconds */
-                            created_at: number;
-                            dry_run: boolean;
-                            ended_at: number | null;
-                            ended_runs: {
-                                canceled: number;
-                                completed: number;
-                                failed: number;
-                            };
-                            error: string | null;
-                            extra: Record<string, never>;
-                            n_runs: number;
-                            recipes_per_run: number;
-                            runs_by_status: {
-                                canceled: number;
-                                completed: number;
-                                failed: number;
-                                queued: number;
-                                running: number;
-                            };
-                            schema_version: number;
-                            started_at: number | null;
-                            /** @enum {string} */
-                            status: "queued" | "running" | "completed" | "failed" | "canceled";
-                            temperature: number;
-                            user_request: string;
-                        };
-                    } & {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["OneBatch"];
                 };
             };
             /** @description An error */
@@ -9705,13 +10709,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            details: Record<string, never>;
-                            message: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["LabError"];
                 };
             };
         };
@@ -9737,13 +10735,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        cancel_id: string;
-                        /** @enum {string} */
-                        status: "requested";
-                    } & {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["CancelRequested"];
                 };
             };
             /** @description An error */
@@ -9752,13 +10744,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            details: Record<string, never>;
-                            message: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["LabError"];
                 };
             };
         };
@@ -9778,14 +10764,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        initialized: boolean;
-                        /** @enum {string} */
-                        status: "ok";
-                        version: string;
-                    } & {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["LabHealth"];
                 };
             };
             /** @description An error */
@@ -9794,13 +10773,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            details: Record<string, never>;
-                            message: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["LabError"];
                 };
             };
         };
@@ -9820,17 +10793,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        has_more: boolean;
-                        items: {
-                            documents: number;
-                            kb_namespace: string;
-                            pieces: number;
-                        }[];
-                        next_cursor: string | null;
-                    } & {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["LabPage_LibraryNamespace_"];
                 };
             };
             /** @description An error */
@@ -9839,13 +10802,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            details: Record<string, never>;
-                            message: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["LabError"];
                 };
             };
         };
@@ -9873,23 +10830,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        has_more: boolean;
-                        items: {
-                            digest: string;
-                            document: string;
-                            folder: string;
-                            kb_namespace: string;
-                            pieces: number;
-                            source: string;
-                            title: string;
-                            /** @description epoch seconds */
-                            updated_at: number;
-                        }[];
-                        next_cursor: string | null;
-                    } & {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["LabPage_LibraryDocument_"];
                 };
             };
             /** @description An error */
@@ -9898,13 +10839,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            details: Record<string, never>;
-                            message: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["LabError"];
                 };
             };
         };
@@ -9928,11 +10863,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        delta: string;
-                    } & {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["DocumentWritten"];
                 };
             };
             /** @description An error */
@@ -9941,13 +10872,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            details: Record<string, never>;
-                            message: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["LabError"];
                 };
             };
         };
@@ -9971,12 +10896,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        delta: string | null;
-                        pieces: number;
-                    } & {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["DocumentsRemoved"];
                 };
             };
             /** @description An error */
@@ -9985,13 +10905,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            details: Record<string, never>;
-                            message: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["LabError"];
                 };
             };
         };
@@ -10013,19 +10927,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        content: string;
-                        document: string;
-                        kb_namespace: string;
-                        lightrag_chunk_id: string;
-                        place: number;
-                        ref: string;
-                        score: number;
-                        source: string;
-                        title: string;
-                    } & {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["FoundPassage"];
                 };
             };
             /** @description An error */
@@ -10034,13 +10936,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            details: Record<string, never>;
-                            message: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["LabError"];
                 };
             };
         };
@@ -10066,23 +10962,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        has_more: boolean;
-                        items: {
-                            content: string;
-                            document: string;
-                            kb_namespace: string;
-                            lightrag_chunk_id: string;
-                            place: number;
-                            ref: string;
-                            score: number;
-                            source: string;
-                            title: string;
-                        }[];
-                        next_cursor: string | null;
-                    } & {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["LabPage_FoundPassage_"];
                 };
             };
             /** @description An error */
@@ -10091,13 +10971,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            details: Record<string, never>;
-                            message: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["LabError"];
                 };
             };
         };
@@ -10128,31 +11002,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        has_more: boolean;
-                        items: {
-                            confidence: number;
-                            content: string;
-                            /** @description epoch seconds */
-                            created_at: number;
-                            edited_by_hand: boolean;
-                            extra: Record<string, never>;
-                            mem_id: string;
-                            role: string;
-                            run_ids: string[];
-                            schema_version: number;
-                            source_run_id: string | null;
-                            status: string;
-                            title: string;
-                            type: string;
-                            /** @description epoch seconds */
-                            updated_at: number;
-                            version: number;
-                        }[];
-                        next_cursor: string | null;
-                    } & {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["LabPage_LabLesson_"];
                 };
             };
             /** @description An error */
@@ -10161,13 +11011,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            details: Record<string, never>;
-                            message: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["LabError"];
                 };
             };
         };
@@ -10194,29 +11038,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        memory: {
-                            confidence: number;
-                            content: string;
-                            /** @description epoch seconds */
-                            created_at: number;
-                            edited_by_hand: boolean;
-                            extra: Record<string, never>;
-                            mem_id: string;
-                            role: string;
-                            run_ids: string[];
-                            schema_version: number;
-                            source_run_id: string | null;
-                            status: string;
-                            title: string;
-                            type: string;
-                            /** @description epoch seconds */
-                            updated_at: number;
-                            version: number;
-                        };
-                    } & {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["OneLesson"];
                 };
             };
             /** @description An error */
@@ -10225,13 +11047,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            details: Record<string, never>;
-                            message: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["LabError"];
                 };
             };
         };
@@ -10253,29 +11069,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        memory: {
-                            confidence: number;
-                            content: string;
-                            /** @description epoch seconds */
-                            created_at: number;
-                            edited_by_hand: boolean;
-                            extra: Record<string, never>;
-                            mem_id: string;
-                            role: string;
-                            run_ids: string[];
-                            schema_version: number;
-                            source_run_id: string | null;
-                            status: string;
-                            title: string;
-                            type: string;
-                            /** @description epoch seconds */
-                            updated_at: number;
-                            version: number;
-                        };
-                    } & {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["OneLesson"];
                 };
             };
             /** @description An error */
@@ -10284,13 +11078,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            details: Record<string, never>;
-                            message: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["LabError"];
                 };
             };
         };
@@ -10319,29 +11107,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        memory: {
-                            confidence: number;
-                            content: string;
-                            /** @description epoch seconds */
-                            created_at: number;
-                            edited_by_hand: boolean;
-                            extra: Record<string, never>;
-                            mem_id: string;
-                            role: string;
-                            run_ids: string[];
-                            schema_version: number;
-                            source_run_id: string | null;
-                            status: string;
-                            title: string;
-                            type: string;
-                            /** @description epoch seconds */
-                            updated_at: number;
-                            version: number;
-                        };
-                    } & {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["OneLesson"];
                 };
             };
             /** @description An error */
@@ -10350,13 +11116,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            details: Record<string, never>;
-                            message: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["LabError"];
                 };
             };
         };
@@ -10378,29 +11138,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        memory: {
-                            confidence: number;
-                            content: string;
-                            /** @description epoch seconds */
-                            created_at: number;
-                            edited_by_hand: boolean;
-                            extra: Record<string, never>;
-                            mem_id: string;
-                            role: string;
-                            run_ids: string[];
-                            schema_version: number;
-                            source_run_id: string | null;
-                            status: string;
-                            title: string;
-                            type: string;
-                            /** @description epoch seconds */
-                            updated_at: number;
-                            version: number;
-                        };
-                    } & {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["OneLesson"];
                 };
             };
             /** @description An error */
@@ -10409,13 +11147,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            details: Record<string, never>;
-                            message: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["LabError"];
                 };
             };
         };
@@ -10442,30 +11174,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        has_more: boolean;
-                        items: {
-                            actor: string;
-                            confidence: number;
-                            content: string;
-                            /** @description epoch seconds */
-                            created_at: number;
-                            delta_id: string | null;
-                            edited_by_hand: boolean;
-                            note: string;
-                            op: string;
-                            role: string;
-                            run_ids: string[];
-                            source_run_id: string | null;
-                            status: string;
-                            title: string;
-                            type: string;
-                            version: number;
-                        }[];
-                        next_cursor: string | null;
-                    } & {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["LabPage_LessonVersion_"];
                 };
             };
             /** @description An error */
@@ -10474,13 +11183,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            details: Record<string, never>;
-                            message: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["LabError"];
                 };
             };
         };
@@ -10507,25 +11210,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        has_more: boolean;
-                        items: {
-                            /** @description epoch seconds */
-                            created_at: number;
-                            extra: Record<string, never>;
-                            name: string;
-                            preset_id: string;
-                            product_ids: string[];
-                            schema_version: number;
-                            /** @enum {string} */
-                            status: "active" | "archived";
-                            /** @description epoch seconds */
-                            updated_at: number;
-                        }[];
-                        next_cursor: string | null;
-                    } & {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["LabPage_LabPreset_"];
                 };
             };
             /** @description An error */
@@ -10534,13 +11219,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            details: Record<string, never>;
-                            message: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["LabError"];
                 };
             };
         };
@@ -10567,23 +11246,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        preset: {
-                            /** @description epoch seconds */
-                            created_at: number;
-                            extra: Record<string, never>;
-                            name: string;
-                            preset_id: string;
-                            product_ids: string[];
-                            schema_version: number;
-                            /** @enum {string} */
-                            status: "active" | "archived";
-                            /** @description epoch seconds */
-                            updated_at: number;
-                        };
-                    } & {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["OnePreset"];
                 };
             };
             /** @description An error */
@@ -10592,13 +11255,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            details: Record<string, never>;
-                            message: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["LabError"];
                 };
             };
         };
@@ -10620,23 +11277,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        preset: {
-                            /** @description epoch seconds */
-                            created_at: number;
-                            extra: Record<string, never>;
-                            name: string;
-                            preset_id: string;
-                            product_ids: string[];
-                            schema_version: number;
-                            /** @enum {string} */
-                            status: "active" | "archived";
-                            /** @description epoch seconds */
-                            updated_at: number;
-                        };
-                    } & {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["OnePreset"];
                 };
             };
             /** @description An error */
@@ -10645,13 +11286,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            details: Record<string, never>;
-                            message: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["LabError"];
                 };
             };
         };
@@ -10680,23 +11315,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        preset: {
-                            /** @description epoch seconds */
-                            created_at: number;
-                            extra: Record<string, never>;
-                            name: string;
-                            preset_id: string;
-                            product_ids: string[];
-                            schema_version: number;
-                            /** @enum {string} */
-                            status: "active" | "archived";
-                            /** @description epoch seconds */
-                            updated_at: number;
-                        };
-                    } & {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["OnePreset"];
                 };
             };
             /** @description An error */
@@ -10705,13 +11324,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            details: Record<string, never>;
-                            message: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["LabError"];
                 };
             };
         };
@@ -10740,24 +11353,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        has_more: boolean;
-                        items: {
-                            /** @description epoch seconds */
-                            created_at: number;
-                            extra: Record<string, never>;
-                            name: string;
-                            product_id: string;
-                            schema_version: number;
-                            /** @enum {string} */
-                            status: "active" | "archived";
-                            /** @description epoch seconds */
-                            updated_at: number;
-                        }[];
-                        next_cursor: string | null;
-                    } & {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["LabPage_LabProduct_"];
                 };
             };
             /** @description An error */
@@ -10766,13 +11362,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            details: Record<string, never>;
-                            message: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["LabError"];
                 };
             };
         };
@@ -10799,22 +11389,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        product: {
-                            /** @description epoch seconds */
-                            created_at: number;
-                            extra: Record<string, never>;
-                            name: string;
-                            product_id: string;
-                            schema_version: number;
-                            /** @enum {string} */
-                            status: "active" | "archived";
-                            /** @description epoch seconds */
-                            updated_at: number;
-                        };
-                    } & {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["OneProduct"];
                 };
             };
             /** @description An error */
@@ -10823,13 +11398,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            details: Record<string, never>;
-                            message: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["LabError"];
                 };
             };
         };
@@ -10851,22 +11420,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        product: {
-                            /** @description epoch seconds */
-                            created_at: number;
-                            extra: Record<string, never>;
-                            name: string;
-                            product_id: string;
-                            schema_version: number;
-                            /** @enum {string} */
-                            status: "active" | "archived";
-                            /** @description epoch seconds */
-                            updated_at: number;
-                        };
-                    } & {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["OneProduct"];
                 };
             };
             /** @description An error */
@@ -10875,13 +11429,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            details: Record<string, never>;
-                            message: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["LabError"];
                 };
             };
         };
@@ -10910,22 +11458,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        product: {
-                            /** @description epoch seconds */
-                            created_at: number;
-                            extra: Record<string, never>;
-                            name: string;
-                            product_id: string;
-                            schema_version: number;
-                            /** @enum {string} */
-                            status: "active" | "archived";
-                            /** @description epoch seconds */
-                            updated_at: number;
-                        };
-                    } & {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["OneProduct"];
                 };
             };
             /** @description An error */
@@ -10934,13 +11467,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            details: Record<string, never>;
-                            message: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["LabError"];
                 };
             };
         };
@@ -10969,33 +11496,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        has_more: boolean;
-                        items: {
-                            actor: string;
-                            cause: string;
-                            counts: {
-                                add: number;
-                                archive: number;
-                                remove: number;
-                                restore: number;
-                                update: number;
-                            };
-                            /** @description epoch seconds */
-                            created_at: number;
-                            delta_id: string;
-                            extra: Record<string, never>;
-                            n_ops: number;
-                            reverts: string | null;
-                            run_id: string;
-                            schema_version: number;
-                            /** @enum {string} */
-                            status: "applied" | "reverted";
-                        }[];
-                        next_cursor: string | null;
-                    } & {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["LabPage_LabDeltaOutline_"];
                 };
             };
             /** @description An error */
@@ -11004,13 +11505,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            details: Record<string, never>;
-                            message: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["LabError"];
                 };
             };
         };
@@ -11032,62 +11527,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        delta: {
-                            actor: string;
-                            cause: string;
-                            counts: {
-                                add: number;
-                                archive: number;
-                                remove: number;
-                                restore: number;
-                                update: number;
-                            };
-                            /** @description epoch seconds */
-                            created_at: number;
-                            delta_id: string;
-                            extra: Record<string, never>;
-                            n_ops: number;
-                            ops: {
-                                after: {
-                                    attrs: Record<string, never>;
-                                    content: string;
-                                    status: string;
-                                    title: string;
-                                    type: string;
-                                };
-                                before: {
-                                    attrs: Record<string, never>;
-                                    content: string;
-                                    status: string;
-                                    title: string;
-                                    type: string;
-                                } | null;
-                                edited_since: {
-                                    actor: string;
-                                    by_hand: boolean;
-                                    /** @description epoch seconds */
-                                    created_at: number;
-                                    delta_id: string | null;
-                                    /** @enum {string} */
-                                    op: "add" | "update" | "archive" | "restore" | "remove";
-                                    version: number;
-                                }[];
-                                mem_id: string;
-                                more_since: boolean;
-                                /** @enum {string} */
-                                op: "add" | "update" | "archive" | "restore" | "remove";
-                                version: number;
-                            }[];
-                            reverts: string | null;
-                            run_id: string;
-                            schema_version: number;
-                            /** @enum {string} */
-                            status: "applied" | "reverted";
-                        };
-                    } & {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["OneDelta"];
                 };
             };
             /** @description An error */
@@ -11096,13 +11536,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            details: Record<string, never>;
-                            message: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["LabError"];
                 };
             };
         };
@@ -11129,31 +11563,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        has_more: boolean;
-                        items: {
-                            attempts: number;
-                            /** @description epoch seconds */
-                            created_at: number;
-                            delta_id: string | null;
-                            ended_at: number | null;
-                            error: string | null;
-                            extra: Record<string, never>;
-                            kind: string;
-                            n_ops: number | null;
-                            rb_job_id: string;
-                            /** @description why nothing was learned: a dry run teaches nothing */
-                            reason: "dry_run" | null;
-                            run_id: string;
-                            schema_version: number;
-                            started_at: number | null;
-                            /** @enum {string} */
-                            status: "queued" | "running" | "completed" | "failed" | "canceled";
-                        }[];
-                        next_cursor: string | null;
-                    } & {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["LabPage_LearningJob_"];
                 };
             };
             /** @description An error */
@@ -11162,13 +11572,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            details: Record<string, never>;
-                            message: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["LabError"];
                 };
             };
         };
@@ -11188,11 +11592,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        roles: string[];
-                    } & {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["LessonRoles"];
                 };
             };
             /** @description An error */
@@ -11201,13 +11601,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            details: Record<string, never>;
-                            message: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["LabError"];
                 };
             };
         };
@@ -11235,36 +11629,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        has_more: boolean;
-                        items: {
-                            batch_id: string;
-                            cancel_id: string | null;
-                            cancel_reason: string | null;
-                            /** @description epoch seconds */
-                            created_at: number;
-                            ended_at: number | null;
-                            error: string | null;
-                            extra: Record<string, never>;
-                            feedback: {
-                                score: number | null;
-                                /** @description epoch seconds */
-                                updated_at: number;
-                            } | null;
-                            final_output_event_id: string | null;
-                            /** @description it ended without a document to search, so it cites none */
-                            library_empty: boolean;
-                            run_id: string;
-                            run_index: number;
-                            schema_version: number;
-                            started_at: number | null;
-                            /** @enum {string} */
-                            status: "queued" | "running" | "completed" | "failed" | "canceled";
-                        }[];
-                        next_cursor: string | null;
-                    } & {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["LabPage_LabRun_"];
                 };
             };
             /** @description An error */
@@ -11273,13 +11638,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            details: Record<string, never>;
-                            message: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["LabError"];
                 };
             };
         };
@@ -11301,34 +11660,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        run: {
-                            batch_id: string;
-                            cancel_id: string | null;
-                            cancel_reason: string | null;
-                            /** @description epoch seconds */
-                            created_at: number;
-                            ended_at: number | null;
-                            error: string | null;
-                            extra: Record<string, never>;
-                            feedback: {
-                                score: number | null;
-                                /** @description epoch seconds */
-                                updated_at: number;
-                            } | null;
-                            final_output_event_id: string | null;
-                            /** @description it ended without a document to search, so it cites none */
-                            library_empty: boolean;
-                            run_id: string;
-                            run_index: number;
-                            schema_version: number;
-                            started_at: number | null;
-                            /** @enum {string} */
-                            status: "queued" | "running" | "completed" | "failed" | "canceled";
-                        };
-                    } & {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["OneRun"];
                 };
             };
             /** @description An error */
@@ -11337,13 +11669,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            details: Record<string, never>;
-                            message: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["LabError"];
                 };
             };
         };
@@ -11369,13 +11695,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        cancel_id: string;
-                        /** @enum {string} */
-                        status: "requested";
-                    } & {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["CancelRequested"];
                 };
             };
             /** @description An error */
@@ -11384,13 +11704,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            details: Record<string, never>;
-                            message: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["LabError"];
                 };
             };
         };
@@ -11424,34 +11738,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        has_more: boolean;
-                        items: {
-                            agent: string | null;
-                            /** @description epoch seconds */
-                            created_at: number;
-                            /** @description 0: the run's own task; null: part of no task */
-                            depth: number | null;
-                            duration_ms: number | null;
-                            event_id: string;
-                            event_type: string;
-                            /** @description it tells of an error */
-                            failed: boolean;
-                            /** @description what it is about, in a line */
-                            label: string | null;
-                            parent_task: string | null;
-                            payload: Record<string, never> | null;
-                            run_id: string;
-                            /** @description when it began; as created_at where it does not say how long it took */
-                            started_at: number;
-                            /** @description 0: the run's own; 0.2.1: asked for by call 1 of reply 2 of task 0 */
-                            task: string | null;
-                        }[];
-                        next_cursor: string | null;
-                        tail_cursor: string | null;
-                    } & {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["EventsPage"];
                 };
             };
             /** @description An error */
@@ -11460,13 +11747,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            details: Record<string, never>;
-                            message: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["LabError"];
                 };
             };
         };
@@ -11489,29 +11770,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        agent: string | null;
-                        /** @description epoch seconds */
-                        created_at: number;
-                        /** @description 0: the run's own task; null: part of no task */
-                        depth: number | null;
-                        duration_ms: number | null;
-                        event_id: string;
-                        event_type: string;
-                        /** @description it tells of an error */
-                        failed: boolean;
-                        /** @description what it is about, in a line */
-                        label: string | null;
-                        parent_task: string | null;
-                        payload: Record<string, never> | null;
-                        run_id: string;
-                        /** @description when it began; as created_at where it does not say how long it took */
-                        started_at: number;
-                        /** @description 0: the run's own; 0.2.1: asked for by call 1 of reply 2 of task 0 */
-                        task: string | null;
-                    } & {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["LabEvent"];
                 };
             };
             /** @description An error */
@@ -11520,13 +11779,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            details: Record<string, never>;
-                            message: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["LabError"];
                 };
             };
         };
@@ -11554,23 +11807,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        has_more: boolean;
-                        items: {
-                            alias: string;
-                            /** @description null where it was not asked for */
-                            content: string | null;
-                            /** @description epoch seconds */
-                            created_at: number;
-                            kb_namespace: string;
-                            lightrag_chunk_id: string;
-                            ref: string;
-                            source: string;
-                        }[];
-                        next_cursor: string | null;
-                    } & {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["LabPage_EvidencePiece_"];
                 };
             };
             /** @description An error */
@@ -11579,13 +11816,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            details: Record<string, never>;
-                            message: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["LabError"];
                 };
             };
         };
@@ -11608,19 +11839,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        alias: string;
-                        /** @description null where it was not asked for */
-                        content: string | null;
-                        /** @description epoch seconds */
-                        created_at: number;
-                        kb_namespace: string;
-                        lightrag_chunk_id: string;
-                        ref: string;
-                        source: string;
-                    } & {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["EvidencePiece"];
                 };
             };
             /** @description An error */
@@ -11629,13 +11848,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            details: Record<string, never>;
-                            message: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["LabError"];
                 };
             };
         };
@@ -11657,33 +11870,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        feedback: {
-                            cons: string;
-                            /** @description epoch seconds */
-                            created_at: number;
-                            extra: Record<string, never>;
-                            feedback_id: string;
-                            other: string;
-                            products: {
-                                feedback_product_id: string;
-                                fraction: number;
-                                product_id: string;
-                                product_name: string;
-                                /** @enum {string} */
-                                product_status: "active" | "archived";
-                                value: number;
-                            }[];
-                            pros: string;
-                            run_id: string;
-                            schema_version: number;
-                            score: number | null;
-                            /** @description epoch seconds */
-                            updated_at: number;
-                        };
-                    } & {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["OneFeedback"];
                 };
             };
             /** @description An error */
@@ -11692,13 +11879,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            details: Record<string, never>;
-                            message: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["LabError"];
                 };
             };
         };
@@ -11730,38 +11911,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        feedback: {
-                            cons: string;
-                            /** @description epoch seconds */
-                            created_at: number;
-                            extra: Record<string, never>;
-                            feedback_id: string;
-                            other: string;
-                            products: {
-                                feedback_product_id: string;
-                                fraction: number;
-                                product_id: string;
-                                product_name: string;
-                                /** @enum {string} */
-                                product_status: "active" | "archived";
-                                value: number;
-                            }[];
-                            pros: string;
-                            run_id: string;
-                            schema_version: number;
-                            score: number | null;
-                            /** @description epoch seconds */
-                            updated_at: number;
-                        };
-                        learning: {
-                            job_id: string;
-                            run_id: string;
-                            status: string;
-                        } | null;
-                    } & {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["FeedbackSaved"];
                 };
             };
             /** @description An error */
@@ -11770,13 +11920,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            details: Record<string, never>;
-                            message: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["LabError"];
                 };
             };
         };
@@ -11798,15 +11942,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        citations: {
-                            [key: string]: string;
-                        };
-                        memory_ids: string[];
-                        recipes_json: Record<string, never>;
-                    } & {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["OutputAnswer"];
                 };
             };
             /** @description An error */
@@ -11815,13 +11951,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            details: Record<string, never>;
-                            message: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["LabError"];
                 };
             };
         };
@@ -11849,44 +11979,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        has_more: boolean;
-                        items: {
-                            cause: string;
-                            /** @description epoch seconds */
-                            created_at: number;
-                            delta_id: string;
-                            extra: Record<string, never>;
-                            ops: {
-                                after: {
-                                    attrs: Record<string, never>;
-                                    content: string;
-                                    status: string;
-                                    title: string;
-                                    type: string;
-                                };
-                                before: {
-                                    attrs: Record<string, never>;
-                                    content: string;
-                                    status: string;
-                                    title: string;
-                                    type: string;
-                                } | null;
-                                mem_id: string;
-                                /** @enum {string} */
-                                op: "add" | "update" | "archive" | "restore" | "remove";
-                            }[];
-                            reverts: string | null;
-                            run_id: string;
-                            schema_version: number;
-                            /** @enum {string} */
-                            status: "applied" | "reverted";
-                        }[];
-                        next_cursor: string | null;
-                        run_id: string;
-                    } & {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["RunDeltas"];
                 };
             };
             /** @description An error */
@@ -11895,13 +11988,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            details: Record<string, never>;
-                            message: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["LabError"];
                 };
             };
         };
@@ -11925,30 +12012,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        jobs: {
-                            attempts: number;
-                            /** @description epoch seconds */
-                            created_at: number;
-                            delta_id: string | null;
-                            ended_at: number | null;
-                            error: string | null;
-                            extra: Record<string, never>;
-                            kind: string;
-                            n_ops: number | null;
-                            rb_job_id: string;
-                            /** @description why nothing was learned: a dry run teaches nothing */
-                            reason: "dry_run" | null;
-                            run_id: string;
-                            schema_version: number;
-                            started_at: number | null;
-                            /** @enum {string} */
-                            status: "queued" | "running" | "completed" | "failed" | "canceled";
-                        }[];
-                        run_id: string;
-                    } & {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["RunLearnings"];
                 };
             };
             /** @description An error */
@@ -11957,13 +12021,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            details: Record<string, never>;
-                            message: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["LabError"];
                 };
             };
         };
@@ -11988,13 +12046,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        job_id: string;
-                        run_id: string;
-                        status: string;
-                    } & {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["LearningQueued"];
                 };
             };
             /** @description An error */
@@ -12003,13 +12055,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            details: Record<string, never>;
-                            message: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["LabError"];
                 };
             };
         };
@@ -12038,21 +12084,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        delta_id: string;
-                        learning: {
-                            job_id: string;
-                            run_id: string;
-                            status: string;
-                        } | null;
-                        left_mem_ids: string[];
-                        restored_mem_ids: string[];
-                        rollback_delta_id: string | null;
-                        run_id: string;
-                        status: string;
-                    } & {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["RollbackDone"];
                 };
             };
             /** @description An error */
@@ -12061,13 +12093,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            details: Record<string, never>;
-                            message: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["LabError"];
                 };
             };
         };
@@ -12076,7 +12102,7 @@ export interface operations {
         parameters: {
             query?: {
                 delta_id?: string;
-                mode?: components["schemas"]["codexmem__domain__history__Mode"];
+                mode?: components["schemas"]["Mode"];
             };
             header?: never;
             path: {
@@ -12092,43 +12118,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        changes: {
-                            mem_id: string;
-                            now: {
-                                attrs: Record<string, never>;
-                                content: string;
-                                status: string;
-                                title: string;
-                                type: string;
-                            };
-                            /** @enum {string} */
-                            op: "keep" | "remove" | "restore";
-                            then: {
-                                attrs: Record<string, never>;
-                                content: string;
-                                status: string;
-                                title: string;
-                                type: string;
-                            };
-                            written_since: {
-                                actor: string;
-                                /** @description epoch seconds */
-                                created_at: number;
-                                delta_id: string | null;
-                                version: number;
-                            }[];
-                        }[];
-                        delta_id: string;
-                        later_delta_ids: string[];
-                        /** @enum {string} */
-                        mode: "strict" | "safe";
-                        overwritten_mem_ids: string[];
-                        run_id: string;
-                        status: string;
-                    } & {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["RollbackPreview"];
                 };
             };
             /** @description An error */
@@ -12137,13 +12127,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            details: Record<string, never>;
-                            message: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["LabError"];
                 };
             };
         };
@@ -12169,43 +12153,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        changes: {
-                            mem_id: string;
-                            now: {
-                                attrs: Record<string, never>;
-                                content: string;
-                                status: string;
-                                title: string;
-                                type: string;
-                            };
-                            /** @enum {string} */
-                            op: "keep" | "remove" | "restore";
-                            then: {
-                                attrs: Record<string, never>;
-                                content: string;
-                                status: string;
-                                title: string;
-                                type: string;
-                            };
-                            written_since: {
-                                actor: string;
-                                /** @description epoch seconds */
-                                created_at: number;
-                                delta_id: string | null;
-                                version: number;
-                            }[];
-                        }[];
-                        delta_id: string;
-                        later_delta_ids: string[];
-                        /** @enum {string} */
-                        mode: "strict" | "safe";
-                        overwritten_mem_ids: string[];
-                        run_id: string;
-                        status: string;
-                    } & {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["RollbackPreview"];
                 };
             };
             /** @description An error */
@@ -12214,13 +12162,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            details: Record<string, never>;
-                            message: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["LabError"];
                 };
             };
         };
@@ -12240,31 +12182,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        queue: {
-                            batches_by_status: {
-                                [key: string]: number;
-                            };
-                            rb_jobs_by_status: {
-                                [key: string]: number;
-                            };
-                            runs_by_status: {
-                                [key: string]: number;
-                            };
-                        };
-                        startup: {
-                            reconciled_running_runs: number;
-                        };
-                        /** @description epoch seconds */
-                        ts: number;
-                        worker: {
-                            enabled: boolean;
-                            poll_interval_s: number;
-                            running: boolean;
-                        };
-                    } & {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["LabSystem"];
                 };
             };
             /** @description An error */
@@ -12273,13 +12191,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            details: Record<string, never>;
-                            message: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["LabError"];
                 };
             };
         };
@@ -12319,14 +12231,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        initialized: boolean;
-                        /** @enum {string} */
-                        status: "ok";
-                        version: string;
-                    } & {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["LabHealth"];
                 };
             };
             /** @description An error */
@@ -12335,13 +12240,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            details: Record<string, never>;
-                            message: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["LabError"];
                 };
             };
         };

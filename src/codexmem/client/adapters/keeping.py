@@ -13,10 +13,10 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from urllib.parse import quote, unquote
 
-from codexmem.client.answers_notes import Note, Place
 from codexmem.client.blocking import Client
-from codexmem.domain import json_text, privacy, redaction
-from codexmem.domain.errors import NotFound
+from codexmem.kernel.model import json_text, privacy, redaction
+from codexmem.kernel.model.errors import NotFound
+from codexmem.notes.wire import Note, NotePlace
 
 PAGE = 200
 _TOGETHER = 8  # notes that are read at once
@@ -63,7 +63,7 @@ def read_all(client: Client, uris: Sequence[str]) -> Iterator[Note | None]:
             yield from pool.map(lambda uri: read(client, uri), uris[start : start + _TOGETHER])
 
 
-def notes_under(client: Client, uri: str) -> Iterator[Place]:
+def notes_under(client: Client, uri: str) -> Iterator[NotePlace]:
     """What has its first address below this one, at any depth, in no order."""
     waiting = [uri]
     while waiting:

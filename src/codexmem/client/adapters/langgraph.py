@@ -34,9 +34,9 @@ from langgraph.store.base import (
 )
 
 from codexmem.client.adapters import keeping
-from codexmem.client.answers_notes import Note, Place
 from codexmem.client.blocking import Client
-from codexmem.domain.errors import Conflict, InvalidArgument, NotFound
+from codexmem.kernel.model.errors import Conflict, InvalidArgument, NotFound
+from codexmem.notes.wire import Note, NotePlace
 
 _Scored = tuple[str, float | None]  # an address, and how well it fits a query
 
@@ -122,7 +122,7 @@ class CodexmemStore(BaseStore):
             if note.uri.startswith(beginning):
                 yield note.uri, note.score
 
-    def _newest(self, places: Iterable[Place]) -> list[_Scored]:
+    def _newest(self, places: Iterable[NotePlace]) -> list[_Scored]:
         return [(uri, None) for _, uri in sorted((-(each.updated_ms or 0), each.uri) for each in places)]
 
     def _namespaces(self, op: ListNamespacesOp) -> list[tuple[str, ...]]:
@@ -131,7 +131,7 @@ class CodexmemStore(BaseStore):
         matching = {each[: op.max_depth] for each in found if all(_meets(each, one) for one in conditions)}
         return sorted(matching)[op.offset : op.offset + op.limit]
 
-    def _under(self, prefix: tuple[str, ...]) -> list[Place]:
+    def _under(self, prefix: tuple[str, ...]) -> list[NotePlace]:
         found = list(islice(keeping.notes_under(self._client, self._uri(prefix)), MOST_LOOKED_AT + 1))
         if len(found) > MOST_LOOKED_AT:
             raise InvalidArgument(

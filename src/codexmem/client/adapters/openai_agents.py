@@ -19,9 +19,9 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from codexmem.client.adapters import keeping
-from codexmem.client.answers_notes import Note
 from codexmem.client.blocking import Client
-from codexmem.domain.errors import Conflict, NotFound
+from codexmem.kernel.model.errors import Conflict, NotFound
+from codexmem.notes.wire import Note
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from codexmem.domain.search import Unit
+from codexmem.kernel.model.search import Unit
 from codexmem.measure.corpus import Corpus, Passage, Question, Split, Task
 from codexmem.measure.suites.reading import SECOND_MS, at, read_json
 

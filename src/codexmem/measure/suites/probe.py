@@ -7,7 +7,7 @@ writing tells them apart.
 import random
 from pathlib import Path
 
-from codexmem.domain.search import Unit
+from codexmem.kernel.model.search import Unit
 from codexmem.measure.corpus import Corpus, Passage, Question, Split, Task
 from codexmem.measure.suites.memdaily import WHO, diaries
 from codexmem.measure.suites.reading import SECOND_MS, at, read_json

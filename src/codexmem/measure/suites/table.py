@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from codexmem.domain.errors import InvalidArgument, NotFound
+from codexmem.kernel.model.errors import InvalidArgument, NotFound
 from codexmem.measure.corpus import Corpus, Task
 
 

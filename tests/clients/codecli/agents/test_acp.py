@@ -7,20 +7,20 @@ from typing import Any
 
 import pytest
 
-from codexmem.clients.codecli.agents import acp_permissions
-from codexmem.clients.codecli.agents.acp import Acp, AcpDialogue
-from codexmem.clients.codecli.agents.protocol import (
-    Asked,
+from codexmem.codecli.agents import acp as acp_permissions
+from codexmem.codecli.agents.acp import Acp, AcpDialogue
+from codexmem.codecli.agents.protocol import (
+    AgentMessage,
     Injection,
-    Moves,
-    Said,
+    LineEffects,
     ToolDecided,
     ToolEnded,
     ToolStarted,
     TurnEnded,
+    UserPrompt,
     Wiring,
 )
-from codexmem.domain.tool_access import Risk, Verdict
+from codexmem.kernel.model.tool_access import Risk, Verdict
 from tests.clients.codecli.agents import samples, wired
 
 REMOVES = {**samples.CALLED, "rawInput": {"command": "rm x"}}
@@ -30,7 +30,7 @@ def line(**message: Any) -> bytes:
     return json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n"
 
 
-def sent(moves: Moves) -> list[dict[str, Any]]:
+def sent(moves: LineEffects) -> list[dict[str, Any]]:
     return [json.loads(each) for each in moves.to_agent]
 
 
@@ -56,13 +56,13 @@ def between(wiring: Wiring = wired.WIRING) -> AcpDialogue:
 def test_leading() -> None:
     dialogue = AcpDialogue("qwen", "/repo", Injection("SYS", "USR"), wired.WIRING)
     begun = dialogue.open("go")
-    assert (sent(begun)[0]["method"], begun.happenings) == ("initialize", (Asked("go"),))
+    assert (sent(begun)[0]["method"], begun.happenings) == ("initialize", (UserPrompt("go"),))
     (new,) = sent(dialogue.from_agent(line(id="mem-codecli-1", result={})))
     assert (new["method"], new["params"]) == ("session/new", {"cwd": "/repo", "mcpServers": []})
     (prompt,) = sent(dialogue.from_agent(line(id="mem-codecli-2", result={"sessionId": "s"})))
     assert [each["text"] for each in prompt["params"]["prompt"]] == ["SYS\n\nUSR", "go"]
     said = dialogue.from_agent(update("agent_message_chunk", content={"type": "text", "text": "好"}))
-    assert (said.to_person, said.happenings) == (("好".encode(),), (Said("好"),))
+    assert (said.to_person, said.happenings) == (("好".encode(),), (AgentMessage("好"),))
     other = dialogue.from_agent(line(id=9, method="fs/read_text_file", params={}))
     assert sent(other)[0]["error"]["code"] == -32601
     done = dialogue.from_agent(line(id="mem-codecli-3", result={"stopReason": "end_turn"}))
@@ -112,7 +112,7 @@ def test_an_agent_that_goes_on_by_itself_is_left_alone() -> None:
     dialogue.from_agent(question(REMOVES))
     dialogue.from_agent(update("agent_message_chunk", content={"type": "text", "text": "Then not."}))
     over = line(id="p", result={"stopReason": "end_turn"})
-    assert dialogue.from_agent(over) == Moves(to_person=(over,), happenings=(TurnEnded(True),))
+    assert dialogue.from_agent(over) == LineEffects(to_person=(over,), happenings=(TurnEnded(True),))
 
 
 def test_refusals_without_end_come_to_one() -> None:
@@ -130,7 +130,7 @@ def test_a_person_who_cancels_is_not_overruled() -> None:
     dialogue.from_agent(question(REMOVES))
     dialogue.from_person(line(method="session/cancel", params={"sessionId": "s"}))
     over = line(id="p", result={"stopReason": "cancelled"})
-    assert dialogue.from_agent(over) == Moves(to_person=(over,), happenings=(TurnEnded(False),))
+    assert dialogue.from_agent(over) == LineEffects(to_person=(over,), happenings=(TurnEnded(False),))
 
 
 def test_where_nothing_is_held_the_persons_program_is_asked() -> None:

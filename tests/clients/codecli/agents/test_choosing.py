@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from codexmem.clients.codecli.agents.choosing import NAMES, choose
-from codexmem.clients.codecli.configuration import Command, Config
+from codexmem import agents
+from codexmem.agents import CodingAgent
+from codexmem.codecli.agents.choosing import NAMES, STREAM_FORMATS, choose
+from codexmem.codecli.configuration import CommandConfig, Config
 from tests.clients.codecli.agents import wired
 
 
@@ -30,19 +32,28 @@ def test_by_name_and_arguments(argv: str, name: str) -> None:
     assert choose(Config(), wired.launch(*argv.split())).name == name
 
 
+@pytest.mark.parametrize("agent", tuple(agents.startable()), ids=lambda agent: agent.name)
+def test_an_agent_names_adapters_that_there_are(agent: CodingAgent) -> None:
+    assert agent.adapter in {"", *NAMES}
+    assert agent.stream_adapter in {*NAMES, *STREAM_FORMATS}
+    assert agents.started_by(agent.program) is agent
+
+
 @pytest.mark.parametrize("adapter", ["codex", "codex-app-server", "acp", "claude-json", "generic"])
 def test_by_configuration(adapter: str) -> None:
-    chosen = choose(Config(codecli=Command(adapter=adapter, stream_format="jsonl")), wired.launch("codex"))
+    chosen = choose(Config(codecli=CommandConfig(adapter=adapter, stream_format="jsonl")), wired.launch("codex"))
     assert chosen.name == adapter
     assert adapter in NAMES
 
 
 @pytest.mark.parametrize("stream_format, name", [("text", "text"), ("jsonl", "generic"), ("sse", "generic")])
 def test_by_stream_format(stream_format: str, name: str) -> None:
-    assert choose(Config(codecli=Command(stream_format=stream_format)), wired.launch("codex", "exec")).name == name
+    assert (
+        choose(Config(codecli=CommandConfig(stream_format=stream_format)), wired.launch("codex", "exec")).name == name
+    )
 
 
 def test_a_mapping_means_json_lines() -> None:
-    config = Config(codecli=Command(adapter="generic", mapping={"text": "said"}))
+    config = Config(codecli=CommandConfig(adapter="generic", mapping={"text": "said"}))
     assert choose(config, wired.launch("x")).name == "generic"
-    assert choose(Config(codecli=Command(adapter="generic")), wired.launch("x")).name == "text"
+    assert choose(Config(codecli=CommandConfig(adapter="generic")), wired.launch("x")).name == "text"

@@ -8,18 +8,18 @@ from typing import Any
 
 import pytest
 
-from codexmem.clients.codecli.agents.claude_json import ClaudeDialogue, ClaudeJson
-from codexmem.clients.codecli.agents.claude_stream import StreamWatcher
-from codexmem.clients.codecli.agents.protocol import (
-    Asked,
+from codexmem.codecli.agents.claude_json import ClaudeDialogue, ClaudeJson
+from codexmem.codecli.agents.claude_stream import StreamWatcher
+from codexmem.codecli.agents.protocol import (
+    AgentMessage,
     Happening,
     Injection,
-    Moves,
-    Said,
+    LineEffects,
     ToolDecided,
     ToolEnded,
     ToolStarted,
     TurnEnded,
+    UserPrompt,
 )
 from tests.clients.codecli.agents import wired
 
@@ -100,30 +100,34 @@ ANSWERS = {"type": "user", "message": {"content": [{"type": "tool_result", "tool
 def test_the_stream() -> None:
     said, started, ended, over = told(CALLS, ANSWERS, {"type": "result", "subtype": "success", "is_error": False})
     assert isinstance(started, ToolStarted)
-    assert (said, started.request.command) == (Said("好\n"), "ls")
+    assert (said, started.request.command) == (AgentMessage("好\n"), "ls")
     assert (ended, over) == (ToolEnded("c", False), TurnEnded(True))
     failed = told({"type": "result", "subtype": "error_during_execution", "is_error": True, "result": "no"})
     assert failed == [TurnEnded(False, "no")]
 
 
 def test_with_a_hook_a_call_is_told_with_its_end() -> None:
-    assert told(CALLS, hooked=True) == [Said("好\n")]
-    assert [type(each) for each in told(CALLS, ANSWERS, hooked=True)] == [Said, ToolStarted, ToolEnded]
-    assert [type(each) for each in told(CALLS, {"type": "result"}, hooked=True)] == [Said, ToolStarted, TurnEnded]
+    assert told(CALLS, hooked=True) == [AgentMessage("好\n")]
+    assert [type(each) for each in told(CALLS, ANSWERS, hooked=True)] == [AgentMessage, ToolStarted, ToolEnded]
+    assert [type(each) for each in told(CALLS, {"type": "result"}, hooked=True)] == [
+        AgentMessage,
+        ToolStarted,
+        TurnEnded,
+    ]
 
 
 def test_partial_messages_are_told_once() -> None:
     begins = {"type": "stream_event", "event": {"type": "message_start", "message": {"id": "m"}}}
     part = {"type": "stream_event", "event": {"type": "content_block_delta", "delta": {"text": "好"}}}
     whole = {"type": "assistant", "message": {"id": "m", "content": [{"type": "text", "text": "好"}]}}
-    assert told(begins, part, whole) == [Said("好"), Said("\n")]
+    assert told(begins, part, whole) == [AgentMessage("好"), AgentMessage("\n")]
 
 
 def line(**message: Any) -> bytes:
     return json.dumps(message).encode() + b"\n"
 
 
-def sent(moves: Moves) -> list[dict[str, Any]]:
+def sent(moves: LineEffects) -> list[dict[str, Any]]:
     return [json.loads(each) for each in moves.to_agent]
 
 
@@ -134,14 +138,14 @@ def asks(command: str) -> bytes:
 
 def test_two_ways() -> None:
     dialogue = ClaudeDialogue("qwen", "/repo", Injection(), wired.WIRING)
-    assert dialogue.open(None) == Moves()
+    assert dialogue.open(None) == LineEffects()
     said = dialogue.from_person(line(type="user", message={"role": "user", "content": "go"}))
     initialize, message = sent(said)
     assert initialize["request"]["subtype"] == "initialize"
     assert [part["text"] for part in message["message"]["content"]] == ["SYS\n\nUSR", "go"]
-    assert said.happenings == (Asked("go"),)
+    assert said.happenings == (UserPrompt("go"),)
     answer = line(type="control_response", response={"subtype": "success", "request_id": initialize["request_id"]})
-    assert dialogue.from_agent(answer) == Moves()
+    assert dialogue.from_agent(answer) == LineEffects()
     refused = dialogue.from_agent(asks("rm x"))
     assert sent(refused)[0]["response"]["response"] == {"behavior": "deny", "message": wired.REASON}
     assert [type(each) for each in refused.happenings] == [ToolDecided]

@@ -8,19 +8,19 @@ from typing import Any
 
 import pytest
 
-from codexmem.clients.codecli.agents.codex_app_server import AppServer, CodexAppServer
-from codexmem.clients.codecli.agents.protocol import (
-    Asked,
+from codexmem.codecli.agents.codex_app_server import AppServer, CodexAppServer
+from codexmem.codecli.agents.protocol import (
+    AgentMessage,
     Injection,
-    Moves,
-    Said,
+    LineEffects,
     ToolDecided,
     ToolEnded,
     ToolStarted,
     TurnEnded,
+    UserPrompt,
     Wiring,
 )
-from codexmem.domain.tool_access import Risk
+from codexmem.kernel.model.tool_access import Risk
 from tests.clients.codecli.agents import samples, wired
 
 
@@ -28,7 +28,7 @@ def line(**message: Any) -> bytes:
     return json.dumps(message).encode() + b"\n"
 
 
-def sent(moves: Moves) -> list[dict[str, Any]]:
+def sent(moves: LineEffects) -> list[dict[str, Any]]:
     return [json.loads(each) for each in moves.to_agent]
 
 
@@ -46,7 +46,7 @@ def lead(dialogue: AppServer) -> None:
 def test_leading() -> None:
     dialogue = server(injection=Injection("SYS", "USR"))
     begun = dialogue.open("go")
-    assert (sent(begun)[0]["method"], begun.happenings) == ("initialize", (Asked("go"),))
+    assert (sent(begun)[0]["method"], begun.happenings) == ("initialize", (UserPrompt("go"),))
     ready, start = sent(dialogue.from_agent(line(id="mem-codecli-1", result={})))
     assert ready == {"method": "initialized"}
     assert start["params"] == {"cwd": "/repo", "developerInstructions": "configured\n\nSYS",
@@ -56,9 +56,9 @@ def test_leading() -> None:
         "threadId": "t",
         "input": [{"type": "text", "text": "USR"}, {"type": "text", "text": "go"}],
     }
-    assert dialogue.from_agent(line(id="mem-codecli-3", result={})) == Moves()
+    assert dialogue.from_agent(line(id="mem-codecli-3", result={})) == LineEffects()
     delta = dialogue.from_agent(line(method="item/agentMessage/delta", params={"itemId": "m", "delta": "好"}))
-    assert (delta.to_person, delta.happenings) == (("好".encode(),), (Said("好"),))
+    assert (delta.to_person, delta.happenings) == (("好".encode(),), (AgentMessage("好"),))
     message = {"type": "agentMessage", "id": "m", "text": "好"}
     whole = dialogue.from_agent(line(method="item/completed", params={"item": message}))
     assert whole.to_person == (b"\n",)
@@ -173,7 +173,7 @@ def test_memory_for_a_persons_prompt_goes_before_it() -> None:
         (inject,) = sent(moves)
         assert (inject["method"], inject["params"]["threadId"]) == ("thread/inject_items", "t")
         assert inject["params"]["items"][0]["content"][0]["text"] == "SYS"
-        assert moves.happenings == (Asked("go"),)
+        assert moves.happenings == (UserPrompt("go"),)
         (turn,) = sent(dialogue.from_agent(line(id=inject["id"], **reply)))
         assert [each["text"] for each in turn["params"]["input"]] == [*added, "go"]
         assert (turn["id"], turn["params"]["approvalPolicy"]) == (2, "untrusted")

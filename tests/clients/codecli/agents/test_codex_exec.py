@@ -9,15 +9,8 @@ from typing import Any
 
 import pytest
 
-from codexmem.clients.codecli.agents.codex_exec import Codex, ExecWatcher
-from codexmem.clients.codecli.agents.protocol import (
-    Happening,
-    Injection,
-    Said,
-    ToolEnded,
-    ToolStarted,
-    TurnEnded,
-)
+from codexmem.codecli.agents.codex_exec import CodexExec, ExecWatcher
+from codexmem.codecli.agents.protocol import AgentMessage, Happening, Injection, ToolEnded, ToolStarted, TurnEnded
 from tests.clients.codecli.agents import wired
 
 TOLD = Injection('记忆 "x"\n\\', "before")
@@ -45,11 +38,11 @@ def configured(argv: tuple[str, ...], key: str) -> Any:
     (("codex", "app-server"), None),
 ])  # fmt: skip
 def test_the_prompt(argv: tuple[str, ...], prompt: str | None) -> None:
-    assert Codex().prompt_of(wired.launch(*argv)) == prompt
+    assert CodexExec().prompt_of(wired.launch(*argv)) == prompt
 
 
 def test_memory_goes_to_instructions_and_before_the_prompt() -> None:
-    prepared = Codex().prepare(wired.launch("codex", "exec", "--json", "fix"), TOLD, wired.UNHELD)
+    prepared = CodexExec().prepare(wired.launch("codex", "exec", "--json", "fix"), TOLD, wired.UNHELD)
     argv = prepared.launch.argv
     assert (argv[:3], argv[-1]) == (("codex", "exec", "--json"), "before\n\nfix")
     assert configured(argv, "developer_instructions") == TOLD.system
@@ -69,7 +62,7 @@ def test_instructions_that_are_there_are_kept(
     options: tuple[str, ...], files: dict[str, str], theirs: str | None
 ) -> None:
     wiring = replace(wired.UNHELD, text_of=files.get)
-    argv = Codex().prepare(wired.launch("codex", "exec", *options, "fix"), Injection("ours"), wiring).launch.argv
+    argv = CodexExec().prepare(wired.launch("codex", "exec", *options, "fix"), Injection("ours"), wiring).launch.argv
     assert configured(argv, "developer_instructions") == ("ours" if theirs is None else f"{theirs}\n\nours")
 
 
@@ -80,37 +73,37 @@ def test_a_home_of_its_own_is_looked_at() -> None:
         asked.append(path)
 
     wiring = replace(wired.UNHELD, text_of=text_of)
-    Codex().prepare(wired.launch("codex", "exec", "x", CODEX_HOME="/other"), Injection("ours"), wiring)
+    CodexExec().prepare(wired.launch("codex", "exec", "x", CODEX_HOME="/other"), Injection("ours"), wiring)
     assert asked == ["/other/config.toml"]
 
 
 @pytest.mark.parametrize("argv", [("codex", "exec", "-"), ("codex", "exec"), ("codex", "e", "resume", "--last", "-")])
 def test_a_prompt_on_standard_input_gets_it_before_it(argv: tuple[str, ...]) -> None:
-    prepared = Codex().prepare(wired.launch(*argv), TOLD, wired.UNHELD)
+    prepared = CodexExec().prepare(wired.launch(*argv), TOLD, wired.UNHELD)
     assert configured(prepared.launch.argv, "developer_instructions") == TOLD.system
     assert (prepared.by_input, prepared.before_input, prepared.in_launch) == (True, "before", True)
     assert prepared.notes == ()
-    only = Codex().prepare(wired.launch(*argv), Injection("", "before"), wired.UNHELD)
+    only = CodexExec().prepare(wired.launch(*argv), Injection("", "before"), wired.UNHELD)
     assert (only.launch.argv, only.before_input, only.in_launch) == (argv, "before", False)
 
 
 @pytest.mark.parametrize("argv", [("codex",), ("codex", "login"), ("codex", "exec", "review"), ("codex", "mcp")])
 def test_an_input_that_is_no_prompt_is_left_alone(argv: tuple[str, ...]) -> None:
-    assert Codex().prepare(wired.launch(*argv), Injection(), wired.UNHELD).by_input is False
+    assert CodexExec().prepare(wired.launch(*argv), Injection(), wired.UNHELD).by_input is False
 
 
 def test_what_no_command_line_takes_is_left_out() -> None:
     launch = wired.launch("codex", "exec", "fix")
-    prepared = Codex().prepare(launch, Injection("x" * 200_000), wired.UNHELD)
+    prepared = CodexExec().prepare(launch, Injection("x" * 200_000), wired.UNHELD)
     assert (prepared.launch.argv, len(prepared.notes), prepared.in_launch) == (launch.argv, 1, False)
 
 
 def test_the_hook_is_trusted_and_others_are_kept() -> None:
     own = 'hooks.PreToolUse=[{matcher="Bash",hooks=[{type="command",command="own"}]}]'
     launch = wired.launch("codex", "exec", "-c", own, "-c", 'hooks.state={"k"={trusted_hash="h"}}', "fix")
-    prepared = Codex().prepare(launch, Injection(), wired.HOOKED)
+    prepared = CodexExec().prepare(launch, Injection(), wired.HOOKED)
     ours, theirs = configured(prepared.launch.argv, "hooks.PreToolUse")
-    command = "python -m hook '/tmp/a b/door' codex || exit 2"
+    command = "python -m hook '/tmp/a b/endpoint' codex || exit 2"
     assert (ours["matcher"], ours["hooks"][0]["command"]) == ("*", command)
     assert theirs["hooks"][0]["command"] == "own"
     state = configured(prepared.launch.argv, "hooks.state")
@@ -127,11 +120,11 @@ def test_the_hook_is_trusted_and_others_are_kept() -> None:
 
 
 def test_without_a_hook_it_is_said_that_nothing_is_held() -> None:
-    assert Codex().prepare(wired.launch("codex", "exec", "x"), Injection(), wired.WIRING).notes
+    assert CodexExec().prepare(wired.launch("codex", "exec", "x"), Injection(), wired.WIRING).notes
 
 
 def test_words_for_people_are_not_read() -> None:
-    assert Codex().prepare(wired.launch("codex", "exec", "x"), Injection(), wired.UNHELD).stdout is None
+    assert CodexExec().prepare(wired.launch("codex", "exec", "x"), Injection(), wired.UNHELD).stdout is None
 
 
 def told(*events: dict[str, Any]) -> list[Happening]:
@@ -156,7 +149,7 @@ def test_events() -> None:
         "/repo",
         "codex",
     )
-    assert (ended, said, over) == (ToolEnded("item_1", True), Said("好\n"), TurnEnded(True))
+    assert (ended, said, over) == (ToolEnded("item_1", True), AgentMessage("好\n"), TurnEnded(True))
 
 
 def test_an_item_of_type_error_is_a_warning() -> None:
@@ -168,7 +161,7 @@ def test_a_model_that_is_away_is_told_once() -> None:
     found = told(*[{"type": "error", "message": f"Reconnecting... {n}"} for n in range(50)])
     assert [each.ok for each in found if isinstance(each, TurnEnded)] == [False]
     short = [{"type": "error", "message": "x"}] * 5
-    assert told(*short, item("agent_message", text="a"), *short) == [Said("a\n")]
+    assert told(*short, item("agent_message", text="a"), *short) == [AgentMessage("a\n")]
 
 
 def test_tools_of_every_kind() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from codexmem.clients.codecli.agents.command_line import Grammar, fits, merged, program_of, scan
+from codexmem.codecli.agents.command_line import Grammar, fits, merged, program_of, scan
 
 GRAMMAR = Grammar("cm", frozenset({"--config", "--model"}), frozenset({"-i", "--image"}))
 

@@ -11,18 +11,18 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given, settings
 
-from codexmem.clients.codecli.agents.acp import AcpDialogue
-from codexmem.clients.codecli.agents.claude_json import ClaudeDialogue
-from codexmem.clients.codecli.agents.claude_stream import StreamWatcher
-from codexmem.clients.codecli.agents.codex_app_server import AppServer
-from codexmem.clients.codecli.agents.codex_exec import ExecWatcher
-from codexmem.clients.codecli.agents.generic import EventsWatcher, LinesWatcher, Mapped
-from codexmem.clients.codecli.agents.json_lines import value_of
-from codexmem.clients.codecli.agents.protocol import Dialogue, Happening, Injection, Watcher
-from codexmem.clients.codecli.agents.text import TextWatcher
+from codexmem.codecli.agents.acp import AcpDialogue
+from codexmem.codecli.agents.claude_json import ClaudeDialogue
+from codexmem.codecli.agents.claude_stream import StreamWatcher
+from codexmem.codecli.agents.codex_app_server import AppServer
+from codexmem.codecli.agents.codex_exec import ExecWatcher
+from codexmem.codecli.agents.generic import EventsWatcher, LinesWatcher, Mapped
+from codexmem.codecli.agents.json_lines import value_of
+from codexmem.codecli.agents.protocol import Dialogue, Happening, Injection, OutputWatcher
+from codexmem.codecli.agents.text import TextWatcher
 from tests.clients.codecli.agents import samples, wired
 
-WATCHERS: dict[str, tuple[Callable[[], Watcher], list[Any]]] = {
+WATCHERS: dict[str, tuple[Callable[[], OutputWatcher], list[Any]]] = {
     "codex exec": (lambda: ExecWatcher("/repo"), samples.EXEC),
     "stream-json": (lambda: StreamWatcher("qwen", "/repo"), samples.CLAUDE),
     "json lines": (lambda: LinesWatcher(Mapped({}, agent="a", cwd="/", decide=wired.decide)), samples.GENERIC),
@@ -37,7 +37,7 @@ DIALOGUES: dict[str, tuple[Callable[[], Dialogue], list[Any]]] = {
 SEEDS = st.integers(0, 2**32)
 
 
-def of_pieces(watcher: Watcher, stream: bytes, cuts: list[int]) -> list[Happening]:
+def of_pieces(watcher: OutputWatcher, stream: bytes, cuts: list[int]) -> list[Happening]:
     found: list[Happening] = []
     for start, end in itertools.pairwise([0, *cuts, len(stream)]):
         found += watcher.feed(stream[start:end])

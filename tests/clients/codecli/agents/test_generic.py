@@ -9,18 +9,18 @@ from typing import Any
 
 import pytest
 
-from codexmem.clients.codecli.agents.generic import EventsWatcher, Generic, LinesWatcher, Mapped, refusal_line
-from codexmem.clients.codecli.agents.protocol import (
+from codexmem.codecli.agents.generic import EventsWatcher, Generic, LinesWatcher, Mapped, refusal_line
+from codexmem.codecli.agents.protocol import (
+    AgentMessage,
     Happening,
     Injection,
-    Said,
     ToolDecided,
     ToolEnded,
     ToolStarted,
     TurnEnded,
 )
-from codexmem.clients.codecli.agents.text import Text, TextWatcher, plain, refusal
-from codexmem.domain.tool_access import Decision, ToolRequest, Verdict
+from codexmem.codecli.agents.text import Text, TextWatcher, plain, refusal
+from codexmem.kernel.model.tool_access import ToolDecision, ToolRequest, Verdict
 from tests.clients.codecli.agents import wired
 
 MAPPING = {"text": "said.words", "tool": "calls.0.name", "arguments": "calls.0.with", "call_id": "calls.0.no",
@@ -45,7 +45,7 @@ def test_a_mapping_says_where_things_stand() -> None:
     said, started, ended, over = found
     assert isinstance(started, ToolStarted)
     assert (started.request.tool, started.request.paths, started.request.call_id) == ("rm", ("a",), "7")
-    assert (said, ended, over) == (Said("好"), ToolEnded("7", False), TurnEnded(False, "no"))
+    assert (said, ended, over) == (AgentMessage("好"), ToolEnded("7", False), TurnEnded(False, "no"))
 
 
 def test_what_is_not_mapped_is_looked_for_where_it_usually_is() -> None:
@@ -56,13 +56,13 @@ def test_what_is_not_mapped_is_looked_for_where_it_usually_is() -> None:
     ]
     said, started = of_lines(gemini, {})
     assert isinstance(started, ToolStarted)
-    assert (said, started.request.tool, started.request.paths) == (Said("好"), "read_file", ("a",))
+    assert (said, started.request.tool, started.request.paths) == (AgentMessage("好"), "read_file", ("a",))
 
 
 def test_events_hold_json_or_words() -> None:
     watcher = EventsWatcher(mapped())
     stream = 'data: {"choices":[{"delta":{"content":"好"}}]}\n\ndata: just\ndata: words\n\ndata: [DONE]\n\n'.encode()
-    assert list(watcher.feed(stream)) == [Said("好"), Said("just\nwords")]
+    assert list(watcher.feed(stream)) == [AgentMessage("好"), AgentMessage("just\nwords")]
 
 
 def text(stream: str, marker: str = "TOOL_REQUEST:") -> list[Happening]:
@@ -90,13 +90,13 @@ def test_a_marker_raises_a_question(asked: str, tool: str, arguments: Any) -> No
 
 
 def test_a_marker_within_a_line_is_none() -> None:
-    assert text("write TOOL_REQUEST: rm to ask\n") == [Said("write TOOL_REQUEST: rm to ask\n")]
-    assert text("TOOL_REQUEST: rm\n", marker="") == [Said("TOOL_REQUEST: rm\n")]
+    assert text("write TOOL_REQUEST: rm to ask\n") == [AgentMessage("write TOOL_REQUEST: rm to ask\n")]
+    assert text("TOOL_REQUEST: rm\n", marker="") == [AgentMessage("TOOL_REQUEST: rm\n")]
     assert [type(each) for each in text("[[ASK]] rm\n", marker="[[ASK]]")] == [ToolStarted]
 
 
 def test_a_refusal_is_one_line() -> None:
-    told = refusal(ToolRequest("rm\nx"), Decision(Verdict.DENY, "no\nway 不行")).decode()
+    told = refusal(ToolRequest("rm\nx"), ToolDecision(Verdict.DENY, "no\nway 不行")).decode()
     assert (told.count("\n"), "rm x" in told, "no way 不行" in told) == (1, True, True)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from codexmem.clients.codecli.agents.json_lines import Lines, line_of, text_in, value_of
+from codexmem.codecli.agents.json_lines import Lines, line_of, text_in, value_of
 
 
 def split(lines: Lines, stream: bytes, size: int) -> list[bytes]:

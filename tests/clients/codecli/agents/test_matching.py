@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from codexmem.clients.codecli.agents.calls import Calls
-from codexmem.clients.codecli.agents.matching import Matching
-from codexmem.clients.codecli.agents.protocol import Said, ToolEnded, ToolStarted
-from codexmem.domain.tool_access import Decision, ToolRequest, Verdict
+from codexmem.codecli.agents.calls import Calls
+from codexmem.codecli.agents.matching import Matching
+from codexmem.codecli.agents.protocol import AgentMessage, ToolEnded, ToolStarted
+from codexmem.kernel.model.tool_access import ToolDecision, ToolRequest, Verdict
 
 HOOKED = ToolRequest("Bash", command="make test", call_id="call_1", agent="codex")
 
@@ -46,8 +46,8 @@ def test_the_oldest_of_the_same_is_meant_and_others_keep_their_names() -> None:
 def test_a_refused_call_never_began() -> None:
     matching = Matching()
     matching.refused(HOOKED)
-    assert matching.of(ToolStarted(HOOKED)) == Said("")
-    assert matching.of(ToolEnded("call_1", False)) == Said("")
+    assert matching.of(ToolStarted(HOOKED)) == AgentMessage("")
+    assert matching.of(ToolEnded("call_1", False)) == AgentMessage("")
 
 
 def test_what_is_remembered_is_bounded() -> None:
@@ -57,5 +57,5 @@ def test_what_is_remembered_is_bounded() -> None:
         matching.allowed(request)
         matching.refused(request)
         calls.announced(request)
-        calls.decided(replace(HOOKED, call_id=f"x{number}"), Decision(Verdict.DENY, ""))
+        calls.decided(replace(HOOKED, call_id=f"x{number}"), ToolDecision(Verdict.DENY, ""))
     assert len(matching._waiting) == len(matching._refused) == len(calls._announced) == len(calls._refused) == 1_000

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from codexmem.clients.codecli.agents.requests import request_of
-from codexmem.domain.policy.deciding import Policy
-from codexmem.domain.tool_access import Verdict
+from codexmem.codecli.agents.requests import request_of
+from codexmem.codecli.policy.deciding import Policy
+from codexmem.kernel.model.tool_access import Verdict
 
 PATCH = """*** Begin Patch
 *** Update File: src/a.py

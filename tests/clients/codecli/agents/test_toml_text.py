@@ -7,7 +7,7 @@ import tomllib
 import hypothesis.strategies as st
 from hypothesis import given
 
-from codexmem.clients.codecli.agents import toml_text
+from codexmem.codecli.agents import toml_text
 
 
 @given(text=st.text())

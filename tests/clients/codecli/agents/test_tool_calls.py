@@ -9,17 +9,17 @@ from typing import Any
 
 import pytest
 
-from codexmem.clients.codecli.agents.generic import UNKNOWN, EventsWatcher, LinesWatcher, Mapped, refusal_line
-from codexmem.clients.codecli.agents.protocol import (
+from codexmem.codecli.agents.generic import UNKNOWN, EventsWatcher, LinesWatcher, Mapped, refusal_line
+from codexmem.codecli.agents.protocol import (
+    AgentMessage,
     Happening,
     Noticed,
-    Said,
     ToolDecided,
     ToolEnded,
     ToolStarted,
     TurnEnded,
 )
-from codexmem.domain.tool_access import Decision, ToolRequest, Verdict
+from codexmem.kernel.model.tool_access import ToolDecision, ToolRequest, Verdict
 
 RM = "rm -rf /"
 GIVEN = {"command": RM}
@@ -109,8 +109,8 @@ QUIET: dict[str, Any] = {
 }  # fmt: skip
 
 
-def refuse(request: ToolRequest) -> Decision:
-    return Decision(Verdict.DENY, "no")
+def refuse(request: ToolRequest) -> ToolDecision:
+    return ToolDecision(Verdict.DENY, "no")
 
 
 def lines(values: Iterable[Any], piece: int = 1 << 20) -> list[Happening]:
@@ -143,7 +143,7 @@ def test_each_shape_is_one_request_in_lines(shape: str, piece: int) -> None:
     assert (request.command, request.agent, request.cwd) == (RM, "a", "/repo")
     assert request.tool in {"shell", "Bash"}
     assert not any(isinstance(each, Noticed) for each in found)
-    assert not any(RM in each.text for each in found if isinstance(each, Said))
+    assert not any(RM in each.text for each in found if isinstance(each, AgentMessage))
 
 
 @pytest.mark.clause("001 §5.1", "a tool call is recognised in server-sent events in every usual shape")
@@ -178,13 +178,13 @@ def test_what_is_not_understood_is_never_silent(shape: str) -> None:
 def test_a_line_that_is_too_long_is_told() -> None:
     found = lines([b'{"type": "tool_use", "input": "' + b"x" * (9 << 20) + b'"}\n', {"text": "on"}])
     assert [request.tool for request in asked(found)] == [UNKNOWN]
-    assert Said("on") in found
+    assert AgentMessage("on") in found
 
 
 @pytest.mark.parametrize("shape", QUIET)
 def test_what_only_speaks_of_tools_is_no_call(shape: str) -> None:
     found = lines([QUIET[shape]])
-    assert [each for each in found if not isinstance(each, Said)] == []
+    assert [each for each in found if not isinstance(each, AgentMessage)] == []
 
 
 def test_several_calls_and_their_ends() -> None:
@@ -218,7 +218,7 @@ def test_calls_that_interleave_are_kept_apart() -> None:
 
 
 def test_a_refusal_can_be_read_by_whoever_asked() -> None:
-    told = json.loads(refusal_line(ToolRequest("shell", call_id="7"), Decision(Verdict.DENY, "不行")))
+    told = json.loads(refusal_line(ToolRequest("shell", call_id="7"), ToolDecision(Verdict.DENY, "不行")))
     assert (told["tool_use_id"], told["tool_call_id"], told["call_id"]) == ("7", "7", "7")
     assert (told["is_error"], told["type"]) == (True, "tool_result")
     assert "不行" in told["content"]

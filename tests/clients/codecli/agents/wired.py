@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from codexmem.clients.codecli.agents.protocol import Injection, Launch, Wiring
-from codexmem.domain.tool_access import Decision, ToolRequest, Verdict
+from codexmem.codecli.agents.protocol import Injection, Launch, Wiring
+from codexmem.kernel.model.tool_access import ToolDecision, ToolRequest, Verdict
 
 REASON = "not here 不行"
 
 
-def decide(request: ToolRequest) -> Decision:
+def decide(request: ToolRequest) -> ToolDecision:
     """Denies rm."""
     denied = request.command.startswith("rm") or request.tool == "rm"
-    return Decision(Verdict.DENY if denied else Verdict.ALLOW, REASON if denied else "fine")
+    return ToolDecision(Verdict.DENY if denied else Verdict.ALLOW, REASON if denied else "fine")
 
 
 def recall(prompt: str) -> Injection:
@@ -26,4 +26,4 @@ def launch(*argv: str, **environ: str) -> Launch:
 
 WIRING = Wiring(decide, recall)
 UNHELD = Wiring(decide, recall, holds=False)
-HOOKED = Wiring(decide, recall, ("python", "-m", "hook", "/tmp/a b/door"), keep=lambda name, _: f"/run/{name}")
+HOOKED = Wiring(decide, recall, ("python", "-m", "hook", "/tmp/a b/endpoint"), keep=lambda name, _: f"/run/{name}")

@@ -14,12 +14,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codexmem.clients.codecli.agents.protocol import Happening, Launch, Moves, Said, TurnEnded
-from codexmem.clients.codecli.child import signals
-from codexmem.clients.codecli.child.between import Between, Plan
-from codexmem.clients.codecli.child.lines import Conversation, Splitter
-from codexmem.clients.codecli.child.moving import Outbox
-from codexmem.clients.codecli.child.streams import Connected, Wants
+from codexmem.codecli.agents.protocol import AgentMessage, Happening, Launch, LineEffects, TurnEnded
+from codexmem.codecli.child import signals
+from codexmem.codecli.child.lines import DialogueRelay, Splitter
+from codexmem.codecli.child.process import Between, ProcessPlan
+from codexmem.codecli.child.pump import Outbox
+from codexmem.codecli.child.streams import Connected, Wants
+
+pytestmark = pytest.mark.process
 
 ENVIRON = {"PATH": "/usr/bin:/bin"}
 
@@ -53,20 +55,20 @@ class Shouting:
 
     opened: list[str | None] = field(default_factory=list)
 
-    def open(self, prompt: str | None) -> Moves:
+    def open(self, prompt: str | None) -> LineEffects:
         self.opened.append(prompt)
-        return Moves(to_agent=(f"{prompt}\n".encode(),)) if prompt is not None else Moves()
+        return LineEffects(to_agent=(f"{prompt}\n".encode(),)) if prompt is not None else LineEffects()
 
-    def from_person(self, line: bytes) -> Moves:
+    def from_person(self, line: bytes) -> LineEffects:
         if line == b"break\n":
             raise RuntimeError("broken")
-        return Moves(to_agent=(line.upper(),))
+        return LineEffects(to_agent=(line.upper(),))
 
-    def from_agent(self, line: bytes) -> Moves:
+    def from_agent(self, line: bytes) -> LineEffects:
         text = line.decode("utf-8", "replace")
         done = text.startswith("BYE") or "bye" in text
-        happenings: tuple[Happening, ...] = (Said(text), TurnEnded(ok=True)) if done else (Said(text),)
-        return Moves(to_person=(b"> " + line,), happenings=happenings, done=done)
+        happenings: tuple[Happening, ...] = (AgentMessage(text), TurnEnded(ok=True)) if done else (AgentMessage(text),)
+        return LineEffects(to_person=(b"> " + line,), happenings=happenings, done=done)
 
 
 def led(
@@ -84,9 +86,9 @@ def led(
     if writing is not None:
         writing.start()
     try:
-        route = Conversation(Shouting(), prompt, told.append, notes.append)
+        route = DialogueRelay(Shouting(), prompt, told.append, notes.append)
         wants = Wants(stdin=True, stderr=False, protocol=True)
-        plan = Plan(
+        plan = ProcessPlan(
             Launch((sys.executable, "-S", "-c", agent), ENVIRON, ""), wants=wants, route=route, leaving_s=leaving_s,
             connected=Connected((False, False, False)), show=lambda _, piece: shown.append(piece),
         )  # fmt: skip
@@ -113,7 +115,7 @@ ECHO = "import sys\nfor line in sys.stdin.buffer:\n    sys.stdout.buffer.write(l
 def test_a_persons_program_speaks_through_us() -> None:
     shown, told, notes, code = led(ECHO, b"one\n\xff\xfe\ntwo")
     assert (shown, code, notes) == (b"> ONE\n> \xff\xfe\n> TWO", 0, [])
-    assert next(each.text for each in told if isinstance(each, Said)) == "ONE\n"
+    assert next(each.text for each in told if isinstance(each, AgentMessage)) == "ONE\n"
 
 
 def test_a_line_that_the_adapter_cannot_bear_passes_as_it_is() -> None:

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from codexmem.clients.codecli.agents.protocol import Launch
-from codexmem.clients.codecli.child.between import Between, Plan
-from codexmem.clients.codecli.child.streams import Connected
+from codexmem.codecli.agents.protocol import Launch
+from codexmem.codecli.child.process import Between, ProcessPlan
+from codexmem.codecli.child.streams import Connected
 from tests._support.wrapping import BETWEEN, BOTH, STRAIGHT, Place
 
 ways = pytest.mark.parametrize("way", BOTH)
@@ -171,7 +171,10 @@ def test_exit_codes_are_told() -> None:
     nowhere = Connected((False, False, False), (False, False, False))
     environ = {"PATH": "/usr/bin:/bin"}
     for code in (*range(4), *range(7, 256, 31), *range(124, 131), 137, 143, 254, 255):
-        assert Between(Plan(Launch(("sh", "-c", f"exit {code}"), environ, ""), connected=nowhere)).run().code == code
+        assert (
+            Between(ProcessPlan(Launch(("sh", "-c", f"exit {code}"), environ, ""), connected=nowhere)).run().code
+            == code
+        )
 
 
 @ways

@@ -1,1 +1,1 @@
-"""Tests of codexmem.services.lab.agent."""
+"""Tests of codexmem.lab.service.agent."""

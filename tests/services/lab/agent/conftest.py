@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from codexmem.domain.event import EventType
-from codexmem.domain.job import JobStatus
-from codexmem.domain.lab import Run
-from codexmem.llm.chat_choice import ChatModels
-from codexmem.llm.choice import Wish
-from codexmem.services.lab.agent import ProfileAgent
-from codexmem.services.lab.profiles import Profile, load
+from codexmem.kernel.llm.chat_choice import ChatModels
+from codexmem.kernel.llm.choice import ModelChoice
+from codexmem.kernel.model.event import EventType
+from codexmem.kernel.model.job import JobStatus
+from codexmem.lab.model import Run
+from codexmem.lab.service.agent import ProfileAgent
+from codexmem.lab.service.profiles import Profile, load
 from tests._support.chat_server import Cast
 from tests._support.lab import LabBench
 from tests._support.lab_desk import SmallBank, SmallLibrary
@@ -98,7 +98,9 @@ def make(build: Build) -> Iterator[Make]:
         chosen = profile or load(name if name == "c2xc" else str(PROFILES / f"{name}.toml"))
         library, bank = SmallLibrary(TEXTS), SmallBank()
         bank.add(LESSON, "铜钼一比一的样品在第三次循环后失活。", "mof_expert")
-        wish = Wish(model="scripted", base_url=server.url if configured else "", api_key=KEY if configured else "")
+        wish = ModelChoice(
+            model="scripted", base_url=server.url if configured else "", api_key=KEY if configured else ""
+        )
         agent = ProfileAgent(chosen, ChatModels(wish), library.shelf, bank)
         return Bench(build(agent, openai_model="scripted"), server, chosen, library, bank)
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from codexmem.domain.event import EventType
-from codexmem.domain.lab import RunStatus
+from codexmem.kernel.model.event import EventType
+from codexmem.lab.model import RunStatus
 from tests._support.model_server import refused
 from tests.services.lab.agent.conftest import KEY, LESSON, Make
 from tests.services.lab.agent.lines import ANSWER, QUERY, RECIPE, changed, submit
@@ -44,7 +44,7 @@ def test_without_a_model_a_run_says_so(make: Make) -> None:
         (("submit", {"recipes": [RECIPE], "overall_notes": float("nan")}), "numbers that JSON does not know"),
     ],
 )  # fmt: skip
-def test_a_wrong_answer_is_told_and_mended(make: Make, wrong: tuple[str, Any], told: str) -> None:
+def test_a_wrong_answer_is_told_and_fixed(make: Make, wrong: tuple[str, Any], told: str) -> None:
     bench = make()
     bench.play(orchestrator=[[QUERY], [wrong], [submit()]])
     run = bench.run()

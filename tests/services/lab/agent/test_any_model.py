@@ -10,20 +10,20 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from codexmem.domain.event import TRACED
-from codexmem.domain.lab import Run, RunOutput, RunStatus, RunTask
-from codexmem.llm.chat import ChatMessage, ChatReply, ChatTool, ToolCall, distinct
-from codexmem.llm.model import Check
-from codexmem.services.lab.agent import Rejected
-from codexmem.services.lab.agent.budget import Budget
-from codexmem.services.lab.agent.recap import Recap
-from codexmem.services.lab.agent.tools import Toolbox
-from codexmem.services.lab.journal import Journal
-from codexmem.services.lab.profiles import Limits, load
+from codexmem.kernel.llm.chat import ChatMessage, ChatReply, ChatTool, ToolCall, distinct
+from codexmem.kernel.llm.model import Check
+from codexmem.kernel.model.event import TRACED
+from codexmem.lab.model import Run, RunOutput, RunStatus, RunTask
+from codexmem.lab.service.agent import Rejected
+from codexmem.lab.service.agent.budget import RunBudget
+from codexmem.lab.service.agent.recap import Recap
+from codexmem.lab.service.agent.tools import Toolbox
+from codexmem.lab.service.journal import Journal
+from codexmem.lab.service.profiles import RunLimits, load
 from tests._support.lab_desk import SmallBank, SmallLibrary
 from tests.services.lab.agent.conftest import PROFILES, TEXTS
 
-LIMITS = Limits(depth=2, steps=9, task_steps=4, repairs=2, context_tokens=4_000)
+LIMITS = RunLimits(depth=2, steps=9, task_steps=4, repairs=2, context_tokens=4_000)
 BAKERY = replace(load(str(PROFILES / "bakery.toml")), limits=LIMITS)
 LOAF = BAKERY.example_output["loaves"][0]
 GOOD = {"loaves": [LOAF], "warnings": ["参见 [C1]"]}
@@ -83,7 +83,7 @@ def task() -> RunTask:
 
 
 def ended(journal: Memory, model: Fixed, library: SmallLibrary) -> RunOutput | str:
-    budget = Budget(LIMITS)
+    budget = RunBudget(LIMITS)
     tools = Toolbox(BAKERY, journal, library.shelf(task()), SmallBank(), budget)
     try:
         return Recap(task(), journal, BAKERY, model, tools, budget).run()

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from codexmem.services.lab.agent import citations
+from codexmem.lab.service.agent import output as citations
 
 
 @pytest.mark.parametrize(
@@ -37,10 +37,10 @@ def test_pieces(value: Any, expected: list[str]) -> None:
     ],
 )
 def test_lessons(value: Any, expected: list[str]) -> None:
-    assert citations.lessons(value) == expected
+    assert citations.cited_lessons(value) == expected
 
 
 def test_long_texts_take_linear_time() -> None:
     text = "[" * 100_000 + "mem:" * 50_000 + "【" * 100_000
     assert citations.aliases(text) == []
-    assert len(citations.lessons(text)) <= 50_000
+    assert len(citations.cited_lessons(text)) <= 50_000

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import pytest
 
-from codexmem.domain.text_size import tokens
-from codexmem.llm.chat import ToolCall, spoken
-from codexmem.services.lab.agent.conversation import Conversation, Plan, Result, Step
+from codexmem.kernel.llm.chat import ToolCall, spoken
+from codexmem.kernel.model.text_size import tokens
+from codexmem.lab.service.agent.conversation import Conversation, ConversationStep, RolePlan, ToolCallResult
 
 
-def step(number: int, chars: int, *, arguments: str = "{}") -> Step:
+def step(number: int, chars: int, *, arguments: str = "{}") -> ConversationStep:
     call = ToolCall(f"c{number}", "kb_query", arguments)
-    return Step(f"thought {number}", [Result(call, f"long {number} " + "x" * chars, f"short {number}")])
+    return ConversationStep(
+        f"thought {number}", [ToolCallResult(call, f"long {number} " + "x" * chars, f"short {number}")]
+    )
 
 
-def talk(*steps: Step) -> Conversation:
-    return Conversation("You are an expert.", "# Task\n找铜", list(steps), Plan("first", ("one",)))
+def talk(*steps: ConversationStep) -> Conversation:
+    return Conversation("You are an expert.", "# Task\n找铜", list(steps), RolePlan("first", ("one",)))
 
 
 def test_everything_is_there_while_it_fits() -> None:

@@ -7,11 +7,11 @@ from unittest import mock
 
 import pytest
 
-from codexmem.domain.event import EventType
-from codexmem.domain.lab import RunStatus
-from codexmem.jobs.duty import Context
-from codexmem.services.lab.journal import Journal
-from codexmem.services.lab.profiles import load
+from codexmem.kernel.jobs.job_kind import JobContext
+from codexmem.kernel.model.event import EventType
+from codexmem.lab.model import RunStatus
+from codexmem.lab.service.journal import Journal
+from codexmem.lab.service.profiles import load
 from tests._support.chat_server import streamed
 from tests._support.model_server import Asked, Reply, rate_limited, refused
 from tests.services.lab.agent.conftest import PROFILES, Make
@@ -43,7 +43,7 @@ def test_after_a_crash_no_recorded_step_is_done_again(make: Make, at: int) -> No
         return kept
 
     with mock.patch.object(Journal, "record", dying), pytest.raises(Killed):
-        bench.lab.lab.execution.run(job, Context(job, 60))
+        bench.lab.lab.execution.run(job, JobContext(job, 60))
     assert bench.server.count == at
     queries = len(bench.library.queries)
     bench.finish()
@@ -68,7 +68,7 @@ def test_a_run_keeps_the_profile_it_began_with(make: Make) -> None:
         raise Killed
 
     with mock.patch.object(Journal, "record", dying), pytest.raises(Killed):
-        bench.lab.lab.execution.run(job, Context(job, 60))
+        bench.lab.lab.execution.run(job, JobContext(job, 60))
     bench.lab.lab.execution._agent._profile = load(str(PROFILES / "bakery.toml"))  # type: ignore[attr-defined]
     bench.play(orchestrator=[[QUERY], [submit()]])
     bench.finish()

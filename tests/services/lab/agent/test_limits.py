@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from codexmem.domain.event import EventType
-from codexmem.domain.lab import RunStatus
-from codexmem.services.lab.profiles import Limits, load
+from codexmem.kernel.model.event import EventType
+from codexmem.lab.model import RunStatus
+from codexmem.lab.service.profiles import RunLimits, load
 from tests._support.chat_server import Cast, results, streamed, tools
 from tests._support.model_server import Asked, Reply
 from tests.services.lab.agent.conftest import Make
@@ -28,7 +28,7 @@ def limited(**limits: Any) -> Any:
     profile = load("c2xc")
     given = json.loads(json.dumps(profile.to_json()))
     given["limits"] = limits
-    return replace(profile, limits=replace(Limits(), **limits), given=given)
+    return replace(profile, limits=replace(RunLimits(), **limits), given=given)
 
 
 @pytest.mark.parametrize(

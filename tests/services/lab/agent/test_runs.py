@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from codexmem.domain.event import EventType
-from codexmem.domain.lab import RunStatus
+from codexmem.kernel.model.event import EventType
+from codexmem.lab.model import RunStatus
 from tests._support.chat_server import results, streamed, tools
 from tests._support.model_server import Asked, Manner, Reply
 from tests.jobs.stores import wait_until

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from codexmem.services.lab.documents import Document, Folder, Same, Unread, json_stream, lightrag
-from codexmem.services.lab.documents.document import Met, UnreadError
-from codexmem.services.lab.documents.json_stream import entries
+from codexmem.lab.service.documents import Document, Folder, Same, Unread, json_stream, lightrag
+from codexmem.lab.service.documents.document import Met, UnreadError
+from codexmem.lab.service.documents.json_stream import entries
 
 NAMES = ["chunk-0f0e", "chunk-a1", "chunk-a2", "chunk-b1"]
 

@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from codexmem.services.lab.documents import Document, Folder, Unread, pdf
+from codexmem.lab.service.documents import Document, Folder, Unread, pdf
 from tests._support.pdfs import built, encrypted
 from tests._support.pdfs import pdf as made
+
+pytestmark = pytest.mark.process  # a PDF is read by a program of its own
 
 
 def only(folder: Path) -> Document | str:

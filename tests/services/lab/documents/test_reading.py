@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from codexmem.domain.errors import NotFound
-from codexmem.domain.memory import MAX_LABEL
-from codexmem.services.lab.documents import Document, Folder, Same, Unread, document, walking
-from codexmem.services.lab.documents.document import Met
+from codexmem.kernel.model.errors import NotFound
+from codexmem.kernel.model.memory import MAX_LABEL
+from codexmem.lab.service.documents import Document, Folder, Same, Unread, document, walking
+from codexmem.lab.service.documents.document import Met
 
 
 def read(path: Path, known: dict[str, str] | None = None) -> list[Met]:
@@ -81,8 +81,8 @@ def test_links_pipes_and_circles_lead_nowhere(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_read_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("codexmem.services.lab.documents.reading.MAX_TEXT_BYTES", 1 << 20)
-    monkeypatch.setattr("codexmem.services.lab.documents.texts.MAX_CHARS", 10_000)
+    monkeypatch.setattr("codexmem.lab.service.documents.reading.MAX_TEXT_BYTES", 1 << 20)
+    monkeypatch.setattr("codexmem.lab.service.documents.texts.MAX_CHARS", 10_000)
     with (tmp_path / "huge.md").open("wb") as sparse:
         sparse.truncate(1 << 40)
     (tmp_path / "long.md").write_text("x" * 10_001)
@@ -138,7 +138,7 @@ def test_a_file_that_looks_the_same_is_not_read_again(tmp_path: Path, monkeypatc
     (tmp_path / "b.md").write_bytes(b"\0" * 100)
     first, second = Folder(tmp_path, stamps).documents({}, lambda: None)
     assert isinstance(first, Document)
-    monkeypatch.setattr("codexmem.services.lab.documents.reading.plain_file", None)  # nothing can be opened
+    monkeypatch.setattr("codexmem.lab.service.documents.reading.plain_file", None)  # nothing can be opened
     assert list(Folder(tmp_path, stamps).documents({"a.md": first.digest}, lambda: None)) == [Same("a.md"), second]
 
 

@@ -1,1 +1,1 @@
-"""Tests of codexmem.services.lab.profiles."""
+"""Tests of codexmem.lab.service.profiles."""

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from codexmem.domain.errors import InvalidArgument
-from codexmem.services.lab.profiles import SHIPPED, TOOLS, Cited, load, profile_of
-from codexmem.services.lab.profiles.profile import BOUNDS, Limits
-from codexmem.services.lab.profiles.schemas import problems, unfit
+from codexmem.kernel.model.errors import InvalidArgument
+from codexmem.lab.service.profiles import SHIPPED, TOOLS, Cited, load, profile_of
+from codexmem.lab.service.profiles.profile import BOUNDS, RunLimits
+from codexmem.lab.service.profiles.schemas import problems, unfit
 
 BAKERY = Path(__file__).parents[3] / "_support" / "profiles" / "bakery.toml"
 
@@ -36,7 +36,7 @@ def test_a_profile_of_another_laboratory_with_its_schema_beside() -> None:
     )  # fmt: skip
     assert profile.roles["dough_maker"].namespaces == ("kb_flours", "kb_ovens")  # all, if it names none
     assert profile.roles["miller"].tools == ("kb_query", "mem_list", "mem_get")
-    assert profile.limits == Limits(depth=2, steps=30, task_steps=8, repairs=2, tokens=100_000)
+    assert profile.limits == RunLimits(depth=2, steps=30, task_steps=8, repairs=2, tokens=100_000)
 
 
 @pytest.mark.parametrize("name", [*SHIPPED, str(BAKERY)])
@@ -146,7 +146,7 @@ def test_files_that_are_none(tmp_path: Path) -> None:
 
 def test_every_limit_has_bounds_that_hold_its_default() -> None:
     for name, (least, most) in BOUNDS.items():
-        assert least <= getattr(Limits(), name) <= most
+        assert least <= getattr(RunLimits(), name) <= most
 
 
 def test_problems_are_short_and_few() -> None:
@@ -171,7 +171,7 @@ def test_the_documentation_is_true(name: str, tmp_path: Path) -> None:
     documented = load(str(tmp_path / "documented.toml"))
     assert (documented.cited, documented.items, documented.limits.depth) == (Cited.EACH_ITEM, "loaves", 2)
     for limit, (least, most) in BOUNDS.items():
-        assert f"| `{limit}` | {getattr(Limits(), limit):,} | {least:,} – {most:,} |" in text
+        assert f"| `{limit}` | {getattr(RunLimits(), limit):,} | {least:,} – {most:,} |" in text
     for tool in TOOLS:
         assert f"| `{tool}` |" in text
-    assert set(BOUNDS) == {each.name for each in fields(Limits)}
+    assert set(BOUNDS) == {each.name for each in fields(RunLimits)}

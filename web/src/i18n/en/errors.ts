@@ -1,7 +1,7 @@
 // What each error code of the server means to a person, and what to do next.
 export default {
   invalid_argument: { what: 'The server did not accept the request', next: 'Change what you entered and try again.' },
-  unauthorized: { what: 'The server asks for an API key', next: 'Give a valid key.' },
+  unauthorized: { what: 'The server requires an API key', next: 'Enter a valid key.' },
   forbidden: {
     what: 'The server refused the request',
     next: 'Open the application by the address the server printed.',
@@ -9,19 +9,22 @@ export default {
   not_found: { what: 'It does not exist', next: 'It may have been deleted, or the address is wrong.' },
   method_not_allowed: {
     what: 'The server does not offer this',
-    next: 'Server and page may differ in version; load the page again.',
+    next: 'Server and page may have different versions; reload the page.',
   },
   request_timeout: { what: 'The request took too long to arrive', next: 'Try again.' },
-  conflict: { what: 'It was changed meanwhile, or the name is taken', next: 'Load it again, then repeat your change.' },
+  conflict: {
+    what: 'It was changed in the meantime, or the name is taken',
+    next: 'Reload it, then repeat your change.',
+  },
   payload_too_large: { what: 'It is too large', next: 'Shorten it.' },
-  unsupported_media_type: { what: 'The server did not understand the format', next: 'Load the page again.' },
+  unsupported_media_type: { what: 'The server did not understand the format', next: 'Reload the page.' },
   misdirected: {
-    what: 'The server does not answer to this address',
+    what: 'The server does not accept this address',
     next: 'Use the address that the server printed, or add the name to its allowed hosts.',
   },
   rate_limited: { what: 'Too many requests', next: 'Wait a moment, then try again.' },
   headers_too_large: { what: 'The address is too long', next: 'Shorten the filters.' },
-  internal: { what: 'The server failed', next: 'Try again. The server’s log holds the details.' },
+  internal: { what: 'The server failed', next: 'Try again. See the server’s log for details.' },
   dependency_unavailable: {
     what: 'Something the server needs does not answer',
     next: 'Try again in a moment, or run: codexmem doctor',

@@ -1,6 +1,6 @@
 // Lessons, jobs and deltas; how many learnings are under way stands beside the jobs.
 import { useTranslation } from 'react-i18next';
-import { AreaNav } from './AreaNav';
+import { AreaNav } from '@/parts/AreaNav';
 import { useLearningsUnderWay } from './queries';
 
 export function BankNav() {

@@ -5,7 +5,7 @@ import { DiffPane } from '@/parts/DiffPane';
 import { Ref } from '@/parts/Ref';
 import { TextBlock } from '@/parts/TextBlock';
 import { TimeText } from '@/parts/TimeText';
-import { TextLink } from '../timeline/TextLink';
+import { TextLink } from '@/parts/TextLink';
 import { roleOf, type DeltaOp } from './queries';
 import { StateChanges } from './StateChanges';
 import { shortId } from './shortId';

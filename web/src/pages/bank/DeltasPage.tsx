@@ -9,7 +9,7 @@ import { NewRows } from '@/parts/NewRows';
 import { Page } from '@/parts/Page';
 import { Panel } from '@/parts/Panel';
 import { VirtualRows } from '@/parts/VirtualRows';
-import { useTyped } from '../lab/useTyped';
+import { useTyped } from '@/parts/useTyped';
 import { BankNav } from './BankNav';
 import { DeltaLine } from './DeltaLine';
 import { deltaPage, type DeltaRow } from './queries';

@@ -7,7 +7,7 @@ import { ApiError } from '@/api/client';
 import { ErrorCard } from '@/parts/ErrorCard';
 import { TimeText } from '@/parts/TimeText';
 import { notify } from '@/parts/undoable';
-import { usePresets, useProducts } from '../catalog/queries';
+import { usePresets, useProducts } from '@/api/catalog';
 import { filled, formOf, LIMITS, problemsOf, requestOf, same, sound, valuesOf, WORDS, type Form } from './opinion';
 import { exactSum, fractions } from './fractions';
 import { ProductTable, useProblemText } from './ProductTable';

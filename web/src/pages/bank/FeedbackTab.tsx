@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { Empty, Panel } from '@/parts/Panel';
-import { ended, useRun } from '../lab/queries';
+import { ended, useRun } from '@/api/lab';
 import { FeedbackForm } from './FeedbackForm';
 import { LearningSteps } from './LearningSteps';
 import { feedbackQuery } from './queries';

@@ -3,7 +3,7 @@ import { useTranslation } from 'react-i18next';
 import { Ref } from '@/parts/Ref';
 import { StatusMark } from '@/parts/StatusMark';
 import { TimeText } from '@/parts/TimeText';
-import { Took } from '../lab/Took';
+import { Took } from '@/parts/Took';
 import type { Job } from './queries';
 import { shortId } from './shortId';
 import classes from './Bank.module.css';

@@ -6,7 +6,7 @@ import { useTranslation } from 'react-i18next';
 import { usePages } from '@/api/queries';
 import { Panel } from '@/parts/Panel';
 import { VirtualRows } from '@/parts/VirtualRows';
-import { TextLink } from '../timeline/TextLink';
+import { TextLink } from '@/parts/TextLink';
 import { DeltaLine } from './DeltaLine';
 import { JobLine } from './JobLine';
 import { LearnAgain, useWhenLearned } from './LearningSteps';

@@ -3,7 +3,7 @@ import { Group, Select, TextInput } from '@mantine/core';
 import { IconSearch } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useTyped } from '../lab/useTyped';
+import { useTyped } from '@/parts/useTyped';
 import { SHELVES, TYPES, useRoles, type LessonWish } from './queries';
 
 type Props = {

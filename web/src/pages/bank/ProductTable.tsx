@@ -4,8 +4,8 @@ import { IconAlertTriangle, IconX } from '@tabler/icons-react';
 import { useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { localeTag } from '@/i18n';
-import { useProducts } from '../catalog/queries';
-import { TextLink } from '../timeline/TextLink';
+import { useProducts } from '@/api/catalog';
+import { TextLink } from '@/parts/TextLink';
 import { LIMITS, rowOf, type Problem, type Row } from './opinion';
 import classes from './Feedback.module.css';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Product } from '../catalog/queries';
+import type { Product } from '@/api/catalog';
 import { EMPTY, filled, formOf, numberOf, problemsOf, requestOf, rowOf, sound, valuesOf, type Form } from './opinion';
 
 function product(id: string, status: 'active' | 'archived' = 'active'): Product {

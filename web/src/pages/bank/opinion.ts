@@ -1,5 +1,5 @@
 // The feedback form: what stands in it, what the server would refuse, and what is sent.
-import type { Product } from '../catalog/queries';
+import type { Product } from '@/api/catalog';
 import type { Feedback, FeedbackRequest } from './queries';
 
 export const LIMITS = { score: 1_000_000, value: 1e300, words: 20_000, products: 200 } as const;

@@ -15,10 +15,10 @@ export type Lesson = Answer<'/api/v1/memories'>['items'][number];
 export type LessonVersion = Answer<'/api/v1/memories/{mem_id}/versions'>['items'][number];
 export type Job = Answer<'/api/v1/reasoningbank/jobs'>['items'][number];
 export type DeltaRow = Answer<'/api/v1/reasoningbank/deltas'>['items'][number];
-export type Delta = Answer<'/api/v1/reasoningbank/deltas/{delta_id}'>['delta'];
+export type Delta = Awaited<ReturnType<typeof askDelta>>;
 export type DeltaOp = Delta['ops'][number];
 export type LessonState = DeltaOp['after'];
-export type Preview = Answer<'/api/v1/runs/{run_id}/reasoningbank/rollback/preview'>;
+export type Preview = Awaited<ReturnType<typeof askPreview>>;
 export type Prospect = Preview['changes'][number];
 export type Feedback = Answer<'/api/v1/runs/{run_id}/feedback'>['feedback'];
 type Saving = paths['/api/v1/runs/{run_id}/feedback']['put'];
@@ -115,13 +115,15 @@ export async function deltaPage({ run, status }: DeltaWish, cursor: string | nul
   return { rows: told.items, next: told.next_cursor };
 }
 
+async function askDelta(id: string, signal: AbortSignal) {
+  const params = { path: { delta_id: id } };
+  return (await ask(api.GET('/api/v1/reasoningbank/deltas/{delta_id}', { params, signal }))).delta;
+}
+
 export function deltaQuery(id: string) {
   return queryOptions({
     queryKey: ['bank', 'delta', id],
-    queryFn: ({ signal }) =>
-      ask(api.GET('/api/v1/reasoningbank/deltas/{delta_id}', { params: { path: { delta_id: id } }, signal })).then(
-        (told) => told.delta,
-      ),
+    queryFn: ({ signal }) => askDelta(id, signal),
     refetchInterval: ({ state }) => (state.status === 'success' ? WATCH_MS : false),
   });
 }
@@ -148,13 +150,15 @@ export function learn(runId: string) {
 }
 
 /** What a rollback would change now; never remembered, because somebody may write while the dialog is open. */
+function askPreview(runId: string, deltaId: string, signal: AbortSignal) {
+  const params = { path: { run_id: runId }, query: { delta_id: deltaId, mode: 'strict' as const } };
+  return ask(api.GET('/api/v1/runs/{run_id}/reasoningbank/rollback/preview', { params, signal }));
+}
+
 export function previewQuery(runId: string, deltaId: string) {
   return queryOptions({
     queryKey: ['bank', 'preview', runId, deltaId],
-    queryFn: ({ signal }) => {
-      const params = { path: { run_id: runId }, query: { delta_id: deltaId, mode: 'strict' as const } };
-      return ask(api.GET('/api/v1/runs/{run_id}/reasoningbank/rollback/preview', { params, signal }));
-    },
+    queryFn: ({ signal }) => askPreview(runId, deltaId, signal),
     staleTime: 0,
     gcTime: 0,
     refetchInterval: WATCH_MS,

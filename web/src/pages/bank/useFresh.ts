@@ -25,6 +25,5 @@ export function useFresh<T extends { created_at: number }>(
     const since = rows[0]?.created_at ?? -Infinity;
     const fresh = data.rows.filter((row) => !known.has(keyOf(row)) && row.created_at >= since).length;
     return { shown: rows.map((row) => told.get(keyOf(row)) ?? row), fresh };
-    // keyOf is a constant of the caller.
-  }, [data, rows, watched]);
+  }, [data, rows, keyOf, watched]);
 }

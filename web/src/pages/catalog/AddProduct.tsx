@@ -7,7 +7,7 @@ import { useTranslation } from 'react-i18next';
 import { ApiError } from '@/api/client';
 import { ErrorCard } from '@/parts/ErrorCard';
 import { notify } from '@/parts/undoable';
-import { addProduct, useCatalogChanged } from './queries';
+import { addProduct, useCatalogChanged } from '@/api/catalog';
 import { useNameProblem } from './useNameProblem';
 import classes from './Catalog.module.css';
 

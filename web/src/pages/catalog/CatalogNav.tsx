@@ -1,6 +1,6 @@
 // Products and presets.
 import { useTranslation } from 'react-i18next';
-import { AreaNav } from '../bank/AreaNav';
+import { AreaNav } from '@/parts/AreaNav';
 
 export function CatalogNav() {
   const { t } = useTranslation('catalog');

@@ -7,7 +7,7 @@ import { useTranslation } from 'react-i18next';
 import { ErrorCard } from '@/parts/ErrorCard';
 import { notify } from '@/parts/undoable';
 import { moved } from './order';
-import { addPreset, editPreset, LIMITS, useCatalogChanged, useProducts, type Preset } from './queries';
+import { addPreset, editPreset, LIMITS, useCatalogChanged, useProducts, type Preset } from '@/api/catalog';
 import { useNameProblem } from './useNameProblem';
 import classes from './Catalog.module.css';
 

@@ -12,7 +12,7 @@ import { StatusMark } from '@/parts/StatusMark';
 import { VirtualRows } from '@/parts/VirtualRows';
 import { CatalogNav } from './CatalogNav';
 import { PresetForm } from './PresetForm';
-import { editPreset, presetPage, SHELVES, usePreset, type Preset } from './queries';
+import { editPreset, presetPage, SHELVES, usePreset, type Preset } from '@/api/catalog';
 import { ShelfButton } from './ShelfButton';
 import { ShelfChoice } from './ShelfChoice';
 import classes from './Catalog.module.css';

@@ -8,7 +8,7 @@ import { StatusMark } from '@/parts/StatusMark';
 import { TimeText } from '@/parts/TimeText';
 import { notify, notifyError } from '@/parts/undoable';
 import { reasonOf } from '@/parts/errorText';
-import { editProduct, useCatalogChanged, type Product } from './queries';
+import { editProduct, useCatalogChanged, type Product } from '@/api/catalog';
 import { ShelfButton } from './ShelfButton';
 import { useNameProblem } from './useNameProblem';
 import classes from './Catalog.module.css';

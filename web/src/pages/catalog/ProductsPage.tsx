@@ -9,7 +9,7 @@ import { VirtualRows } from '@/parts/VirtualRows';
 import { AddProduct } from './AddProduct';
 import { CatalogNav } from './CatalogNav';
 import { ProductRow } from './ProductRow';
-import { productPage, SHELVES } from './queries';
+import { productPage, SHELVES } from '@/api/catalog';
 import { ShelfChoice } from './ShelfChoice';
 import classes from './Catalog.module.css';
 

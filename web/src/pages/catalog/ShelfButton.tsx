@@ -6,7 +6,7 @@ import { useTranslation } from 'react-i18next';
 import { asApiError } from '@/api/errors';
 import { reasonOf } from '@/parts/errorText';
 import { notify, notifyError, undoable } from '@/parts/undoable';
-import { useCatalogChanged, type Shelf } from './queries';
+import { useCatalogChanged, type Shelf } from '@/api/catalog';
 
 type Props = { name: string; status: Shelf; onMove: (status: Shelf) => Promise<unknown> };
 

@@ -1,7 +1,7 @@
 // Which part of the catalog is shown: what is in use, what was archived, or all.
 import { SegmentedControl } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
-import { SHELVES, type ShelfWish } from './queries';
+import { SHELVES, type ShelfWish } from '@/api/catalog';
 
 export function ShelfChoice({ value, onChange }: { value: ShelfWish; onChange: (shelf: ShelfWish) => void }) {
   const { t } = useTranslation('catalog');

@@ -1,7 +1,7 @@
 // What is wrong with a name, as the server would judge it.
 import { useTranslation } from 'react-i18next';
 import { ApiError } from '@/api/client';
-import { LIMITS } from './queries';
+import { LIMITS } from '@/api/catalog';
 
 export function useNameProblem(): (name: string, error?: unknown) => string | null {
   const { t } = useTranslation('catalog');

@@ -5,8 +5,8 @@ import { useTranslation } from 'react-i18next';
 import { localeTag } from '@/i18n';
 import { TextBlock } from '@/parts/TextBlock';
 import { TimeText } from '@/parts/TimeText';
-import { configOf, type Batch } from './queries';
-import { Took } from './Took';
+import { configOf, type Batch } from '@/api/lab';
+import { Took } from '@/parts/Took';
 import classes from './Lab.module.css';
 
 const CONFIGURED = [

@@ -13,7 +13,7 @@ import { StatusMark } from '@/parts/StatusMark';
 import { VirtualRows } from '@/parts/VirtualRows';
 import { BatchFacts } from './BatchFacts';
 import { CancelButton } from './CancelButton';
-import { fetchRuns, shownStatus, STATUSES, useBatch, type Batch, type Run } from './queries';
+import { fetchRuns, shownStatus, STATUSES, useBatch, type Batch, type Run } from '@/api/lab';
 import { RunRow } from './RunRow';
 import { RunsProgress } from './RunsProgress';
 

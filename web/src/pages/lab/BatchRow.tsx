@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { StatusMark } from '@/parts/StatusMark';
 import { TimeText } from '@/parts/TimeText';
 import { CancelButton } from './CancelButton';
-import { shownStatus, type Batch } from './queries';
+import { shownStatus, type Batch } from '@/api/lab';
 import { RunsProgress } from './RunsProgress';
 import classes from './Lab.module.css';
 

@@ -11,9 +11,9 @@ import { Page } from '@/parts/Page';
 import { Panel } from '@/parts/Panel';
 import { VirtualRows } from '@/parts/VirtualRows';
 import { BatchRow } from './BatchRow';
-import { fetchBatches, STATUSES, type Batch } from './queries';
+import { fetchBatches, STATUSES, type Batch } from '@/api/lab';
 import { useActiveBatches } from './useActiveBatches';
-import { useTyped } from './useTyped';
+import { useTyped } from '@/parts/useTyped';
 
 const SCHEMA = { status: choice(['', ...STATUSES], ''), q: text() };
 const TRY = "codexmem batch new 'Cu on TiO2 for C2H4 from CO2' --runs 2 --recipes 1 --dry-run";
@@ -29,7 +29,8 @@ export function BatchesPage() {
     return { rows: page.items, next: page.next_cursor };
   });
   const { query, restart } = list;
-  const reload = useCallback(() => void query.refetch(), [query.refetch]);
+  const { refetch } = query;
+  const reload = useCallback(() => void refetch(), [refetch]);
   const { shown, fresh } = useActiveBatches(list.rows, reload);
   // A page of a search may hold nothing although a later one does.
   const { more } = list;

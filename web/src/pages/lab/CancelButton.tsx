@@ -6,7 +6,7 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ConfirmDialog } from '@/parts/ConfirmDialog';
 import { notify } from '@/parts/undoable';
-import { cancelBatch, cancelRun, ended, type Batch, type Run } from './queries';
+import { cancelBatch, cancelRun, ended, type Batch, type Run } from '@/api/lab';
 
 type Props = ({ batch: Batch; run?: undefined } | { run: Run; batch?: undefined }) & {
   /** In a row there is room for an icon only. */

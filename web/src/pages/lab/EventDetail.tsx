@@ -5,9 +5,9 @@ import { useTranslation } from 'react-i18next';
 import { CopyButton } from '@/parts/CopyButton';
 import { Panel } from '@/parts/Panel';
 import { TimeText } from '@/parts/TimeText';
-import { durationText } from './duration';
+import { durationText } from '@/parts/duration';
 import { Payload } from './Payload';
-import { useEvent } from './queries';
+import { useEvent } from '@/api/lab';
 import { useTypeName } from './useTypeName';
 import classes from './Trace.module.css';
 

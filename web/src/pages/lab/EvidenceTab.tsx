@@ -6,7 +6,7 @@ import { Panel } from '@/parts/Panel';
 import { SplitView } from '@/parts/SplitView';
 import { VirtualRows } from '@/parts/VirtualRows';
 import { PieceView } from './PieceView';
-import { usePiece, type Evidence } from './queries';
+import { usePiece, type Evidence } from '@/api/lab';
 import type { RunState, SetRunState } from './runState';
 import { useChosen } from './useChosen';
 import classes from './Piece.module.css';

@@ -32,7 +32,7 @@ import {
   type Override,
   type Problem,
 } from './batchForm';
-import { configOf, createBatch, fetchBatches, useBatch } from './queries';
+import { configOf, createBatch, fetchBatches, useBatch } from '@/api/lab';
 
 const SCHEMA = { from: text() };
 

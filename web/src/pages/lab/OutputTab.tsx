@@ -5,7 +5,7 @@ import { useTranslation } from 'react-i18next';
 import { Empty, Panel } from '@/parts/Panel';
 import { Citation } from './Cited';
 import { OutputValue, fieldName } from './OutputValue';
-import { ended, useOutput, type Run } from './queries';
+import { ended, useOutput, type Run } from '@/api/lab';
 import type { RunState, SetRunState } from './runState';
 import { SourceDrawer } from './SourceDrawer';
 

@@ -3,7 +3,7 @@ import { useTranslation } from 'react-i18next';
 import { CopyButton } from '@/parts/CopyButton';
 import { TextBlock } from '@/parts/TextBlock';
 import { TimeText } from '@/parts/TimeText';
-import type { Evidence } from './queries';
+import type { Evidence } from '@/api/lab';
 import classes from './Piece.module.css';
 
 export function PieceView({ piece }: { piece: Evidence }) {

@@ -5,7 +5,7 @@ import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { CommandLine } from '@/parts/CommandLine';
 import { CopyButton } from '@/parts/CopyButton';
-import type { Run } from './queries';
+import type { Run } from '@/api/lab';
 import classes from './Lab.module.css';
 
 // The server's words for a model that refused, failed or kept silent begin like this.

@@ -16,10 +16,10 @@ import { StatusMark } from '@/parts/StatusMark';
 import { CancelButton } from './CancelButton';
 import { EvidenceTab } from './EvidenceTab';
 import { OutputTab } from './OutputTab';
-import { ended, fetchEvents, fetchEvidence, shownStatus, useBatch, useRun, type Evidence } from './queries';
+import { ended, fetchEvents, fetchEvidence, shownStatus, useBatch, useRun, type Evidence } from '@/api/lab';
 import { RunNotice } from './RunNotice';
 import { RUN_STATE, TABS } from './runState';
-import { Took } from './Took';
+import { Took } from '@/parts/Took';
 import { TraceReader } from './traceReader';
 import { TraceTab } from './TraceTab';
 

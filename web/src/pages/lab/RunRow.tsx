@@ -3,8 +3,8 @@ import { Badge } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { localeTag } from '@/i18n';
 import { StatusMark } from '@/parts/StatusMark';
-import { shownStatus, type Run } from './queries';
-import { Took } from './Took';
+import { shownStatus, type Run } from '@/api/lab';
+import { Took } from '@/parts/Took';
 import classes from './Lab.module.css';
 
 export function RunRow({ run }: { run: Run }) {

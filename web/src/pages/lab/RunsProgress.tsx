@@ -1,7 +1,7 @@
 // How far the runs of a batch have come: a bar of those that have ended, by outcome, and the same in words.
 import { Progress } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
-import type { Batch } from './queries';
+import type { Batch } from '@/api/lab';
 import classes from './Lab.module.css';
 
 const TONES = [

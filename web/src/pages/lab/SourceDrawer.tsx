@@ -6,7 +6,7 @@ import { PageLink, Ref } from '@/parts/Ref';
 import { StatusMark } from '@/parts/StatusMark';
 import { TextBlock } from '@/parts/TextBlock';
 import { PieceView } from './PieceView';
-import { useLesson, usePiece } from './queries';
+import { useLesson, usePiece } from '@/api/lab';
 import classes from './Lab.module.css';
 
 type Props = { runId: string; name: string; onClose: () => void };

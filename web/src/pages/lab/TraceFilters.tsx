@@ -5,7 +5,7 @@ import { useTranslation } from 'react-i18next';
 import { localeTag } from '@/i18n';
 import type { RunState, SetRunState } from './runState';
 import { LEVELS } from './traceView';
-import { useTyped } from './useTyped';
+import { useTyped } from '@/parts/useTyped';
 import { useTypeName } from './useTypeName';
 import classes from './Trace.module.css';
 

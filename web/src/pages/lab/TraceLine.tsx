@@ -4,7 +4,7 @@ import { IconAlertTriangle, IconChevronDown, IconChevronRight } from '@tabler/ic
 import { memo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { localeTag } from '@/i18n';
-import { durationText } from './duration';
+import { durationText } from '@/parts/duration';
 import { barOf, type Extent, type TraceRow } from './traceView';
 import { useTypeName } from './useTypeName';
 import classes from './Trace.module.css';

@@ -10,7 +10,7 @@ import { SplitView } from '@/parts/SplitView';
 import { VirtualRows } from '@/parts/VirtualRows';
 import { EventDetail } from './EventDetail';
 import { Hint } from './EvidenceTab';
-import { ended, type Run } from './queries';
+import { ended, type Run } from '@/api/lab';
 import type { RunState, SetRunState } from './runState';
 import { SourceDrawer } from './SourceDrawer';
 import { TraceFilters } from './TraceFilters';

@@ -1,6 +1,6 @@
 // The creation form's fields and the limits that the server sets on them.
-import type { Batch, BatchRequest } from './queries';
-import { configOf } from './queries';
+import type { Batch, BatchRequest } from '@/api/lab';
+import { configOf } from '@/api/lab';
 
 export const LIMITS = { request: 20_000, runs: 1_000, recipes: 50, temperature: 2, override: 1_000 } as const;
 export const OVERRIDES = ['llm_model', 'openai_api_base', 'kb_principles_dir', 'kb_modulation_dir'] as const;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { durationText, tookMs } from './duration';
-import { shownStatus } from './queries';
+import { durationText, tookMs } from '@/parts/duration';
+import { shownStatus } from '@/api/lab';
 
 test('a duration is told in the unit that a person would choose', () => {
   const told = [0, 820, 4_240, 41_000, 59_700, 185_000, 3_600_000, 7_800_000].map((ms) => durationText(ms, 'en'));

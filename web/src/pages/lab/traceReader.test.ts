@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { RunEvent } from './queries';
+import type { RunEvent } from '@/api/lab';
 import { TraceReader, type EventPage } from './traceReader';
 
 const PAGE = 3;

@@ -1,7 +1,7 @@
 // Reads the trace of one run, page after page, as far as somebody wants to see it: the first events at once, further
 // ones as the reader comes near the end, all of them for a filter or for the newest. What was read is kept, so nothing
 // is asked for twice; while the run goes on, the reader asks for what came after the last event.
-import type { RunEvent } from './queries';
+import type { RunEvent } from '@/api/lab';
 
 export type EventPage = { items: RunEvent[]; has_more: boolean; tail_cursor: string | null };
 export type FetchEvents = (cursor: string | null, signal: AbortSignal) => Promise<EventPage>;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { RunEvent } from './queries';
+import type { RunEvent } from '@/api/lab';
 import { barOf, countTypes, extentOf, parentOf, rowsOf, type TraceFilter } from './traceView';
 
 const ALL: TraceFilter = { types: new Set(), failed: false, search: '', level: 'all', folded: new Set() };

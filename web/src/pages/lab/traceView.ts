@@ -1,6 +1,6 @@
 // From the events of a trace to the rows that are shown: filters, importance, nesting and folding. Pure, and one pass
 // over the events, because a trace may have a hundred thousand of them.
-import type { RunEvent } from './queries';
+import type { RunEvent } from '@/api/lab';
 
 export const LEVELS = ['key', 'steps', 'all'] as const;
 export type Level = (typeof LEVELS)[number];

@@ -2,7 +2,7 @@
 // ended since are read again with their list, and new ones are only counted.
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useMemo } from 'react';
-import { ended, fetchBatches, LARGEST_PAGE, type Batch } from './queries';
+import { ended, fetchBatches, LARGEST_PAGE, type Batch } from '@/api/lab';
 
 const BUSY_MS = 1_500;
 const IDLE_MS = 10_000;

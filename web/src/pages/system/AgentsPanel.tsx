@@ -5,7 +5,7 @@ import { Panel, type QueryLike } from '@/parts/Panel';
 import { PageLink } from '@/parts/Ref';
 import { StatusMark } from '@/parts/StatusMark';
 import { TimeText } from '@/parts/TimeText';
-import { INSTALL } from '../viewer/commands';
+import { INSTALL } from '@/parts/commands';
 import type { Agent, System } from './queries';
 import classes from './System.module.css';
 

@@ -5,7 +5,7 @@ import { localeTag } from '@/i18n';
 import { CommandLine } from '@/parts/CommandLine';
 import { Panel, type QueryLike } from '@/parts/Panel';
 import { StatusMark } from '@/parts/StatusMark';
-import { useNote } from '../viewer/notes';
+import { useNote } from '@/parts/searchNote';
 import { BackfillButton } from './BackfillButton';
 import { Fact, Facts } from './Facts';
 import type { Index, System } from './queries';

@@ -5,7 +5,7 @@ import { Panel } from '@/parts/Panel';
 import { TimeText } from '@/parts/TimeText';
 import { KindMark } from './KindMark';
 import type { Injection } from './queries';
-import { TextLink } from './TextLink';
+import { TextLink } from '@/parts/TextLink';
 import classes from './Session.module.css';
 
 export function InjectedDetail({ injection }: { injection: Injection }) {

@@ -10,7 +10,7 @@ import { StatusMark } from '@/parts/StatusMark';
 import { TimeText } from '@/parts/TimeText';
 import { FactList } from './FactList';
 import type { MemoryText, Provenance } from './queries';
-import { TextLink } from './TextLink';
+import { TextLink } from '@/parts/TextLink';
 
 type Props = { from: Provenance; own: Schemas['TimelineRow'] | undefined; text: MemoryText | undefined };
 

@@ -5,7 +5,7 @@ import { Page } from '@/parts/Page';
 import { Empty, Panel } from '@/parts/Panel';
 import { pageOf } from '@/parts/reference';
 import type { MemoryKind, Provenance } from './queries';
-import { TextLink } from './TextLink';
+import { TextLink } from '@/parts/TextLink';
 
 export function MemoryElsewhere({ from: { memory } }: { from: Provenance }) {
   const { t } = useTranslation('timeline');

@@ -13,7 +13,7 @@ import type { TimelineKind } from './filters';
 import { KindMark } from './KindMark';
 import { MemoryText } from './MemoryText';
 import { memoryText, type Row } from './queries';
-import { TextLink } from './TextLink';
+import { TextLink } from '@/parts/TextLink';
 import { useDropped } from './useDropped';
 import classes from './Timeline.module.css';
 

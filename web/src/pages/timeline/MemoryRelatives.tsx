@@ -5,7 +5,7 @@ import { Panel } from '@/parts/Panel';
 import { pageOf } from '@/parts/reference';
 import { KindMark } from './KindMark';
 import type { MemoryKind, Provenance } from './queries';
-import { TextLink } from './TextLink';
+import { TextLink } from '@/parts/TextLink';
 import classes from './Observation.module.css';
 
 const SHOWN = 12;

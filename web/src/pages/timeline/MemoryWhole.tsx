@@ -20,7 +20,7 @@ import { MemoryRelatives } from './MemoryRelatives';
 import { MemoryText } from './MemoryText';
 import { MemoryVersions } from './MemoryVersions';
 import { memoryText, neighbours, type Provenance } from './queries';
-import { TextLink } from './TextLink';
+import { TextLink } from '@/parts/TextLink';
 import { useDropped } from './useDropped';
 import classes from './Observation.module.css';
 

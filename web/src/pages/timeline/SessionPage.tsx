@@ -12,7 +12,7 @@ import { ForgetDialog } from './ForgetDialog';
 import { session as askSession } from './queries';
 import { SessionAbout } from './SessionAbout';
 import { SessionTurns } from './SessionTurns';
-import { TextLink } from './TextLink';
+import { TextLink } from '@/parts/TextLink';
 import { UndoDialog } from './UndoDialog';
 import { useChanged } from './useDropped';
 

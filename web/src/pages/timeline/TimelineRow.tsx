@@ -7,7 +7,7 @@ import { exactTime, TimeText } from '@/parts/TimeText';
 import { KindMark } from './KindMark';
 import { Marked } from './Marked';
 import type { Row } from './queries';
-import { TextLink } from './TextLink';
+import { TextLink } from '@/parts/TextLink';
 import classes from './Timeline.module.css';
 
 type Props = { row: Row; begins?: boolean; ends?: boolean; /** The words it was found by. */ question?: string };

@@ -6,7 +6,7 @@ import { useTranslation } from 'react-i18next';
 import { useLiveEvents } from '@/live/useLive';
 import { CommandLine } from '@/parts/CommandLine';
 import { Panel } from '@/parts/Panel';
-import { FIRST_EVENT, INSTALL } from './commands';
+import { FIRST_EVENT, INSTALL } from '@/parts/commands';
 import classes from './FirstVisit.module.css';
 
 type Props = {

@@ -10,7 +10,7 @@ import { exactTime, TimeText } from '@/parts/TimeText';
 import { Bar, Legend, type Part } from './Bar';
 import { duration, listed } from './figures';
 import { useKindName } from './kinds';
-import { useNote } from './notes';
+import { useNote } from '@/parts/searchNote';
 import { useTrace, type TraceDetail as Detail } from './queries';
 import { RankedResults } from './RankedResults';
 import { ModeBadge } from './TraceRow';

@@ -1,0 +1,152 @@
+"""Codex: servers, hooks and trust in hooks in `config.toml`; hooks in `hooks.json` for people who have them there.
+
+Hooks in both places make Codex warn at every start, so ours go where the person's are. Tools are approved beforehand,
+because `codex exec` refuses what it would have to ask for. The server is not `required`: Codex shall start without us.
+"""
+
+from __future__ import annotations
+
+from codexmem.agents import InstallableAgent
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+    from typing import Any
+
+    from codexmem.agents.install.commands import ProgramCommands
+    from codexmem.agents.install.entries import Element
+    from codexmem.agents.install.targets import ConfigTarget, McpServerEntry, UserHome
+
+_STARTS_WITHIN_S = 30  # a server that is only now started makes its store first
+
+
+class Codex(InstallableAgent):
+    """`codex`."""
+
+    name = "codex"
+    title = "Codex"
+    programs = ("codex",)
+    adapter = "codex"
+    second = 1
+    trusts_hooks = True
+
+    def __init__(self) -> None:
+        self._hashes: dict[tuple[str, str], dict[str, str]] = {}
+
+    def dialect(self, payload: Mapping[str, Any], environ: Mapping[str, str]) -> dict[str, Any]:
+        """The family's; it says when it stops because a hook told it to go on."""
+        record = super().dialect(payload, environ)
+        if payload.get("stop_hook_active") is True:
+            record["goes_on"] = True
+        return record
+
+    def folder(self, person: UserHome) -> Path:
+        """Its home."""
+        return person.folder("CODEX_HOME", ".codex")
+
+    def hooks_file(self, person: UserHome) -> Path:
+        """The file that a person may have hooks in."""
+        return self.folder(person) / "hooks.json"
+
+    def servers_file(self, person: UserHome) -> Path:
+        """Its configuration, with everything else."""
+        return self.folder(person) / "config.toml"
+
+    def targets(self, person: UserHome, commands: ProgramCommands) -> list[ConfigTarget]:
+        """Its configuration, and its file of hooks if the person has one."""
+        from codexmem.agents.install import codex_config, json_settings
+        from codexmem.agents.install.entries import Member
+        from codexmem.agents.install.targets import SERVER, ConfigTarget
+
+        groups = json_settings.groups(self.moments, commands, self.name, self.timeout)
+        program, *words = commands.mcp
+        entry = {
+            "command": program,
+            "args": words,
+            "startup_timeout_sec": _STARTS_WITHIN_S,
+            "default_tools_approval_mode": "approve",
+        }
+        server = Member(("mcp_servers", SERVER), entry)
+        hashes = self._told_hashes(person, groups)
+        config, apart = self.servers_file(person), self.hooks_file(person)
+        if not codex_config.has_hooks(apart):
+            return [codex_config.CodexConfig(config, [server], groups, hashes)]
+        target = codex_config.CodexConfig(config, [server], (), {})
+        target.trust(apart, groups, hashes)
+        return [ConfigTarget(apart, "json", groups), target]
+
+    def hook(self, person: UserHome, event: str) -> str:
+        """As its files name it."""
+        from codexmem.agents.install import json_settings
+
+        for settings in (json_settings.read(self.hooks_file(person)), self._configuration(person)):
+            if command := json_settings.command_in(settings, self.moments[event]):
+                return command
+        return ""
+
+    def server(self, person: UserHome) -> McpServerEntry | None:
+        """As its configuration names it."""
+        from codexmem.agents.install import json_settings
+
+        return json_settings.server_in(self._configuration(person), "mcp_servers")
+
+    def obstacles(self, person: UserHome) -> list[str]:
+        """The switch for hooks."""
+        from codexmem.agents.install import json_settings
+
+        path = self.servers_file(person)
+        return json_settings.switched_off(path, self._configuration(person), "features", "hooks")
+
+    def untrusted(self, person: UserHome) -> list[str] | None:
+        """Commands of ours that Codex would skip; None if it cannot be asked."""
+        from codexmem.agents.install import codex_hooks
+        from codexmem.agents.install.entries import is_ours
+
+        program = self._found(person)
+        listed = codex_hooks.listed(program, person.environ, person.home) if program else []
+        states = {
+            str(hook.get("command")): hook.get("trustStatus") == "trusted" and hook.get("enabled") is not False
+            for hook in listed
+            if is_ours(str(hook.get("command")))
+        }
+        if not states:
+            return None
+        return [command for command, trusted in states.items() if not trusted]
+
+    def unmarked(self, person: UserHome) -> int:
+        """How many of our hooks have no trust written down; whether what is written is right, only Codex can say."""
+        from codexmem.agents.install import codex_config, json_settings
+
+        hooks = self.hooks_file(person)
+        sources = [(hooks, json_settings.read(hooks)), (self.servers_file(person), self._configuration(person))]
+        return codex_config.unmarked(sources)
+
+    def _told_hashes(self, person: UserHome, groups: Sequence[Element]) -> dict[str, str]:
+        """The hashes of these hooks, as Codex computes them; asked for once."""
+        import json
+
+        from codexmem.agents.install import codex_hooks
+
+        program = self._found(person)
+        if not program:
+            return {}
+        key = (program, json.dumps([each.value for each in groups]))
+        if key not in self._hashes:
+            asked = {group.path[-1]: group.value for group in groups}
+            self._hashes[key] = codex_hooks.hashes(program, person.environ, asked)
+        return self._hashes[key]
+
+    def _found(self, person: UserHome) -> str:
+        """Where its program is."""
+        import shutil
+
+        return shutil.which(self.program, path=person.environ.get("PATH", "")) or ""
+
+    def _configuration(self, person: UserHome) -> dict[str, Any]:
+        from codexmem.agents.install import json_settings
+
+        return json_settings.read(self.servers_file(person), "toml")
+
+
+AGENT = Codex()

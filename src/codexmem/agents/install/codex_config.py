@@ -1,0 +1,102 @@
+"""The configuration of Codex, in which a hook's trust is kept under its place in the file that names the hook."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from codexmem.agents.install import formats, json_settings
+from codexmem.agents.install.entries import Element, Entry, Member, is_complete, is_ours, without_entries
+from codexmem.agents.install.targets import ConfigTarget
+
+_LABELS = {
+    "SessionStart": "session_start",
+    "UserPromptSubmit": "user_prompt_submit",
+    "PostToolUse": "post_tool_use",
+    "Stop": "stop",
+    "SessionEnd": "session_end",
+}
+
+
+class CodexConfig(ConfigTarget):
+    """`config.toml`. Where a hook stands in the file is known when the file is."""
+
+    def __init__(
+        self, path: Path, entries: Sequence[Entry], groups: Sequence[Element], hashes: Mapping[str, str]
+    ) -> None:
+        super().__init__(path, "toml", [*entries, *groups])
+        self._groups = groups
+        self._hashes = hashes
+        self._apart: tuple[Entry, ...] = ()
+
+    def trust(self, source: Path, groups: Sequence[Element], hashes: Mapping[str, str]) -> None:
+        """Trust hooks that stand in another file."""
+        self._apart = _states(source, json_settings.read(source), groups, hashes)
+
+    def edited(self, text: str) -> str:
+        """With hooks and trust."""
+        value = formats.value_of("toml", text)
+        wanted = [*self.entries, *self._states(value)]
+        if is_complete(value, wanted):
+            return text
+        bare = self.stripped(text, None)
+        return formats.edited("toml", bare, [*self.entries, *self._states(formats.value_of("toml", bare))])
+
+    def stripped(self, text: str, before: str | None) -> str:
+        """Without hooks and trust in them."""
+        kept = formats.value_of("toml", before) if before else None
+        present = _states(self.path, formats.value_of("toml", text), _present(formats.value_of("toml", text)), None)
+        return formats.stripped("toml", text, [*self.entries, *present, *self._apart], kept)
+
+    def _states(self, value: Any) -> tuple[Entry, ...]:
+        return (*_states(self.path, value, self._groups, self._hashes), *self._apart)
+
+
+def has_hooks(path: Path) -> bool:
+    """Whether a file of hooks is there and names some, or cannot be read."""
+    return path.is_file() and bool(json_settings.table(json_settings.read(path), "hooks") or not _is_json(path))
+
+
+def unmarked(sources: Sequence[tuple[Path, dict[str, Any]]]) -> int:
+    """How many of our hooks in these files have no trust written down; the last is the configuration."""
+    trusted = json_settings.table(sources[-1][1], "hooks", "state")
+    found = [mark for source, value in sources for mark in _states(source, value, _present(value), None)]
+    return sum(not json_settings.table(trusted, mark.path[-1]).get("trusted_hash") for mark in found)
+
+
+def _present(value: Any) -> list[Element]:
+    """Our groups as they stand in a configuration."""
+    lists = json_settings.table(value, "hooks")
+    return [
+        Element(("hooks", name), group)
+        for name in _LABELS
+        for group in (lists[name] if isinstance(lists.get(name), list) else [])
+        if is_ours(group)
+    ]
+
+
+def _states(
+    source: Path, value: Any, groups: Sequence[Element], hashes: Mapping[str, str] | None
+) -> tuple[Member, ...]:
+    """Trust in these groups, which stand in that file or will be added behind what is in it."""
+    bare = without_entries(value, groups)
+    found = []
+    for group in groups:
+        listed = json_settings.table(value, "hooks").get(group.path[-1])
+        listed = listed if isinstance(listed, list) else []
+        others = json_settings.table(bare, "hooks").get(group.path[-1])
+        place = listed.index(group.value) if group.value in listed else len(others) if isinstance(others, list) else 0
+        command = group.value["hooks"][0]["command"] if hashes is not None else ""
+        if hashes is None or command in hashes:
+            key = f"{source}:{_LABELS[group.path[-1]]}:{place}:0"
+            found.append(Member(("hooks", "state", key), {"trusted_hash": (hashes or {}).get(command, "")}))
+    return tuple(found)
+
+
+def _is_json(path: Path) -> bool:
+    try:
+        formats.value_of("json", path.read_text(encoding="utf-8-sig"))
+    except (OSError, ValueError):
+        return False
+    return True

@@ -1,0 +1,49 @@
+"""Qwen Code: one settings file, the hooks of the family of Claude Code, times in milliseconds.
+
+It reports an empty prompt after every tool result, and its tools answer with what the model sees and what people see.
+"""
+
+from __future__ import annotations
+
+from codexmem.agents import InstallableAgent, for_the_model
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+    from typing import Any
+
+    from codexmem.agents.install.targets import UserHome
+
+
+class QwenCode(InstallableAgent):
+    """`qwen`."""
+
+    name = "qwen-code"
+    title = "Qwen Code"
+    programs = ("qwen",)
+    adapter = "claude-json"
+    acp = "--acp"
+    approval_option = "--approval-mode"
+    ends_with_input = True
+
+    def dialect(self, payload: Mapping[str, Any], environ: Mapping[str, str]) -> dict[str, Any]:
+        """The family's, with the folder in the environment."""
+        record = super().dialect(payload, environ)
+        record["cwd"] = record.get("cwd") or environ.get("QWEN_PROJECT_DIR", "")
+        record["tool_response"] = for_the_model(record.get("tool_response"))
+        return record
+
+    def folder(self, person: UserHome) -> Path:
+        """Its home."""
+        return person.folder("QWEN_HOME", ".qwen")
+
+    def obstacles(self, person: UserHome) -> list[str]:
+        """The switch against all hooks."""
+        from codexmem.agents.install import json_settings
+
+        path = self.hooks_file(person)
+        return json_settings.switched_on(path, json_settings.read(path), "disableAllHooks")
+
+
+AGENT = QwenCode()

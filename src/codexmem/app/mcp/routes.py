@@ -1,0 +1,114 @@
+"""Where the tools are: `/mcp` with the usual toolsets, `/mcp/<toolset>` with one.
+
+Every request stands alone: there are no sessions to keep, to lose in a restart or to pin a client to one process. So
+there is nothing to stream to a client that only listens, and nothing to end; both are told so, as the protocol wants.
+The SDK's own check of Host and Origin is off, because the guard has made it, more strictly, for every path.
+"""
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+from anyio import Lock, create_task_group, sleep_forever, to_thread
+from anyio.abc import TaskGroup, TaskStatus
+from fastapi import APIRouter
+from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from codexmem import __version__
+from codexmem.app.mcp.toolsets import DEFAULT, TOOLSETS, ToolServices
+from codexmem.http.errors import ErrorStyle, MethodNotAllowed
+from codexmem.http.surface import router
+from codexmem.kernel.model.errors import CodexmemError, NotReady
+
+if TYPE_CHECKING:
+    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+
+_CODES = {"invalid_argument": -32600, "method_not_allowed": -32600, "not_found": -32601}
+_OTHER_CODE = -32603
+_BODY = 1 << 31  # the guard has already bounded the body
+
+
+def _rpc_error(error: CodexmemError) -> object:
+    details = {"data": {"hint": error.hint}} if error.hint else {}
+    body = {"code": _CODES.get(error.code, _OTHER_CODE), "message": error.message, **details}
+    return {"jsonrpc": "2.0", "id": None, "error": body}
+
+
+ERRORS = ErrorStyle(_rpc_error)
+
+
+def routes(services: ToolServices) -> APIRouter:
+    """The interface's routes on these services."""
+    paths = {"/mcp": DEFAULT, **{f"/mcp/{name}": (name,) for name in TOOLSETS}}
+    endpoints = {path: _Endpoint(names, services) for path, names in paths.items()}
+
+    @asynccontextmanager
+    async def living(_: Any) -> AsyncIterator[None]:
+        async with AsyncExitStack() as stack:
+            for endpoint in endpoints.values():
+                await stack.enter_async_context(endpoint.living())
+            yield
+
+    api = router(living)
+    api.routes.extend(Route(path, endpoint, include_in_schema=False) for path, endpoint in endpoints.items())
+    return api
+
+
+class _Endpoint:
+    """One address with its tools, ready from the first message on: a server that only hooks ask starts sooner."""
+
+    def __init__(self, names: tuple[str, ...], services: ToolServices) -> None:
+        self._names = names
+        self._services = services
+        self._tasks: TaskGroup | None = None
+        self._app: ASGIApp | None = None
+        self._beginning = Lock()
+
+    @asynccontextmanager
+    async def living(self) -> AsyncIterator[None]:
+        """Answer while the block lasts."""
+        async with create_task_group() as tasks:
+            self._tasks = tasks
+            try:
+                yield
+            finally:
+                self._tasks = self._app = None
+                tasks.cancel_scope.cancel()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one message."""
+        if scope["method"] != "POST":
+            raise MethodNotAllowed("messages are sent by POST; there is no session here", details={"allow": "POST"})
+        app = self._app or await self._begun()
+        await app(scope, receive, send)
+
+    async def _begun(self) -> ASGIApp:
+        async with self._beginning:
+            if self._tasks is None:
+                raise NotReady("the server is still starting", details={"retry_after_s": 1})
+            if self._app is None:
+                self._app = await self._tasks.start(self._serve)
+            return self._app
+
+    async def _serve(self, *, task_status: TaskStatus[ASGIApp]) -> None:
+        transport = await to_thread.run_sync(_transport, self._names, self._services)
+        async with transport.run():
+            task_status.started(transport.handle_request)
+            await sleep_forever()
+
+
+def _transport(names: tuple[str, ...], services: ToolServices) -> "StreamableHTTPSessionManager":
+    # Importing the SDK takes a second; meanwhile, in a thread of its own, others are answered.
+    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+    from mcp.server.transport_security import TransportSecuritySettings
+
+    from codexmem.app.mcp.server import serve
+
+    return StreamableHTTPSessionManager(
+        serve([TOOLSETS[name] for name in names], services, version=__version__),
+        json_response=True,
+        stateless=True,
+        security_settings=TransportSecuritySettings(enable_dns_rebinding_protection=False),
+        max_request_body_size=_BODY,
+    )

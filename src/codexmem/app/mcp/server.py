@@ -1,0 +1,135 @@
+"""Toolsets, and the context beside them, spoken in the protocol.
+
+What a tool raises, and arguments that make no sense, become an answer with `isError` that the model can read; a
+protocol error would only tell the client that something broke.
+"""
+
+import logging
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
+from urllib.parse import unquote
+
+import mcp_types as types
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+from mcp.server.lowlevel.server import Server
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+
+from codexmem.http.guard import actor_of
+from codexmem.http.tool import Tool, ToolInvocation, ToolResult, Toolset
+from codexmem.kernel.model.errors import CodexmemError
+from codexmem.kernel.model.memory import MAX_PROJECT
+from codexmem.recall import mcp_context
+
+PROJECT_HEADER = "x-codexmem-project"
+ERROR_KEY = "codexmem/error"  # in the `_meta` of an answer that is an error
+S = TypeVar("S", bound=mcp_context.PromptServices)
+Context = ServerRequestContext[Any, Any]
+
+log = logging.getLogger(__name__)
+
+
+def serve(toolsets: Sequence[Toolset[S]], services: S, *, version: str) -> Server[Any]:
+    """A server with the tools of these toolsets."""
+    tools = [tool for toolset in toolsets for tool in toolset.tools]
+    listed = [_listed(tool) for tool in tools]
+    known = {name: tool for tool in tools for name in (tool.name, *tool.other_names)}
+
+    async def list_tools(_: Context, __: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+        return types.ListToolsResult(tools=listed)
+
+    async def call_tool(asked: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
+        tool = known.get(params.name)
+        if tool is None:
+            return _failed(f"Unknown tool: {params.name[:64]}. There are: {', '.join(tool.name for tool in tools)}")
+        try:
+            said = await run_in_threadpool(tool.answer, services, _call(asked.request, params.arguments or {}))
+        except CodexmemError as error:
+            return _refused(error)
+        except Exception:
+            log.exception("tool %s failed", tool.name)
+            return _failed("internal error; see the server's log for details")
+        return _succeeded(said)
+
+    async def list_prompts(_: Context, __: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
+        return mcp_context.PROMPTS
+
+    async def get_prompt(asked: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
+        return await mcp_context.prompt(services, _project(asked.request), params)
+
+    async def list_resources(_: Context, __: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
+        return mcp_context.RESOURCES
+
+    async def list_templates(_: Context, __: types.PaginatedRequestParams | None) -> types.ListResourceTemplatesResult:
+        return mcp_context.TEMPLATES
+
+    async def read_resource(asked: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
+        return await mcp_context.resource(services, _project(asked.request), params)
+
+    server: Server[Any] = Server(
+        "codexmem",
+        version=version,
+        title="codexmem",
+        instructions="\n\n".join(toolset.instructions for toolset in toolsets),
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
+        on_list_prompts=list_prompts,
+        on_get_prompt=get_prompt,
+        on_list_resources=list_resources,
+        on_list_resource_templates=list_templates,
+        on_read_resource=read_resource,
+    )
+    server.middleware.append(_readable_arguments)
+    return server
+
+
+async def _readable_arguments(ctx: Context, call_next: CallNext) -> HandlerResult:
+    """Arguments that are no object would be refused in the protocol's own words."""
+    given = (ctx.params or {}).get("arguments")
+    if ctx.method == "tools/call" and given is not None and not isinstance(given, dict):
+        return _failed("arguments must be an object")
+    return await call_next(ctx)
+
+
+def _listed(tool: Tool[Any]) -> types.Tool:
+    hints = types.ToolAnnotations(
+        read_only_hint=tool.reads_only,
+        destructive_hint=tool.destroys,
+        idempotent_hint=tool.repeatable,
+        open_world_hint=False,
+    )
+    return types.Tool(
+        name=tool.name, title=tool.title, description=tool.description, input_schema=tool.schema, annotations=hints
+    )
+
+
+def _call(request: Request | None, arguments: Mapping[str, Any]) -> ToolInvocation:
+    """The call, and in which project: as the address says, else as a header says."""
+    if request is None:
+        return ToolInvocation(arguments, "unknown")
+    return ToolInvocation(arguments, actor_of(request.scope), _project(request))
+
+
+def _project(request: Request | None) -> str | None:
+    if request is None:
+        return None
+    project = request.query_params.get("project") or unquote(request.headers.get(PROJECT_HEADER, ""))
+    return project.strip()[:MAX_PROJECT] or None
+
+
+def _succeeded(said: ToolResult) -> types.CallToolResult:
+    return types.CallToolResult(
+        content=[types.TextContent(text=said.text)], structured_content=said.structured, is_error=False
+    )
+
+
+def _refused(error: CodexmemError) -> types.CallToolResult:
+    """Words for the model, and beside them what a program can act upon."""
+    text = error.message if error.hint is None else f"{error.message}\n{error.hint}"
+    told = {"code": error.code, "message": error.message, "hint": error.hint, "details": error.details}
+    # By its name on the wire, which is the only one that the type takes.
+    return types.CallToolResult(content=[types.TextContent(text=text)], is_error=True, _meta={ERROR_KEY: told})
+
+
+def _failed(text: str) -> types.CallToolResult:
+    return types.CallToolResult(content=[types.TextContent(text=text)], is_error=True)

@@ -1,0 +1,110 @@
+"""What operators ask for, put together from the parts of an open store."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from codexmem.capture import service
+from codexmem.capture.extraction import TokenBudget
+from codexmem.kernel.embed.model import Embedder
+from codexmem.kernel.events.live import Live
+from codexmem.kernel.events.review import Review
+from codexmem.kernel.jobs.queue import Queue
+from codexmem.kernel.jobs.worker import Worker
+from codexmem.kernel.model.ids import Clock
+from codexmem.kernel.search.copying import OutsideCopy
+from codexmem.kernel.search.indexer import Indexer
+from codexmem.kernel.services.memories import Memories
+from codexmem.kernel.store import inspection
+from codexmem.kernel.store.database import Database
+from codexmem.kernel.store.event_pages import EventPages
+from codexmem.kernel.store.index_backlog import CatchingUp
+from codexmem.kernel.store.notify import Notifier
+from codexmem.kernel.store.sessions import Sessions
+from codexmem.kernel.store.tallies import Tallies
+from codexmem.kernel.store.writable_index import WritableVectorIndex
+from codexmem.lab.service.system import Watch
+from codexmem.operations.service import Operations
+from codexmem.operations.service.backups import Backups, Copies, StoreCommands
+from codexmem.operations.service.dashboard import Spent, Standing, WorkerState
+from codexmem.operations.service.depth import DepthMeter
+from codexmem.operations.service.disk import Disk
+from codexmem.operations.service.model_watch import ModelWatch
+from codexmem.operations.service.reports import Reports
+from codexmem.operations.service.trends import Trends
+from codexmem.operations.service.upkeep import StoreUpkeep
+from codexmem.operations.service.watching import LiveWatching
+from codexmem.operations.transfer import BACKUPS
+from codexmem.settings import Settings
+
+# What the contract calls the work of each kind of job.
+MESSAGE_TYPES = {service.EXTRACT: "observation", service.SUMMARIZE: "summarize"}
+
+
+@dataclass(frozen=True, slots=True)
+class OperationsContext:
+    """What an operator's questions are about beyond the store itself."""
+
+    worker: Callable[[], WorkerState]
+    spent: Callable[[], Spent]
+    copies: Copies | None  # None where tenants share the store
+    commands: StoreCommands
+    data_dir: Path | None  # None, likewise
+    told: bool  # whether callers may know where it lies
+
+
+def operations_of(db: Database, notifier: Notifier, clock: Clock, *, live: Live, queue: Queue, indexer: Indexer,
+                  vectors: WritableVectorIndex, embedder: Embedder | None, tallies: Tallies, memories: Memories,
+                  model: ModelWatch, ground: OperationsContext) -> Operations:  # fmt: skip
+    """Everything an operator asks for."""
+    review = Review(EventPages(db))
+    upkeep = StoreUpkeep(db.engine.name, indexer, outside_copy(db, vectors, embedder), tallies, queue, memories)
+    return Operations(
+        watching=LiveWatching(live, DepthMeter(db, notifier, tuple(MESSAGE_TYPES))),
+        reports=Reports(review, MESSAGE_TYPES, memories),
+        trends=Trends(review, clock),
+        upkeep=upkeep,
+        standing=Standing(
+            db, clock, upkeep, Sessions(db), model, schema=inspection.expected_schema(), kinds=tuple(MESSAGE_TYPES),
+            worker=ground.worker, spent=ground.spent, followers=live.count,
+            disk=Disk(ground.data_dir, BACKUPS) if ground.data_dir is not None else None,
+            directory=str(ground.data_dir) if ground.told and ground.data_dir is not None else None,
+        ),
+        backups=Backups(ground.copies, ground.commands, clock),
+    )  # fmt: skip
+
+
+def ground_of(settings: Settings, worker: Worker, watch: Callable[[], Watch], budget: TokenBudget,
+              copies: Copies) -> OperationsContext:  # fmt: skip
+    """For a store of one person everything; of a shared one nothing that tenants should not know."""
+    alone, told = not settings.on_postgres, settings.auth == ""
+    return OperationsContext(
+        worker=lambda: _worker_state(worker, watch()),
+        spent=lambda: Spent(budget.name().partition(".")[2], budget.spent(), budget.limit),
+        copies=copies if alone else None,
+        commands=StoreCommands(_flags(settings), settings.data_dir / BACKUPS) if alone and told else StoreCommands(),
+        data_dir=settings.data_dir if alone else None,
+        told=told,
+    )
+
+
+def _worker_state(worker: Worker, watch: Watch) -> WorkerState:
+    progress = worker.progress()
+    return WorkerState(
+        watch.enabled, watch.running, watch.poll_interval_s, progress.running, progress.overdue,
+        progress.oldest_ready_age_ms, progress.last_end_age_ms,
+    )  # fmt: skip
+
+
+def _flags(settings: Settings) -> tuple[str, ...]:
+    """Which store a command is about, spelled so that the shell it is typed into need not know."""
+    own = settings.database_url == f"sqlite:///{settings.data_dir / 'codexmem.db'}"
+    return ("--data-dir", str(settings.data_dir), *(() if own else ("--database-url", settings.database_url)))
+
+
+def outside_copy(db: Database, vectors: WritableVectorIndex, embedder: Embedder | None) -> OutsideCopy | None:
+    """The vectors in a Chroma server, alone or beside the store's own; None if there is no such server."""
+    indexes: tuple[Any, ...] = getattr(vectors, "indexes", (vectors,))
+    found = next((index for index in indexes if index.name == "chroma"), None)
+    return OutsideCopy(found, CatchingUp(db), embedder) if found is not None else None

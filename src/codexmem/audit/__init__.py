@@ -1,0 +1,1 @@
+"""What agents asked for, in a chain that shows gaps."""

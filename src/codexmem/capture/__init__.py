@@ -1,0 +1,1 @@
+"""What hooks report, kept and turned into observations (contract 000)."""

@@ -1,0 +1,51 @@
+"""What hooks report (contract 000 §3.2). Each may be sent again with its Idempotency-Key, or with its `event_id`."""
+
+from typing import Protocol
+
+from fastapi import APIRouter
+
+from codexmem.capture import wire
+from codexmem.capture.service import CaptureService
+from codexmem.http.params import IdempotencyKey
+from codexmem.kernel.services.receipts import Receipts
+
+
+class CaptureServices(Protocol):
+    """What these routes need."""
+
+    @property
+    def intake(self) -> CaptureService: ...
+    @property
+    def receipts(self) -> Receipts: ...
+
+
+def add(api: APIRouter, services: CaptureServices) -> None:
+    """Add the routes."""
+
+    @api.post("/api/sessions/init", response_model_exclude_unset=True)
+    def init(body: wire.InitRequest, key: IdempotencyKey) -> wire.TurnAnswer:
+        def effect() -> tuple[wire.TurnAnswer, None]:
+            return wire.TurnAnswer.of(services.intake.init(body.to_report())), None
+
+        return services.receipts.once_as(wire.TurnAnswer, "/api/sessions/init", key, body, effect)
+
+    @api.post("/api/sessions/observations", response_model_exclude_unset=True)
+    def observe(body: wire.ObservationRequest, key: IdempotencyKey) -> wire.CaptureAnswer:
+        def effect() -> tuple[wire.CaptureAnswer, None]:
+            return wire.CaptureAnswer.of(services.intake.observe(body.to_report())), None
+
+        return services.receipts.once_as(wire.CaptureAnswer, "/api/sessions/observations", key, body, effect)
+
+    @api.post("/api/sessions/summarize", response_model_exclude_unset=True)
+    def summarize(body: wire.SummarizeRequest, key: IdempotencyKey) -> wire.CaptureAnswer:
+        def effect() -> tuple[wire.CaptureAnswer, None]:
+            return wire.CaptureAnswer.of(services.intake.summarize(body.to_report())), None
+
+        return services.receipts.once_as(wire.CaptureAnswer, "/api/sessions/summarize", key, body, effect)
+
+    @api.post("/api/sessions/complete", response_model_exclude_unset=True)
+    def complete(body: wire.CompleteRequest, key: IdempotencyKey) -> wire.CompleteAnswer:
+        def effect() -> tuple[wire.CompleteAnswer, None]:
+            return wire.CompleteAnswer.of(services.intake.complete(body.contentSessionId)), None
+
+        return services.receipts.once_as(wire.CompleteAnswer, "/api/sessions/complete", key, body, effect)

@@ -1,1 +1,0 @@
-"""`codexmem doctor`: checks, mends, a canary through every door, and a bundle for whoever helps."""

@@ -1,1 +1,0 @@
-"""`codexmem memory`: notes by their addresses."""

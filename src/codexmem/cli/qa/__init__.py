@@ -1,1 +1,0 @@
-"""`codexmem qa`: questions with answers."""

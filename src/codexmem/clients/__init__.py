@@ -1,1 +1,0 @@
-"""Programs that speak to the server over HTTP: the hook and the bridge. They import the domain alone."""

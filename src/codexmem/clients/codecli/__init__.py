@@ -1,4 +1,0 @@
-"""`mem-codecli`: runs a coding agent and stands between it and its person, remembering for both.
-
-The commands are in `codexmem.cli.codecli`; here is what they do.
-"""

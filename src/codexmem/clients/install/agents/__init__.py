@@ -1,1 +1,0 @@
-"""One module per agent, and the table of them."""

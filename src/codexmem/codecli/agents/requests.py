@@ -1,0 +1,76 @@
+"""What an agent says of a tool call, as a request that policy can judge.
+
+Agents name the same things differently; here command, files and addresses are picked out of a call's arguments by the
+names that agents use for them. Nothing is made canonical and nothing is left out: that is policy's part.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from typing import Any
+
+from codexmem.codecli.agents.json_lines import text_in
+from codexmem.kernel.model.tool_access import Risk, ToolRequest
+
+_COMMANDS = {"command", "cmd", "script", "shell_command"}
+_PATHS = {
+    *("path", "paths", "file", "files", "file_path", "filePath", "file_paths", "filename", "notebook_path"),
+    *("absolute_path", "dir_path", "directory", "dir", "folder", "target_file", "old_path", "new_path", "source_path"),
+    *("destination", "workdir", "cwd"),
+}
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{1,30}://[^\s\"'<>`]+")
+_PATCHED = re.compile(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)$", re.MULTILINE)
+_PATCH_BEGINS = "*** Begin Patch"
+
+
+def request_of(
+    tool: str,
+    arguments: Any,
+    *,
+    agent: str,
+    call_id: str = "",
+    cwd: str = "",
+    server: str = "",
+    risk: Risk | None = None,
+    from_text: bool = False,
+    also_paths: tuple[str, ...] = (),
+) -> ToolRequest:
+    """The request for a call of `tool` with these arguments, a JSON value."""
+    commands: list[str] = []
+    paths, urls = list(also_paths), list[str]()
+    for name, value in _named_texts(arguments):
+        if name in _COMMANDS and value.lstrip().startswith(_PATCH_BEGINS):
+            paths += _PATCHED.findall(value)
+        elif name in _COMMANDS:
+            commands.append(value)
+        elif name in _PATHS and "://" not in value:
+            paths.append(value)
+        elif value.startswith(_PATCH_BEGINS):
+            paths += _PATCHED.findall(value)
+        urls += _URL.findall(value)
+    named = tool.split("__")
+    if not server and len(named) > 2 and named[0] == "mcp":
+        server = named[1]
+    return ToolRequest(
+        tool=tool, server=server, risk=risk, command="\n".join(commands), paths=tuple(dict.fromkeys(paths)),
+        urls=tuple(dict.fromkeys(urls)), arguments=arguments, cwd=cwd, call_id=call_id, agent=agent,
+        from_text=from_text,
+    )  # fmt: skip
+
+
+def _named_texts(arguments: Any) -> Iterator[tuple[str, str]]:
+    """Every text among the arguments, with the name that it, or the list it stands in, has."""
+    waiting: list[tuple[str, Any]] = [("", arguments)]
+    while waiting:
+        name, value = waiting.pop()
+        match value:
+            case dict():
+                waiting += [(str(key), each) for key, each in reversed(value.items())]
+            case list() if name in _COMMANDS and value and all(isinstance(each, str) for each in value):
+                yield name, text_in(shlex.join(value))
+            case list():
+                waiting += [(name, each) for each in reversed(value)]
+            case str():
+                yield name, text_in(value)

@@ -1,0 +1,5 @@
+"""`python -m codexmem.codecli.cli` is the `mem-codecli` command."""
+
+from codexmem.codecli.cli import main
+
+main()

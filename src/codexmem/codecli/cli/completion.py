@@ -1,0 +1,14 @@
+"""`mem-codecli completion`: the script that lets a shell complete our commands; nothing is installed."""
+
+import click
+
+from codexmem.console.command import Command, current
+from codexmem.operations.cli.completion import SHELLS, script
+
+
+@click.command("completion", cls=Command, key="codecli.completion")
+@click.argument("shell", type=click.Choice(SHELLS), metavar="bash|zsh|fish")
+def completion(shell: str) -> None:
+    """Print the script."""
+    text = script("mem-codecli", shell)
+    current().result({"shell": shell, "script": text}, text, exact=True)

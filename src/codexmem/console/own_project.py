@@ -1,0 +1,20 @@
+"""The project that a command was started in."""
+
+from pathlib import Path
+
+
+def own_project() -> str:
+    """Its name; empty where the folder is gone."""
+    from codexmem.kernel.model.project import identity
+
+    try:
+        return identity(str(Path.cwd()), _text_of)
+    except OSError:  # it has been removed under us
+        return ""
+
+
+def _text_of(path: str) -> str | None:
+    try:
+        return Path(path).read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None

@@ -1,0 +1,93 @@
+"""Starting a server in the background where there is none, without waiting for it.
+
+At most one attempt at a time, by whichever client: the hook and the bridges start theirs here. Two servers that
+are started all the same do no harm, because the second finds the store owned and goes.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from codexmem.hook.surroundings import now_ns
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+AGAIN_S = 30
+_LOG_BYTES = 4 << 20
+
+
+def start(data_dir: str, environ: Mapping[str, str], flags: Sequence[str] = ()) -> bool:
+    """Start a server that outlives us; False if somebody has tried a moment ago, or it cannot be done."""
+    try:
+        os.makedirs(data_dir, mode=0o700, exist_ok=True)
+        if not _take_turn(os.path.join(data_dir, "server.starting")):
+            return False
+        log = os.path.join(data_dir, "server.log")
+        if os.path.exists(log) and os.stat(log).st_size > _LOG_BYTES:
+            os.truncate(log, 0)
+        command = [sys.executable, "-m", "codexmem.cli", "serve", "--data-dir", data_dir, *flags]
+        _spawn(command, log, data_dir, environ)
+    except OSError:
+        return False
+    return True
+
+
+def _take_turn(mark: str) -> bool:
+    """Whether it is ours to start one: nobody else has within a moment. Of several who ask at once one is told yes."""
+    if _made(mark):
+        return True
+    if _is_young(mark):
+        return False
+    # One process can take an old mark away. If another was quicker, what we took is that one's young mark.
+    taken = f"{mark}.{os.getpid()}"
+    try:
+        os.rename(mark, taken)
+    except FileNotFoundError:
+        return _made(mark)
+    if _is_young(taken):
+        os.replace(taken, mark)
+        return False
+    os.unlink(taken)
+    return _made(mark)
+
+
+def _made(mark: str) -> bool:
+    try:
+        os.close(os.open(mark, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    except FileExistsError:
+        return False
+    return True
+
+
+def _is_young(mark: str) -> bool:
+    try:
+        return 0 <= now_ns() / 1e9 - os.stat(mark).st_mtime < AGAIN_S
+    except FileNotFoundError:
+        return False
+
+
+def _spawn(command: list[str], log: str, folder: str, environ: Mapping[str, str]) -> None:
+    if os.name != "posix":
+        import subprocess
+
+        detached = 0x00000008 | 0x08000000  # no console of ours, no window of its own
+        with open(log, "ab") as said:
+            subprocess.Popen(command, cwd=folder, env=dict(environ), stdin=subprocess.DEVNULL, stdout=said,
+                             stderr=said, creationflags=detached, close_fds=True)  # fmt: skip
+        return
+    child = os.fork()
+    if child:
+        return
+    try:
+        os.setsid()
+        os.chdir(folder)
+        output = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        os.dup2(output, 1)
+        os.dup2(output, 2)
+        os.execve(command[0], command, dict(environ))  # noqa: S606
+    finally:
+        os._exit(127)

@@ -1,0 +1,337 @@
+"""The one guard: it stands before routing, on every path, and lets nothing through that a browser page of another site,
+an oversized body or an unknown caller could use.
+
+The order is fixed: Host, Sec-Fetch-Site, Origin, Content-Type, body limits, authentication (where we may listen at all
+is decided earlier, in `bind`). No step trusts X-Forwarded-*; no reply ever carries a CORS header. The tenant comes from
+the authenticated identity and is entered around the whole request, endpoints in worker threads included.
+"""
+
+import asyncio
+import logging
+import re
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager, nullcontext, suppress
+from dataclasses import dataclass
+from typing import Any
+
+from starlette.concurrency import run_in_threadpool
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from codexmem.http.authority import Authority, OurNames
+from codexmem.http.errors import (
+    STATUSES,
+    BodyTooLarge,
+    BodyTooSlow,
+    ErrorTable,
+    Forbidden,
+    HeadTooLarge,
+    Misdirected,
+    Reply,
+    UnsupportedMediaType,
+)
+from codexmem.http.json_body import DEFAULT_LIMITS, PARSED, BodyLimits, parse_json_aside
+from codexmem.http.long_replies import LongReply
+from codexmem.kernel.model.errors import CodexmemError, InvalidArgument, Unauthorized
+from codexmem.kernel.model.tenant import LOCAL, Identity
+
+log = logging.getLogger(__name__)
+
+Authenticate = Callable[[str | None], Identity | None]
+EnterTenant = Callable[[str], AbstractContextManager[object]]
+
+REFUSED = "codexmem.refused"  # scope key: code of the guard's refusal, for the request log
+ANYONE = Identity(LOCAL, LOCAL)  # whom a request acts for while authentication is off
+
+# Of a body that was refused: read and thrown away behind the answer, because closing on unread bytes resets the
+# connection, and the client would never see why.
+_DISCARDED_BYTES = 64 * 1024 * 1024
+_DISCARDED_S = 5.0
+
+_SAME_SITE = frozenset({"same-origin", "none"})
+_BEARER = re.compile(r"[Bb][Ee][Aa][Rr][Ee][Rr] +([A-Za-z0-9._~+/=-]{1,512})")
+_JSON_TYPE = re.compile(r"application/json", re.IGNORECASE)
+_PARAMETER = re.compile(r"\s*[A-Za-z0-9!#$&^_.+-]{1,64}=(?:[A-Za-z0-9!#$&^_.+-]{1,64}|\"[^\"\\]{0,64}\")\s*")
+
+Headers = Mapping[str, list[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class GuardSettings:
+    """What the composition root decides about admission."""
+
+    authenticate: Authenticate | None  # None: authentication is off, every request acts for the local tenant
+    enter_tenant: EnterTenant  # entered around each request that acts for a tenant
+    names: tuple[str, ...] = ()  # further Host names, see OurNames.of
+    port: int | None = None  # the bound port; None takes it from the socket that the request came in on
+    head_bytes: int = 32 * 1024  # address and headers together
+    limits: BodyLimits = DEFAULT_LIMITS
+    body_seconds: float = 30.0  # a body that takes longer to arrive is refused
+    # For probes, which bring no key, and for a page that shows nothing until it is given one; they have no tenant.
+    open_paths: frozenset[str] = frozenset(
+        {"/api/health", "/api/readiness", "/api/version", "/healthz", "/api/v1/healthz", "/", "/viewer", "/ui"}
+    )
+    open_folder: str = "/ui/"  # the application's own files: below it no route answers anything but them
+
+
+@dataclass(frozen=True, slots=True)
+class _Admitted:
+    identity: Identity | None
+    body: bytes
+
+
+class _GoneError(Exception):
+    """The client hung up while sending; there is nobody to answer."""
+
+
+class _Incoming:
+    """What the client sends, and how far it has come."""
+
+    def __init__(self, receive: Receive) -> None:
+        self._receive = receive
+        self.begun = False
+        self.ended = False
+
+    async def __call__(self) -> Message:
+        message = await self._receive()
+        self.begun = True
+        self.ended = message["type"] != "http.request" or not message.get("more_body", False)
+        return message
+
+
+class Guard:
+    """ASGI application around another one that sees admitted requests only."""
+
+    def __init__(self, app: ASGIApp, settings: GuardSettings, errors: ErrorTable) -> None:
+        self._app = app
+        self._settings = settings
+        self._names = OurNames.of(settings.names)
+        self._errors = errors
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Admit and run, or refuse without entering the application."""
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        if scope["type"] != "http":
+            await send({"type": "websocket.close", "code": 1008, "reason": ""})
+            return
+        send, incoming = _hardened(send), _Incoming(receive)
+        try:
+            admitted = await self._admit(scope, incoming)
+        except _GoneError:
+            return
+        except CodexmemError as refusal:
+            scope[REFUSED] = refusal.code
+            await _refuse(self._errors.reply(scope["path"], refusal), scope, incoming, send)
+            return
+        except Exception as error:
+            scope[REFUSED] = "internal"
+            failure = CodexmemError(f"the guard failed: {type(error).__name__}")
+            failure.__cause__ = error
+            await self._errors.reply(scope["path"], failure).send(send)
+            return
+        scope.setdefault("state", {})["identity"] = admitted.identity
+        receive = _replay(admitted.body, receive)
+        with self._settings.enter_tenant(admitted.identity.tenant) if admitted.identity else nullcontext():
+            if self._settings.authenticate is None or admitted.identity is None:
+                await self._app(scope, receive, send)
+                return
+            reply = LongReply(receive, send, lambda: self._is_still(admitted.identity, scope))
+            try:
+                await self._app(scope, reply.receive, reply.send)
+            finally:
+                reply.close()
+
+    async def _is_still(self, identity: Identity | None, scope: Scope) -> bool:
+        """Whether the request would be admitted as the same caller now."""
+        try:
+            return await self._identify(scope, _collect(scope["headers"])) == identity
+        except Unauthorized:
+            return False
+
+    async def _admit(self, scope: Scope, receive: Receive) -> _Admitted:
+        headers = _collect(scope["headers"])
+        self._check_source(scope, headers)
+        declared = _declared_length(headers)
+        if declared:
+            _require_json(headers)
+        if declared > self._settings.limits.body_bytes:
+            raise _too_large(self._settings.limits)
+        body = await self._read(receive)
+        if body and not declared:
+            _require_json(headers)
+        self._check_head(scope)
+        if body:
+            scope[PARSED] = await parse_json_aside(body, self._settings.limits)
+        return _Admitted(await self._identify(scope, headers), body)
+
+    def _check_source(self, scope: Scope, headers: Headers) -> None:
+        port = self._settings.port if self._settings.port is not None else (scope.get("server") or (None, None))[1]
+        hosts = headers.get("host", [])
+        asked = Authority.parse(hosts[0]) if len(hosts) == 1 else None
+        # A target in absolute form carries a second, overriding authority.
+        if asked is None or not self._names.own(asked, port) or not scope["path"].startswith("/"):
+            raise Misdirected(
+                "this server does not answer to that Host",
+                hint="use the address that the server printed, or add the name to its allowed hosts",
+            )
+        sites = headers.get("sec-fetch-site", [])
+        if sites and (len(sites) > 1 or sites[0] not in _SAME_SITE):
+            raise Forbidden("requests from other sites are refused")
+        origins = headers.get("origin", [])
+        if origins and (len(origins) > 1 or not self._names.same_origin(origins[0], asked, port)):
+            raise Forbidden("requests from other origins are refused")
+
+    def _check_head(self, scope: Scope) -> None:
+        size = sum(len(name) + len(value) for name, value in scope["headers"])
+        if size + len(scope["path"]) + len(scope["query_string"]) > self._settings.head_bytes:
+            raise HeadTooLarge(f"address and headers are larger than {self._settings.head_bytes} bytes")
+        if "\0" in scope["path"] or b"%00" in scope["query_string"]:
+            raise InvalidArgument("the address holds a NUL character")
+
+    async def _read(self, receive: Receive) -> bytes:
+        limits, chunks, size = self._settings.limits, [], 0
+        try:
+            async with asyncio.timeout(self._settings.body_seconds):
+                more = True
+                while more:
+                    message = await receive()
+                    if message["type"] == "http.disconnect":
+                        raise _GoneError
+                    chunk = message.get("body", b"")
+                    size += len(chunk)
+                    if size > limits.body_bytes:
+                        raise _too_large(limits)
+                    chunks.append(chunk)
+                    more = message.get("more_body", False)
+        except TimeoutError:
+            raise BodyTooSlow(f"the body did not arrive within {self._settings.body_seconds:g} seconds") from None
+        return b"".join(chunks)
+
+    def _open(self, path: str) -> bool:
+        return path in self._settings.open_paths or path.startswith(self._settings.open_folder)
+
+    async def _identify(self, scope: Scope, headers: Headers) -> Identity | None:
+        if self._settings.authenticate is None:
+            return ANYONE
+        if self._open(scope["path"]) and scope["method"] in {"GET", "HEAD"}:
+            return None
+        given = headers.get("authorization", [])
+        found = _BEARER.fullmatch(given[0]) if len(given) == 1 else None
+        # A header that is there but cannot be read is a refusal, not an anonymous request.
+        identity = (
+            await run_in_threadpool(self._settings.authenticate, found[1] if found else None)
+            if found or not given
+            else None
+        )
+        if identity is None:
+            raise Unauthorized("a valid API key is required", hint="send it as: Authorization: Bearer <key>")
+        return identity
+
+
+def _collect(raw: Iterable[tuple[bytes, bytes]]) -> Headers:
+    headers: dict[str, list[str]] = {}
+    for name, value in raw:
+        headers.setdefault(name.decode("latin-1").lower(), []).append(value.decode("latin-1"))
+    return headers
+
+
+def _declared_length(headers: Headers) -> int:
+    """The announced size of the body: 0 for none, 1 for a chunked body, whose size is known only at its end."""
+    lengths, encodings = set(headers.get("content-length", [])), headers.get("transfer-encoding", [])
+    if encodings and lengths:
+        raise InvalidArgument("Content-Length and Transfer-Encoding exclude each other")
+    if encodings:
+        return 1
+    if not lengths:
+        return 0
+    text = lengths.pop()
+    if lengths or not text.isascii() or not text.isdigit() or len(text) > 18:
+        raise InvalidArgument("Content-Length is not one plain number")
+    return int(text)
+
+
+def _require_json(headers: Headers) -> None:
+    types = headers.get("content-type", [])
+    encodings = headers.get("content-encoding", [])
+    if len(types) == 1 and not any(encoding.lower() != "identity" for encoding in encodings):
+        media, *parameters = types[0].split(";")
+        if _JSON_TYPE.fullmatch(media.strip()) and all(_acceptable(text) for text in parameters):
+            return
+    raise UnsupportedMediaType("a body must be application/json in UTF-8", hint="send Content-Type: application/json")
+
+
+def _acceptable(parameter: str) -> bool:
+    if not _PARAMETER.fullmatch(parameter):
+        return not parameter.strip()
+    name, _, value = parameter.strip().partition("=")
+    return name.lower() != "charset" or value.strip('"').lower() in {"utf-8", "utf8"}
+
+
+def _too_large(limits: BodyLimits) -> BodyTooLarge:
+    return BodyTooLarge(
+        f"the body is larger than {limits.body_bytes} bytes",
+        hint="send less at once; the server's limit is its setting max_body_bytes",
+    )
+
+
+async def _refuse(reply: Reply, scope: Scope, incoming: _Incoming, send: Send) -> None:
+    """Answer at once, then take a bounded amount of the body that is still on its way."""
+    headers = _collect(scope["headers"])
+    announced = headers.get("content-length", ["0"]) != ["0"] or "transfer-encoding" in headers
+    # Whoever waits for leave to send has sent nothing yet, and the answer denies it.
+    waits = not incoming.begun and "expect" in headers
+    if incoming.ended or waits or not announced or reply.status == STATUSES[BodyTooSlow.code]:
+        await reply.send(send)
+        return
+    raw = [*reply.response().raw_headers, (b"connection", b"close")]
+    await send({"type": "http.response.start", "status": reply.status, "headers": raw})
+    await send({"type": "http.response.body", "body": reply.body, "more_body": True})
+    left = _DISCARDED_BYTES
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_DISCARDED_S):
+            while left > 0 and not incoming.ended:
+                left -= len((await incoming()).get("body", b""))
+    await send({"type": "http.response.body"})
+
+
+def _replay(body: bytes, receive: Receive) -> Receive:
+    """A receive that tells the body once more, then whatever the connection says next (that is: disconnect)."""
+    told = False
+
+    async def replayed() -> Message:
+        nonlocal told
+        if told:
+            return await receive()
+        told = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return replayed
+
+
+def _hardened(send: Send) -> Send:
+    """A send that strips CORS headers, whoever set them, and forbids guessing of content types."""
+
+    async def hardened(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            kept: list[tuple[bytes, bytes]] = [
+                (name, value)
+                for name, value in message.get("headers", [])
+                if not name.lower().startswith(b"access-control-") and name.lower() != b"x-content-type-options"
+            ]
+            message = {**message, "headers": [*kept, (b"x-content-type-options", b"nosniff")]}
+        await send(message)
+
+    return hardened
+
+
+def identity_of(scope: Mapping[str, Any]) -> Identity | None:
+    """Whom the request acts for; None on an open path or before the guard has decided."""
+    identity = scope.get("state", {}).get("identity")
+    return identity if isinstance(identity, Identity) else None
+
+
+def actor_of(scope: Mapping[str, Any]) -> str:
+    """How the request's author is called in history."""
+    identity = identity_of(scope)
+    return identity.actor if identity is not None else "unknown"

@@ -1,0 +1,71 @@
+"""A tool as a value: what it is called, what a model is told about it, what it takes and what it does.
+
+Tools know nothing of the protocol. They get a call and say something back; whatever they raise becomes an answer that
+the model can read.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from pydantic import BaseModel
+
+S_contra = TypeVar("S_contra", contravariant=True)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolInvocation:
+    """One call of a tool."""
+
+    arguments: Mapping[str, Any]
+    actor: str  # on whose behalf
+    project: str | None = None  # the one the caller works in
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """What a tool answers: text for a model and, where a program may want it, the same as an object."""
+
+    text: str
+    structured: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True)
+class Tool(Generic[S_contra]):
+    """One tool."""
+
+    name: str
+    title: str
+    description: str
+    schema: dict[str, Any]
+    answer: Callable[[S_contra, ToolInvocation], ToolResult]
+    reads_only: bool = True
+    destroys: bool = False  # may take away what somebody wrote
+    repeatable: bool = True  # the same call again changes nothing more
+    other_names: tuple[str, ...] = ()  # answered, but not listed
+
+
+@dataclass(frozen=True)
+class Toolset(Generic[S_contra]):
+    """A named part of the tool list."""
+
+    name: str
+    tools: tuple[Tool[S_contra], ...]
+    instructions: str  # how its tools work together, told once when a client connects
+
+
+def schema_of(model: type[BaseModel], *required: str) -> dict[str, Any]:
+    """The input schema of a tool whose arguments are this model; further arguments are allowed and ignored."""
+    properties = {name: _plain(value) for name, value in model.model_json_schema()["properties"].items()}
+    needed = {"required": list(required)} if required else {}
+    return {"type": "object", "properties": properties, **needed, "additionalProperties": True}
+
+
+def _plain(schema: dict[str, Any]) -> dict[str, Any]:
+    """A property without what only our own models need: titles, and null as the value of what is left out."""
+    kept = {name: value for name, value in schema.items() if name not in {"title", "anyOf"}}
+    kept = {name: value for name, value in kept.items() if (name, value) != ("default", None)}
+    choices = [choice for choice in schema.get("anyOf", []) if choice != {"type": "null"}]
+    if len(choices) == 1:
+        return {**choices[0], **kept}
+    return {**kept, "anyOf": choices} if choices else kept

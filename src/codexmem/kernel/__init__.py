@@ -1,0 +1,1 @@
+"""What every room stands on: values and rules, the store, search, jobs, events, models, and shared services."""

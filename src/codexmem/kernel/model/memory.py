@@ -1,0 +1,217 @@
+"""The memory: identity that never changes, and a state of which every write makes a new version.
+
+`Memory` = who it is (seq, id, kind, origin, source) + `State` (what it says) + running counters. Only the state is
+versioned, diffed and rolled back; counters are sums of events and survive a rollback.
+"""
+
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import Any
+
+from codexmem.kernel.model import address
+from codexmem.kernel.model import attrs as kinds_attrs
+from codexmem.kernel.model.attrs import Attrs
+from codexmem.kernel.model.errors import InvalidArgument
+
+MAX_CONTENT = 1 << 20  # characters; a larger text belongs in a file that a memory points to
+MAX_TITLE = 1_000  # characters
+# Index keys, in characters. Four bytes each, and a label beside its project, must fit PostgreSQL's 2,704 bytes a key.
+MAX_LABEL = 400  # of a type or facet value
+MAX_PROJECT = 200
+MAX_KEY = 400  # of an id, session or source
+
+
+class Kind(StrEnum):
+    """What sort of thing is remembered; an interface sees only the kinds it names."""
+
+    OBSERVATION = "observation"  # distilled from what an agent did
+    SUMMARY = "summary"  # a checkpoint of a session
+    PROMPT = "prompt"  # what a person asked
+    NOTE = "note"  # addressed by URI, written on purpose
+    QA = "qa"  # a question and its answer
+    KNOWLEDGE = "knowledge"  # an entry of the knowledge base
+    LESSON = "lesson"  # learned from a judged run
+    CHUNK = "chunk"  # a piece of a document that the lab may cite
+
+
+class Status(StrEnum):
+    """Where a memory stands in its life."""
+
+    CANDIDATE = "candidate"  # unproven
+    ACTIVE = "active"  # in use
+    VALIDATED = "validated"  # in use and confirmed
+    DEPRECATED = "deprecated"  # superseded, still readable
+    EXPIRED = "expired"  # its time is over
+    ARCHIVED = "archived"  # put away by a person or a learning
+    QUARANTINED = "quarantined"  # distrusted source, kept from recall
+    DELETED = "deleted"  # hidden; history kept, can be rolled back
+
+
+VISIBLE = frozenset({Status.CANDIDATE, Status.ACTIVE, Status.VALIDATED})
+
+
+class Origin(StrEnum):
+    """Who made the first version; set by the server, never by a caller."""
+
+    HUMAN = "human"
+    AGENT = "agent"
+    TOOL = "tool"
+    IMPORT = "import"
+    MODEL = "model"
+
+
+ATTRS: dict[Kind, type[Attrs]] = {
+    Kind.OBSERVATION: kinds_attrs.ObservationAttrs,
+    Kind.SUMMARY: kinds_attrs.SummaryAttrs,
+    Kind.PROMPT: kinds_attrs.PromptAttrs,
+    Kind.NOTE: kinds_attrs.NoteAttrs,
+    Kind.QA: kinds_attrs.QaAttrs,
+    Kind.KNOWLEDGE: kinds_attrs.KnowledgeAttrs,
+    Kind.LESSON: kinds_attrs.LessonAttrs,
+    Kind.CHUNK: kinds_attrs.ChunkAttrs,
+}
+
+# What is remembered, as people mean it. Pieces of documents are not: they are shown to whoever asks for them by name.
+REMEMBERED = frozenset(Kind) - {Kind.CHUNK}
+
+# A prompt is written once and by the million: its first version is its row, until something changes it.
+LAZY_HISTORY = frozenset({Kind.PROMPT})
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """Everything about a memory that a write may change and a rollback restores."""
+
+    content: str
+    attrs: Attrs
+    project: str = ""
+    status: Status = Status.ACTIVE
+    type: str = ""  # a kind's sub-label, e.g. bugfix
+    title: str = ""
+    priority: int = 5  # 0 is the core of the memory, 10 the least
+    confidence: float = 0.5
+    uris: tuple[str, ...] = ()  # the first is primary, the rest are aliases
+    links: tuple[tuple[str, int], ...] = ()  # (relation, seq of the target)
+
+    def to_json(self) -> dict[str, Any]:
+        """The whole state as stored in a version row; `from_json` inverts it exactly."""
+        return {
+            "content": self.content,
+            "attrs": self.attrs.to_json(),
+            "project": self.project,
+            "status": self.status.value,
+            "type": self.type,
+            "title": self.title,
+            "priority": self.priority,
+            "confidence": self.confidence,
+            "uris": list(self.uris),
+            "links": [list(link) for link in self.links],
+        }
+
+    @classmethod
+    def from_json(cls, kind: Kind, raw: dict[str, Any]) -> "State":
+        """Parse a version row of a memory of this kind."""
+        return cls(
+            content=raw["content"],
+            attrs=ATTRS[kind].from_json(raw["attrs"]),
+            project=raw["project"],
+            status=Status(raw["status"]),
+            type=raw["type"],
+            title=raw["title"],
+            priority=raw["priority"],
+            confidence=raw["confidence"],
+            uris=tuple(raw["uris"]),
+            links=tuple((relation, seq) for relation, seq in raw["links"]),
+        )
+
+    def facets(self) -> frozenset[tuple[str, str]]:
+        """The labels this state is filtered by; derived, never stored beside it by hand."""
+        addressed = {("domain", address.domain_of(uri)) for uri in self.uris}
+        addressed |= {("name", address.name_of(uri)[:MAX_LABEL]) for uri in self.uris}
+        if self.uris:
+            # Few of them are important, and those are asked for at every start.
+            addressed.add(("priority", str(self.priority)))
+        typed = {("type", self.type)} if self.type else set()
+        return frozenset(addressed | typed | set(self.attrs.facets()))
+
+    def check(self, kind: Kind) -> None:
+        """Refuse what no engine should be asked to store."""
+        if not isinstance(self.attrs, ATTRS[kind]):
+            raise InvalidArgument(f"a {kind} needs {ATTRS[kind].__name__}, not {type(self.attrs).__name__}")
+        if not 0 <= self.priority <= 10:
+            raise InvalidArgument(f"priority {self.priority} is not between 0 and 10")
+        if not 0.0 <= self.confidence <= 1.0:
+            raise InvalidArgument(f"confidence {self.confidence} is not between 0 and 1")
+        if len(self.content) > MAX_CONTENT:
+            raise InvalidArgument(
+                f"content has {len(self.content):,} characters, at most {MAX_CONTENT:,} are kept",
+                hint="store the text in a file and remember where it is",
+            )
+        if len(self.title) > MAX_TITLE:
+            raise InvalidArgument(f"the title is longer than {MAX_TITLE:,} characters")
+        if len(self.project) > MAX_PROJECT:
+            raise InvalidArgument(f"the project's name is longer than {MAX_PROJECT} characters")
+        labels = [value for _, value in self.facets()]
+        for text in (self.content, self.title, self.project, *labels):
+            _require_text(text)
+        if any(len(label) > MAX_LABEL for label in labels):
+            raise InvalidArgument(f"a type, tag, concept, file or other label is longer than {MAX_LABEL} characters")
+
+
+def _require_text(text: str) -> None:
+    # What one engine refuses and the other cuts off or garbles is refused by both.
+    if "\0" in text:
+        raise InvalidArgument("text must not hold the character NUL")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise InvalidArgument("text must not hold half of a surrogate pair") from None
+
+
+@dataclass(frozen=True, slots=True)
+class Counters:
+    """Running sums of what happened to a memory; not part of its history."""
+
+    shown: int = 0
+    used: int = 0
+    valid: int = 0
+    invalid: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """One remembered thing with its current state."""
+
+    seq: int
+    id: str
+    kind: Kind
+    state: State
+    version: int
+    origin: Origin
+    created_ms: int
+    updated_ms: int
+    session: str | None = None
+    source: str | None = None  # what first wrote it: session:…, run:…, import:…
+    counters: Counters = field(default_factory=Counters)
+
+    def with_state(self, state: State, *, now_ms: int) -> "Memory":
+        """The memory after one more write."""
+        return replace(self, state=state, version=self.version + 1, updated_ms=now_ms)
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryDraft:
+    """A memory about to be remembered for the first time."""
+
+    kind: Kind
+    state: State
+    origin: Origin
+    session: str | None = None
+    id: str | None = None  # restored and imported memories keep their id
+    created_ms: int | None = None  # imported memories keep their time
+
+    def check(self) -> None:
+        """Refuse what no engine should be asked to store."""
+        self.state.check(self.kind)
+        if any(len(key) > MAX_KEY for key in (self.id, self.session) if key is not None):
+            raise InvalidArgument(f"an id or session is longer than {MAX_KEY} characters")

@@ -1,0 +1,258 @@
+"""Looking back and taking back: versions, diffs, rollbacks, deltas and forgetting.
+
+A rollback never removes anything: it writes earlier states as new versions inside a delta that says what it reverts, so
+it can itself be rolled back. Forgetting is the opposite: it leaves no trace but an audit line.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from codexmem.kernel.events.log import Log
+from codexmem.kernel.model import history as rules
+from codexmem.kernel.model import ids
+from codexmem.kernel.model.errors import InvalidArgument, NotFound
+from codexmem.kernel.model.event import EventType, NewEvent
+from codexmem.kernel.model.history import Delta, DeltaStatus, MemoryVersion, Mode, Op, Rollback, WriteContext
+from codexmem.kernel.model.ids import Clock
+from codexmem.kernel.model.memory import LAZY_HISTORY, Kind, Memory, State, Status
+from codexmem.kernel.model.query import Handle
+from codexmem.kernel.search.indexer import Indexer
+from codexmem.kernel.services.memories import Memories, spelled
+from codexmem.kernel.store.database import Database
+from codexmem.kernel.store.history import TouchedMemory, VersionTable
+from codexmem.kernel.store.memories import MemoryTable
+from codexmem.kernel.store.receipts import ReceiptTable
+
+_ALL = frozenset(Kind)
+_BATCH = 500  # memories erased per transaction: other writers wait behind it
+
+
+@dataclass(frozen=True, slots=True)
+class RollbackStep:
+    """What a rollback would do to one memory."""
+
+    memory: Memory
+    target: State
+    op: Op
+    written_since: bool  # by somebody else, after or among the writes being taken back
+
+
+@dataclass(frozen=True, slots=True)
+class Diff:
+    """Two states of one memory side by side."""
+
+    before: MemoryVersion
+    after: MemoryVersion
+    unified: str
+
+
+class History:
+    """The verbs on the past."""
+
+    def __init__(
+        self,
+        db: Database,
+        memories: Memories,
+        table: MemoryTable,
+        versions: VersionTable,
+        receipts: ReceiptTable,
+        index: Indexer,
+        log: Log,
+        clock: Clock,
+    ) -> None:
+        self._db = db
+        self._memories = memories
+        self._table = table
+        self._versions = versions
+        self._receipts = receipts
+        self._index = index
+        self._log = log
+        self._clock = clock
+
+    def versions(
+        self, handle: Handle, kinds: frozenset[Kind], *, limit: int = 10, below: int | None = None
+    ) -> list[MemoryVersion]:
+        """Versions from the newest back."""
+        with self._db.reading():
+            memory = self._memories.get(handle, kinds)
+            found = self._versions.newest(memory.kind, memory.seq, limit=limit, below=below)
+            return found or ([_first(memory)] if memory.kind in LAZY_HISTORY and (below is None or below > 1) else [])
+
+    def version(self, handle: Handle, kinds: frozenset[Kind], version: int) -> MemoryVersion:
+        """One version of a memory."""
+        with self._db.reading():
+            memory = self._memories.get(handle, kinds)
+            found = self._versions.get(memory.kind, memory.seq, version)
+            if found is None and memory.kind in LAZY_HISTORY and version == memory.version == 1:
+                found = _first(memory)
+        if found is None:
+            raise NotFound(f"{spelled(handle)} has no version {version}, its newest is {memory.version}")
+        return found
+
+    def diff(self, handle: Handle, kinds: frozenset[Kind], before: int, after: int) -> Diff:
+        """How the content changed between two versions."""
+        with self._db.reading():
+            old, new = self.version(handle, kinds, before), self.version(handle, kinds, after)
+        names = (f"version {before}", f"version {after}")
+        return Diff(old, new, rules.unified_diff(old.state.content, new.state.content, *names))
+
+    def rollback(self, handle: Handle, kinds: frozenset[Kind], version: int, by: WriteContext) -> Memory:
+        """Write what one memory said in an earlier version as its newest; its addresses and links stay."""
+        with self._db.transaction():
+            memory = self._memories.get(handle, kinds)
+            state = rules.rolled_back(memory.state, self.version(handle, kinds, version).state)
+            note = by.note or f"rollback to version {version}"
+            return self._memories.write(memory, state, Op.RESTORE, replace(by, note=note))
+
+    def open_delta(
+        self, subject: str, cause: str, by: WriteContext, *, reverts: str | None = None, prefix: str = "delta"
+    ) -> Delta:
+        """Start a named group: writes that carry its id, which begins with the prefix, belong to it."""
+        delta = Delta(
+            ids.prefixed(prefix), subject, cause, by.actor, DeltaStatus.APPLIED, self._clock.now_ms(), reverts
+        )
+        self._versions.open_delta(delta)
+        return delta
+
+    def delta(self, delta_id: str) -> Delta:
+        """One delta by its id."""
+        delta = self._versions.delta(delta_id)
+        if delta is None:
+            raise NotFound(f"delta {delta_id} not found")
+        return delta
+
+    def deltas_of(self, subject: str, *, limit: int = 50, before: tuple[int, str] | None = None) -> list[Delta]:
+        """Deltas made for one subject, newest first."""
+        return self._versions.deltas_of(subject, limit=limit, before=before)
+
+    def preview_delta(self, delta_id: str) -> list[RollbackStep]:
+        """What rolling back a delta would change, without changing it."""
+        with self._db.reading():
+            self.delta(delta_id)
+            return list(self.plan(self._versions.touched_by_delta(delta_id)))
+
+    def preview_source(self, source: str) -> list[RollbackStep]:
+        """What undoing a source would change, without changing it."""
+        with self._db.reading():
+            return list(self.plan(self._versions.touched_by_source(source)))
+
+    def rollback_delta(self, delta_id: str, mode: Mode, by: WriteContext, *, prefix: str = "delta") -> Rollback:
+        """Restore every memory the delta touched to its state before it.
+
+        Strict: even if edited since. Safe: what was edited since is left and reported, and the delta stands until the
+        rest is taken back too. A reverted delta stays so: taking it back twice is taking it back once.
+        """
+        with self._db.transaction():
+            delta = self.delta(delta_id)
+            if not self._versions.mark_reverted(delta_id):
+                return Rollback(delta, restored=(), left=())
+            touched = self._versions.touched_by_delta(delta_id)
+            undoing = self.open_delta(delta.subject, "rollback", by, reverts=delta_id, prefix=prefix)
+            done = self.apply(touched, mode, undoing, by)
+            if done.left:
+                self._versions.mark_applied(delta_id)
+            elif delta.reverts is not None:
+                self._versions.mark_applied(delta.reverts)  # undoing an undo: the first delta stands again
+            return done
+
+    def undo_source(self, source: str, mode: Mode, by: WriteContext) -> Rollback:
+        """Take back everything a session, run or import wrote, in one delta."""
+        with self._db.transaction():
+            touched = self._versions.touched_by_source(source)
+            return self.apply(touched, mode, self.open_delta(source, "undo", by, reverts=source), by)
+
+    def plan(self, touched: Sequence[TouchedMemory]) -> Iterator[RollbackStep]:
+        """One step per memory that does not already stand as it stood before; some hundreds are read at a time."""
+        for start in range(0, len(touched), _BATCH):
+            batch = touched[start : start + _BATCH]
+            heads = self._table.many((t.seq for t in batch), _ALL)  # what was forgotten since is not there
+            before = self._versions.before({t.seq: (heads[t.seq].kind, t.first) for t in batch if t.seq in heads})
+            for touch in batch:
+                if touch.seq in heads:
+                    yield from _step(heads[touch.seq], before.get(touch.seq), touch)
+
+    def apply(self, touched: Sequence[TouchedMemory], mode: Mode, delta: Delta, by: WriteContext) -> Rollback:
+        """Write what stood before, as versions of this delta; inside the caller's transaction."""
+        restored: list[int] = []
+        left: list[int] = []
+        for step in self.plan(touched):
+            (left if step.written_since and mode is Mode.SAFE else restored).append(step.memory.seq)
+        # All names are given back before any is taken: two memories may have swapped theirs.
+        self._table.release_uris(restored)
+        lost: list[str] = []
+        chosen = frozenset(restored)
+        for step in self.plan([touch for touch in touched if touch.seq in chosen]):
+            taken = self._table.taken_uris(step.target.uris, step.memory.seq)
+            lost.extend(sorted(taken))
+            target = replace(step.target, uris=tuple(uri for uri in step.target.uris if uri not in taken))
+            self._memories.write(step.memory, target, step.op, replace(by, delta=delta.id))
+        self._log.append(
+            NewEvent(
+                EventType.DELTA_ROLLED_BACK,
+                subject=f"delta:{delta.reverts}",
+                payload={
+                    "delta": delta.id,
+                    "mode": mode.value,
+                    "restored": len(restored),
+                    "left": len(left),
+                    "actor": by.actor,
+                },
+            )
+        )
+        return Rollback(delta, tuple(restored), tuple(left), tuple(lost))
+
+    def forget(self, seqs: Iterable[int], by: WriteContext, *, reason: str = "by number") -> int:
+        """Erase these memories with all their versions; returns how many there were."""
+        wanted = list(dict.fromkeys(seqs))
+        erased = sum(self._erase(wanted[i : i + _BATCH], by, reason) for i in range(0, len(wanted), _BATCH))
+        self._db.engine.scour()
+        return erased
+
+    def forget_all(
+        self, by: WriteContext, *, project: str | None = None, session: str | None = None, source: str | None = None
+    ) -> int:
+        """Erase everything of one project, session or source, some hundreds at a time; repeat it if interrupted."""
+        if [project, session, source].count(None) != 2:
+            raise InvalidArgument("name exactly one of project, session and source")
+        reason = f"by {'project' if project is not None else 'session' if session is not None else 'source'}"
+        erased = 0
+        while seqs := self._table.numbers_of(limit=_BATCH, project=project, session=session, source=source):
+            erased += self._erase(seqs, by, reason)
+        if source is not None:
+            # What it wrote into memories of others is undone first, so that nothing it said stands or is kept.
+            with self._db.transaction():
+                self.undo_source(source, Mode.STRICT, by)
+                self._index.drop_past(self._versions.erase_by_source(source))
+        self._db.engine.scour()
+        return erased
+
+    def some(self, limit: int, *, project: str | None = None, session: str | None = None, source: str | None = None
+             ) -> list[int]:  # fmt: skip
+        """Numbers of the memories of one project, session or source, up to a limit."""
+        return self._table.numbers_of(limit=limit, project=project, session=session, source=source)
+
+    def _erase(self, seqs: list[int], by: WriteContext, reason: str) -> int:
+        with self._db.transaction():
+            subjects = [f"memory:{seq}" for seq in seqs]
+            self._index.drop(seqs)
+            self._receipts.drop(subjects)
+            self._log.scrub(subjects)
+            erased = self._table.erase(seqs)
+            payload = {"count": erased, "reason": reason, "actor": by.actor}
+            self._log.append(NewEvent(EventType.MEMORY_ERASED, subject="memory:erased", payload=payload))
+            return erased
+
+
+def _step(memory: Memory, before: State | None, touch: TouchedMemory) -> Iterator[RollbackStep]:
+    # Undoing an addition hides the memory: only forgetting removes one.
+    target = before if before is not None else replace(memory.state, status=Status.DELETED)
+    if target != memory.state:
+        since = memory.version - touch.first + 1 != touch.writes
+        yield RollbackStep(memory, target, Op.RESTORE if before is not None else Op.DELETE, since)
+
+
+def _first(memory: Memory) -> MemoryVersion:
+    """The first version of a memory that has only its row."""
+    return MemoryVersion(
+        memory.seq, 1, Op.ADD, memory.state, memory.origin.value, memory.created_ms, source=memory.source
+    )

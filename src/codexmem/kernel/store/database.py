@@ -1,0 +1,222 @@
+"""The store's way to a transaction.
+
+`transaction()` is re-entrant per thread: a service writes a memory, enqueues a job and appends an event without passing
+a connection about, and all of it commits once. The tenant is ambient (`acting_as`), set where a request or job enters.
+Nothing slow may happen inside a transaction: on SQLite other writers wait behind it.
+"""
+
+import functools
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+import sqlalchemy as sa
+
+from codexmem.kernel.model.errors import CodexmemError
+from codexmem.kernel.model.tenant import tenant_name
+from codexmem.kernel.store.engine import Engine
+from codexmem.kernel.store.schema import NUMBERED, Json, encoded
+
+AT_ONCE = 50  # rows per statement: one round trip for a memory's labels, few enough for any driver's limit
+
+Values = Mapping[str, Any]
+
+
+@functools.cache
+def _insert_statement(
+    table: sa.Table, columns: tuple[str, ...], count: int, placeholder: str, returning: str | None
+) -> str:
+    """INSERT of so many rows with these columns."""
+    marks = ", ".join([f"({', '.join([placeholder] * len(columns))})"] * count)
+    text = f"INSERT INTO {table.name} ({', '.join(columns)}) VALUES {marks}"  # noqa: S608  names from our schema
+    return f"{text} RETURNING {returning}" if returning else text
+
+
+@functools.cache
+def _binder(table: sa.Table, columns: tuple[str, ...]) -> Callable[[Values], tuple[Any, ...]]:
+    coded = [(name, isinstance(table.c[name].type, Json)) for name in columns]
+
+    def bind(values: Values) -> tuple[Any, ...]:
+        return tuple(encoded(values[name]) if is_json else values[name] for name, is_json in coded)
+
+    return bind
+
+
+def _plain_insert(
+    driver: Any, placeholder: str, table: sa.Table, rows: Sequence[Values], returning: str | None = None
+) -> Any:
+    """Insert rows that all name the same columns; with `returning` one row, whose value comes back."""
+    columns = tuple(rows[0])
+    bind = _binder(table, columns)
+    if returning is not None:
+        return driver.execute(_insert_statement(table, columns, 1, placeholder, returning), bind(rows[0])).fetchone()[0]
+    for start in range(0, len(rows), AT_ONCE):
+        some = rows[start : start + AT_ONCE]
+        values = tuple(value for row in some for value in bind(row))
+        driver.execute(_insert_statement(table, columns, len(some), placeholder, None), values)
+    return None
+
+
+# The tenant in every WHERE. An INSERT binds it as the column `tenant`, which SQLAlchemy reserves for values.
+ACTING: sa.BindParameter[str] = sa.bindparam("acting_tenant", type_=sa.Text)
+
+_tenant: ContextVar[str | None] = ContextVar("codexmem_tenant", default=None)
+
+
+@contextmanager
+def acting_as(tenant: str) -> Iterator[None]:
+    """Confine everything inside the block to one tenant."""
+    token = _tenant.set(tenant_name(tenant))
+    try:
+        yield
+    finally:
+        _tenant.reset(token)
+
+
+def _bind(statement: sa.Executable) -> str:
+    return "tenant" if statement.is_insert else "acting_tenant"
+
+
+class Transaction:
+    """One transaction of one thread."""
+
+    def __init__(self, connection: sa.Connection, engine: Engine, tenant: str, *, writes: bool) -> None:
+        self.connection = connection
+        self.engine = engine
+        self.tenant = tenant
+        self.writes = writes
+        self.doomed = False  # an inner block failed half-way; whoever swallowed its error may not commit the rest
+        self.callbacks: list[Callable[[], None]] = []
+
+    def run(self, statement: sa.Executable, **values: Any) -> sa.CursorResult[Any]:
+        """Execute with the tenant bound."""
+        return self.connection.execute(statement, {_bind(statement): self.tenant, **values})
+
+    def run_many(self, statement: sa.Executable, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Execute once per row, the tenant bound in each; nothing happens for no rows."""
+        if rows:
+            bind = _bind(statement)
+            self.connection.execute(statement, [{bind: self.tenant, **row} for row in rows])
+
+    def number(self, table: sa.Table) -> dict[str, int]:
+        """The value to insert into a numbered table's key, empty where the column's default draws it."""
+        value = self.engine.number(self.connection, self.tenant, table.name)
+        return {} if value is None else {NUMBERED[table.name]: value}
+
+    def add(self, table: sa.Table, *rows: Mapping[str, Any]) -> None:
+        """Insert rows that all name the same columns, as cheaply as the driver can."""
+        if rows:
+            _plain_insert(
+                self._driver, self.engine.placeholder, table, [{"tenant": self.tenant, **row} for row in rows]
+            )
+
+    def add_numbered(self, table: sa.Table, row: Mapping[str, Any]) -> int:
+        """Insert one row into a numbered table; returns its number."""
+        key = NUMBERED[table.name]
+        value = self.engine.number(self.connection, self.tenant, table.name)
+        if value is not None:
+            self.add(table, {key: value, **row})
+            return value
+        rows = [{"tenant": self.tenant, **row}]
+        drawn: int = _plain_insert(self._driver, self.engine.placeholder, table, rows, returning=key)
+        return drawn
+
+    @property
+    def _driver(self) -> Any:
+        return self.connection.connection.driver_connection
+
+    def after_commit(self, callback: Callable[[], None]) -> None:
+        """Call this once the transaction is durable, and never if it is not."""
+        self.callbacks.append(callback)
+
+
+class Database:
+    """One opened store."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self._local = threading.local()
+
+    @contextmanager
+    def transaction(self) -> Iterator[Transaction]:
+        """Write: all of the block or nothing, durable when it ends."""
+        current = self._current()
+        if current is not None:
+            if not current.writes:
+                raise RuntimeError("a transaction cannot start inside reading()")
+            try:
+                yield current
+            except BaseException:
+                current.doomed = True
+                raise
+            return
+        tenant = self.acting_tenant()
+        with self._translated(), self.engine.writing(tenant) as connection:
+            transaction = Transaction(connection, self.engine, tenant, writes=True)
+            with self._entered(transaction):
+                yield transaction
+            if transaction.doomed:
+                raise RuntimeError("a block inside this transaction failed, so the whole of it must not commit")
+        for callback in transaction.callbacks:
+            callback()
+
+    @contextmanager
+    def reading(self) -> Iterator[Transaction]:
+        """Read one consistent snapshot; inside a transaction, what that transaction sees."""
+        current = self._current()
+        if current is not None:
+            yield current
+            return
+        tenant = self.acting_tenant()
+        with self._translated(), self.engine.reading(tenant) as connection:
+            transaction = Transaction(connection, self.engine, tenant, writes=False)
+            with self._entered(transaction):
+                yield transaction
+
+    @contextmanager
+    def dispatching(self) -> Iterator[Transaction]:
+        """Look after jobs and keys of all tenants; never entered inside another transaction."""
+        if self._current() is not None:
+            raise RuntimeError("dispatching() cannot start inside a transaction")
+        with self._translated(), self.engine.dispatching() as connection:
+            transaction = Transaction(connection, self.engine, "", writes=True)
+            with self._entered(transaction):
+                yield transaction
+        for callback in transaction.callbacks:
+            callback()
+
+    def close(self) -> None:
+        """Give back every connection and lock."""
+        self.engine.close()
+
+    def _current(self) -> Transaction | None:
+        return getattr(self._local, "transaction", None)
+
+    def acting_tenant(self) -> str:
+        """Whom code in this place acts for."""
+        tenant = _tenant.get() or self.engine.ambient_tenant
+        if tenant is None:
+            raise RuntimeError("no tenant: enter acting_as() before touching the store")
+        return tenant
+
+    @contextmanager
+    def _entered(self, transaction: Transaction) -> Iterator[None]:
+        self._local.transaction = transaction
+        try:
+            yield
+        finally:
+            self._local.transaction = None
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        try:
+            yield
+        except CodexmemError:
+            raise
+        except Exception as error:
+            meant = self.engine.failure(error)
+            if meant is None:
+                raise
+            raise meant from error

@@ -1,0 +1,154 @@
+"""Pages of memories.
+
+Every filter starts from an index that is already in the order of the page: a label (facet), a session, a project or a
+status. Where the filter allows several values of the leading column, each value is read as a branch of its own and the
+branches are merged, so that a page costs its own length times the number of branches, however large the store is.
+"""
+
+import functools
+import heapq
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy import bindparam
+
+from codexmem.kernel.model.memory import Memory
+from codexmem.kernel.model.query import Filter, PageRequest, RowCursor, RowOrder
+from codexmem.kernel.store import rows
+from codexmem.kernel.store.database import ACTING, Database
+from codexmem.kernel.store.schema import memories, memory_facets
+
+# What a filter may ask of a row, each under the name of the value it binds.
+_CONDITIONS: dict[str, sa.ColumnElement[bool]] = {
+    "kinds": memories.c.kind.in_(bindparam("kinds", expanding=True)),
+    "statuses": memories.c.status.in_(bindparam("statuses", expanding=True)),
+    "kind": memories.c.kind == bindparam("kind"),
+    "status": memories.c.status == bindparam("status"),
+    "project": memories.c.project == bindparam("project"),
+    "session": memories.c.session == bindparam("session"),
+    "created_from_ms": memories.c.created_ms >= bindparam("created_from_ms"),
+    "created_to_ms": memories.c.created_ms <= bindparam("created_to_ms"),
+    "priority_min": memories.c.priority >= bindparam("priority_min"),
+    "priority_max": memories.c.priority <= bindparam("priority_max"),
+    "value": memory_facets.c.value == bindparam("value"),
+    "labelled_project": memory_facets.c.project == bindparam("labelled_project"),
+}
+_OPTIONAL = ("project", "session", "created_from_ms", "created_to_ms", "priority_min", "priority_max")
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """One page, and where the next one starts."""
+
+    items: tuple[Memory, ...]
+    after: RowCursor | None  # None when there is no more
+
+
+class Lists:
+    """Reads pages of `memories`."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def page(self, wanted: Filter, page: PageRequest) -> Listing:
+        """One page in creation order."""
+        newest = page.order is RowOrder.NEWEST
+        # One more row than the page holds, to know whether there is a next one.
+        place: dict[str, Any] = {"limit": page.offset + page.limit + 1}
+        if page.after is not None:
+            place |= {"after_ms": page.after.created_ms, "after_seq": page.after.seq}
+            wanted = _narrowed(wanted, page.after, newest=newest)
+        further = len(wanted.facets[1:])
+        with self._db.reading() as tx:
+            # Places first, whole rows only for those that make the page.
+            read = [
+                [RowCursor(row.created_ms, row.seq) for row in tx.run(
+                    _branch(frozenset(_CONDITIONS.keys() & values), further, newest, page.after is not None),
+                    **values, **place,
+                )]
+                for values in _branches(wanted)
+            ]  # fmt: skip
+            merged = heapq.merge(*read, key=lambda cursor: (cursor.created_ms, cursor.seq), reverse=newest)
+            distinct = list(dict.fromkeys(merged))  # a memory with two of the wanted labels stands in two branches
+            chosen = distinct[page.offset : page.offset + page.limit]
+            found = {row["seq"]: row for row in tx.run(_whole, seqs=[cursor.seq for cursor in chosen]).mappings()}
+        items = tuple(rows.memory(found[cursor.seq]) for cursor in chosen)
+        return Listing(items, chosen[-1] if len(distinct) > page.offset + page.limit else None)
+
+
+_whole = sa.select(memories).where(memories.c.tenant == ACTING, memories.c.seq.in_(bindparam("seqs", expanding=True)))
+
+
+def _narrowed(wanted: Filter, after: RowCursor, *, newest: bool) -> Filter:
+    """The filter with a bound of time that the place has passed moved up to the place.
+
+    SQLite begins to read at the bound if there is one, not at the place, and would read all that lies between.
+    """
+    if newest and wanted.created_to_ms is not None:
+        return replace(wanted, created_to_ms=min(wanted.created_to_ms, after.created_ms))
+    if not newest and wanted.created_from_ms is not None:
+        return replace(wanted, created_from_ms=max(wanted.created_from_ms, after.created_ms))
+    return wanted
+
+
+def _branches(wanted: Filter) -> Iterator[dict[str, Any]]:
+    """The values of the selections whose union is the filter."""
+    common = {name: value for name in _OPTIONAL if (value := getattr(wanted, name)) is not None}
+    kinds = sorted(kind.value for kind in wanted.kinds)
+    statuses = sorted(status.value for status in wanted.statuses)
+    if wanted.facets:
+        (facet, labels), *further = wanted.facets
+        for number, (name, values) in enumerate(further):
+            common |= {f"facet_{number}": name, f"values_{number}": sorted(values)}
+        if wanted.project is not None:
+            common["labelled_project"] = common.pop("project")
+        for label in sorted(labels):
+            yield {**common, "kinds": kinds, "statuses": statuses, "facet": facet, "value": label}
+    elif wanted.session is not None:
+        yield {**common, "kinds": kinds, "statuses": statuses}
+    elif wanted.project is not None:
+        for kind in kinds:
+            yield {**common, "kind": kind, "statuses": statuses}
+    else:
+        for kind in kinds:
+            for status in statuses:
+                yield {**common, "kind": kind, "status": status}
+
+
+@functools.cache
+def _branch(conditions: frozenset[str], further: int, newest: bool, resumes: bool) -> sa.Select[Any]:
+    """The selection with these conditions; built once per shape, of which a program uses a handful."""
+    selection = sa.select(memories.c.created_ms, memories.c.seq).where(
+        memories.c.tenant == ACTING, *(_CONDITIONS[name] for name in sorted(conditions))
+    )
+    order_by: tuple[Any, Any] = (memories.c.created_ms, memories.c.seq)
+    if "value" in conditions:
+        order_by = (memory_facets.c.created_ms, memory_facets.c.seq)
+        selection = selection.join(
+            memory_facets, sa.and_(memory_facets.c.tenant == memories.c.tenant, memory_facets.c.seq == memories.c.seq)
+        ).where(memory_facets.c.tenant == ACTING, memory_facets.c.facet == bindparam("facet"))
+    for number in range(further):
+        label = memory_facets.alias()
+        # Bound to the row's own entry of the primary key, and kept apart by OFFSET 0: pulled up into a join, it would
+        # read every row of both labels.
+        has = (
+            sa.select(sa.literal(1))
+            .where(
+                label.c.tenant == memories.c.tenant,
+                label.c.facet == bindparam(f"facet_{number}"),
+                label.c.value.in_(bindparam(f"values_{number}", expanding=True)),
+                label.c.created_ms == memories.c.created_ms,
+                label.c.seq == memories.c.seq,
+            )
+            .correlate(memories)
+            .offset(0)
+        )
+        selection = selection.where(sa.exists(has))
+    if resumes:
+        place = sa.tuple_(*order_by)
+        seen = sa.tuple_(bindparam("after_ms", type_=sa.BigInteger), bindparam("after_seq", type_=sa.BigInteger))
+        selection = selection.where(place < seen if newest else place > seen)
+    columns = [column.desc() if newest else column.asc() for column in order_by]
+    return selection.order_by(*columns).limit(bindparam("limit"))

@@ -1,0 +1,78 @@
+"""The tables, as both engines have them.
+
+Tenant leads every key, so that a row can be found, fenced and moved by tenant alone. Migrations create what is declared
+here, and a test compares the two.
+"""
+
+from codexmem.kernel.store.schema.capture import captured_events, sessions, tallies
+from codexmem.kernel.store.schema.columns import Json, encoded, metadata
+from codexmem.kernel.store.schema.lab import (
+    batches,
+    feedback,
+    feedback_products,
+    preset_products,
+    presets,
+    products,
+    run_evidence,
+    run_steps,
+    runs,
+)
+from codexmem.kernel.store.schema.memories import (
+    memories,
+    memory_facets,
+    memory_links,
+    memory_terms,
+    memory_texts,
+    memory_uris,
+    memory_vectors,
+    memory_versions,
+    qa_beliefs,
+    qa_signals,
+    text_changes,
+    text_counts,
+    vector_debts,
+    vector_targets,
+)
+from codexmem.kernel.store.schema.system import api_keys, counters, deltas, events, jobs, receipts
+
+# Tables whose rows are numbered, and the column that holds the number.
+NUMBERED = {"memories": "seq", "jobs": "id", "events": "seq", "sessions": "id", "captured_events": "seq"}
+
+__all__ = [
+    "NUMBERED",
+    "Json",
+    "api_keys",
+    "batches",
+    "captured_events",
+    "counters",
+    "deltas",
+    "encoded",
+    "events",
+    "feedback",
+    "feedback_products",
+    "jobs",
+    "memories",
+    "memory_facets",
+    "memory_links",
+    "memory_terms",
+    "memory_texts",
+    "memory_uris",
+    "memory_vectors",
+    "memory_versions",
+    "metadata",
+    "preset_products",
+    "presets",
+    "products",
+    "qa_beliefs",
+    "qa_signals",
+    "receipts",
+    "run_evidence",
+    "run_steps",
+    "runs",
+    "sessions",
+    "tallies",
+    "text_changes",
+    "text_counts",
+    "vector_debts",
+    "vector_targets",
+]

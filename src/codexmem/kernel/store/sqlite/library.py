@@ -1,0 +1,42 @@
+"""The module that SQLite is spoken to by: `pysqlite3`, whose wheels bring a library with the WAL-reset fix.
+
+It has no wheel for Linux on ARM and is not asked for there. Then Python's own module takes its place, with whatever
+library that Python was given; too old a one is refused when a store is opened, never used quietly.
+"""
+
+import logging
+from typing import Any
+
+from codexmem.kernel.model.errors import Unavailable
+
+_log = logging.getLogger(__name__)
+
+FIXED_VERSION = (3, 51, 3)
+
+driver: Any
+try:
+    import pysqlite3.dbapi2 as _driver
+
+    driver, SOURCE = _driver, "pysqlite3"
+except ImportError:
+    import sqlite3.dbapi2 as _own
+
+    driver, SOURCE = _own, "Python"
+    _log.info("pysqlite3 is not installed; SQLite %s of Python is used", _own.sqlite_version)
+
+
+def has_fix() -> bool:
+    """Whether two connections may write one file without the risk of corrupting it."""
+    return bool(driver.sqlite_version_info >= FIXED_VERSION)
+
+
+def require_fixed_library() -> None:
+    """Refuse to write with a SQLite that can corrupt a WAL file."""
+    if not has_fix():
+        raise Unavailable(
+            f"SQLite {driver.sqlite_version} can corrupt its file when two connections write (fixed in 3.51.3)",
+            hint="install a newer pysqlite3: pip install --upgrade pysqlite3"
+            if SOURCE == "pysqlite3"
+            else "pysqlite3 is not installed; if it has no wheel (Linux on ARM), use a Python built with SQLite "
+            "3.51.3 or newer, or PostgreSQL",
+        )

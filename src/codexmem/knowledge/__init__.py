@@ -1,0 +1,1 @@
+"""The knowledge base and workspaces (contract 003)."""

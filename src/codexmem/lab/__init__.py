@@ -1,0 +1,1 @@
+"""Runs, feedback and lessons (contract 002)."""

@@ -1,6 +1,0 @@
-"""Observations and summaries without any model: by what tools are known to do, the same for the same events."""
-
-from codexmem.llm.rules.compose import observations
-from codexmem.llm.rules.summary import summary
-
-__all__ = ["observations", "summary"]

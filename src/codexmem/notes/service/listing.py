@@ -1,0 +1,174 @@
+"""Many notes: searched, listed, counted, and as a tree of addresses, a page at a time.
+
+Figures read every note, so they are kept for each tenant until something is written, and for twenty times as long as
+counting took: how often notes were read is told as of then, in a small store as of now.
+
+A folder of the tree is an address below which others lie; it need not name a note itself. Whether everything below a
+folder is deleted is not looked at: that would read all of it.
+"""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from codexmem.kernel.model import address, ids
+from codexmem.kernel.model.errors import InvalidArgument
+from codexmem.kernel.model.memory import VISIBLE, Memory, Status
+from codexmem.kernel.model.note import LISTED, NOTES, NoteFigures
+from codexmem.kernel.model.query import PageRequest, RowCursor
+from codexmem.kernel.model.search import SearchAnswer, SearchMode, SearchQuery, SearchResult
+from codexmem.kernel.services.memories import Memories
+from codexmem.kernel.store.database import Database
+from codexmem.kernel.store.note_queries import Noted
+from codexmem.notes.model import PRIORITIES, NoteFilter
+from codexmem.notes.service.resolver import NoteResolver
+from codexmem.notes.tree_store import AddressTree, TreeChild
+
+_KEPT_S = 10.0  # at most
+_KEPT_TIMES = 20  # as long as counting took
+_TENANTS = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class NoteResults:
+    """What a search found, best first."""
+
+    found: tuple[SearchResult, ...]
+    mode: SearchMode
+    more: bool
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NotePage:
+    """A page of notes, newest first."""
+
+    memories: tuple[Memory, ...]
+    more: bool
+    after: RowCursor | None = None  # where the next page begins
+
+
+@dataclass(frozen=True, slots=True)
+class TreeNode:
+    """One address of the tree."""
+
+    uri: str
+    name: str
+    has_children: bool
+    memory: Memory | None  # what it names; None for a mere folder
+
+
+@dataclass(frozen=True, slots=True)
+class TreePage:
+    """Some of what lies directly under a beginning, in the order of bytes."""
+
+    prefix: str
+    nodes: tuple[TreeNode, ...]
+    after: str | None  # where the next page begins
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """Figures, until when they are told, and the last writes they know of."""
+
+    until: float
+    written: tuple[int, ...]
+    figures: NoteFigures
+
+
+class NoteListing:
+    """Finds and counts."""
+
+    def __init__(self, db: Database, memories: Memories, noted: Noted, desk: NoteResolver,
+                 search: Callable[[SearchQuery], SearchAnswer]) -> None:  # fmt: skip
+        self._db = db
+        self._memories = memories
+        self._noted = noted
+        self._desk = desk
+        self._search = search
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[str, _Kept] = OrderedDict()
+
+    def search(self, query: str, wish: NoteFilter, *, limit: int, offset: int = 0) -> NoteResults:
+        """Notes whose address, content or disclosure fits; an address that is asked for itself comes first."""
+        wanted = wish.filter(VISIBLE)
+        answer = self._search(SearchQuery(query, wanted, limit=limit, offset=offset))
+        found = list(answer.results)
+        exact = self._exact(query, wish)
+        if exact is not None:
+            found = [each for each in found if each.memory.seq != exact.seq]
+            if not offset:
+                found = [SearchResult(exact, 1.0), *found][:limit]
+        return NoteResults(tuple(found), answer.mode, answer.more, answer.notes)
+
+    def page(self, wish: NoteFilter, *, limit: int, after: RowCursor | None = None) -> NotePage:
+        """Notes of every status but deleted, unless one is asked for."""
+        page = self._memories.page(wish.filter(LISTED), PageRequest(limit=limit, after=after))
+        return NotePage(page.items, page.after is not None, page.after)
+
+    def figures(self) -> NoteFigures:
+        """How many notes there are of what."""
+        tenant, now = self._db.acting_tenant(), ids.monotonic()
+        # Read before the figures: what is written in between makes them count anew.
+        written = self._noted.last_write()
+        with self._lock:
+            kept = self._kept.get(tenant)
+        if kept is not None and now < kept.until and kept.written == written:
+            return kept.figures
+        figures = self._noted.figures()
+        took = ids.monotonic() - now
+        with self._lock:
+            self._kept[tenant] = _Kept(now + min(_KEPT_S, _KEPT_TIMES * took), written, figures)
+            self._kept.move_to_end(tenant)
+            while len(self._kept) > _TENANTS:
+                self._kept.popitem(last=False)
+        return figures
+
+    def named(self, figures: NoteFigures) -> list[tuple[Memory, int]]:
+        """The notes that are read most."""
+        found = self._memories.many([seq for seq, _ in figures.most_read], NOTES)
+        return [(found[seq], reads) for seq, reads in figures.most_read if seq in found]
+
+    def _exact(self, query: str, wish: NoteFilter) -> Memory | None:
+        if "://" not in query or " " in query.strip():
+            return None
+        try:
+            memory = self._desk.find(query)
+        except InvalidArgument:
+            return None
+        if memory is None or memory.state.status not in VISIBLE:
+            return None
+        within = replace(wish, status=None).filter(VISIBLE)
+        state, facets = memory.state, memory.state.facets()
+        labelled = all(any((facet, value) in facets for value in values) for facet, values in within.facets)
+        low = within.priority_min if within.priority_min is not None else PRIORITIES[0]
+        high = within.priority_max if within.priority_max is not None else PRIORITIES[-1]
+        return memory if labelled and low <= state.priority <= high else None
+
+
+class Tree:
+    """Reads the tree."""
+
+    def __init__(self, addresses: AddressTree, desk: NoteResolver) -> None:
+        self._addresses = addresses
+        self._desk = desk
+
+    def branch(self, prefix: str, *, limit: int, after: str = "", deleted: bool = False) -> TreePage:
+        """What lies under an address, or the domains under none; deleted notes only if asked for."""
+        beginning = address.folder(prefix) if prefix.strip() else ""
+        separator = "/" if beginning else "://"
+        children = self._addresses.children(beginning, separator, after=after, limit=limit + 1)
+        shown = children[:limit]
+        named = [f"{beginning}{child.name}" for child in shown if child.named]
+        notes = self._desk.resolved(named) if named else {}
+        if not deleted:
+            notes = {uri: note for uri, note in notes.items() if note.state.status is not Status.DELETED}
+        nodes = (_node(beginning, child, notes) for child in shown)
+        kept = tuple(node for node in nodes if node.has_children or node.memory is not None)
+        return TreePage(beginning, kept, shown[-1].place if len(children) > limit else None)
+
+
+def _node(beginning: str, child: TreeChild, notes: dict[str, Memory]) -> TreeNode:
+    uri = f"{beginning}{child.name}" if beginning else f"{child.name}://"
+    return TreeNode(uri, child.name, child.below, notes.get(uri))

@@ -1,0 +1,1 @@
+"""Running the program: status, backups, keys, repairs, doctor."""

@@ -1,0 +1,1 @@
+"""`codexmem doctor`: checks, fixes, a canary through every interface, and a bundle for whoever helps."""

@@ -1,0 +1,115 @@
+"""`codexmem init`: from nothing to a running memory; asks before it goes on to the agents."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from codexmem.console import writer
+from codexmem.console.command import Command, current, option, setting_option
+from codexmem.console.messages import language, say
+from codexmem.console.output import UsageProblem
+from codexmem.console.store import chosen
+from codexmem.kernel.model.writer import MODEL, RULES
+from codexmem.operations.cli.config import write_user_file
+from codexmem.operations.cli.install.installed import commands_of, detected, person
+from codexmem.operations.cli.install.service import require_port, started
+from codexmem.settings import user_file
+
+if TYPE_CHECKING:
+    from codexmem.client.supervisors import Supervisor
+    from codexmem.settings import Settings
+
+
+@click.command("init", cls=Command, key="init")
+@option("--service", type=click.Choice(["auto", "none"]), default="auto", key="init.service")
+@option("--dry-run", is_flag=True, key="init.dry_run")
+@setting_option("provider", metavar="openai|rules")
+@setting_option("port", metavar="PORT")
+@setting_option("data_dir", metavar="DIR")
+def init(service: str, dry_run: bool, provider: str | None, port: str | None, data_dir: str | None) -> None:
+    """Make the store, keep the server running, and say what comes next."""
+    settings = chosen(port=port, data_dir=data_dir, provider=provider)
+    if settings.url or settings.on_postgres:
+        raise UsageProblem(say("init.elsewhere"), hint=say("init.elsewhere_hint"))
+    flags = (("port", port), ("data_dir", data_dir), ("provider", provider))
+    given = {name: str(getattr(settings, name)) for name, flag in flags if flag}
+    supervisor = _supervisor() if service == "auto" else None
+    output = current()
+    document: dict[str, Any] = {
+        "dry_run": dry_run, "data_dir": str(settings.data_dir), "settings_file": str(user_file()) if given else None,
+        "service": supervisor.name if supervisor else None, "unit": str(supervisor.unit()) if supervisor else None,
+        "url": None, "writer": None, "agents": [agent.name for agent in detected()],
+    }  # fmt: skip
+    if dry_run:
+        output.result(document, _plan_text(settings, given, supervisor))
+        return
+    if (said := _asked_who_writes(settings)) is not None:
+        given["provider"] = said
+        settings = chosen(port=port, data_dir=data_dir, provider=said)
+    if given:
+        write_user_file({name: int(value) if name == "port" else value for name, value in given.items()})
+        output.note(say("init.saved", path=user_file()))
+    settings.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+    require_port(settings)
+    if supervisor is not None:
+        _enable(supervisor, settings)
+    output.note(say("init.starting"))
+    running, _ = started(settings)
+    who = writer.seen(settings)
+    document |= {"url": running.url, "writer": who.document()}
+    output.result(document, say("init.ready", url=running.url, path=settings.data_dir))
+    output.note(say("status.kept_by", who=supervisor.name if supervisor else say("status.by_hook")))
+    output.note(who.text())
+    if who.writer.sends:
+        output.note(say("init.model_off"))
+    _go_on(settings)
+
+
+def _asked_who_writes(settings: Settings) -> str | None:
+    """What the person says, where captured text would leave this machine and nobody has decided on that yet."""
+    if not settings.writer.sends or settings.origins["provider"] != "default" or not current().may_ask:
+        return None
+    current().note(settings.writer.described(language()))
+    return MODEL if click.confirm(say("init.ask_model", host=settings.writer.host), default=True, err=True) else RULES
+
+
+def _supervisor() -> Supervisor | None:
+    from codexmem.client import supervisors
+
+    whose = person()
+    return supervisors.working(whose.environ, whose.home)
+
+
+def _enable(supervisor: Supervisor, settings: Settings) -> None:
+    from codexmem.client import background, supervisors
+
+    command = commands_of(settings).serve("--data-dir", str(settings.data_dir), "--port", str(settings.port))
+    supervisors.write_unit(supervisor, command, settings.data_dir / background.LOG)
+    if problem := supervisor.enable():
+        current().note(say("start.unit_failed", who=supervisor.name, problem=problem), good=False)
+
+
+def _plan_text(settings: Settings, given: dict[str, str], supervisor: Supervisor | None) -> str:
+    lines = [say("init.would_make", path=settings.data_dir)]
+    if given:
+        said = ", ".join(f"{name} = {value}" for name, value in given.items())
+        lines.append(say("init.would_save", path=user_file(), what=said))
+    if supervisor is not None:
+        lines.append(say("init.would_unit", path=supervisor.unit()))
+    return "\n".join(lines)
+
+
+def _go_on(settings: Settings) -> None:
+    output, found = current(), detected()
+    if not found:
+        output.note(say("init.no_agents"))
+        return
+    titles = ", ".join(agent.title for agent in found)
+    if output.may_ask and click.confirm(say("init.offer", agents=titles), default=True, err=True):
+        from codexmem.operations.cli.install.install import install_into
+
+        install_into(settings, found)
+        return
+    output.note(say("init.next", agents=titles))

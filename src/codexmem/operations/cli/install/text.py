@@ -1,0 +1,102 @@
+"""How changes of files and the outcome of checks are told."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from codexmem.console.messages import chinese_errors, language, say
+
+if TYPE_CHECKING:
+    from codexmem.agents.install.installing import FileChange
+    from codexmem.agents.install.proof import ProofStep
+    from codexmem.console.output import Output
+
+
+UNTOUCHED = "none"
+_FATES = {
+    "create": "install.create",
+    "change": "install.change",
+    "remove": "install.remove",
+    UNTOUCHED: "install.same",
+}
+
+_PLACE = re.compile(r"line (?P<line>\d+), column (?P<column>\d+): (?P<what>.+)", re.DOTALL)
+
+# Why an agent does not record, and what to do about it.
+_PROBLEMS = {
+    "unregistered": ("install.why_unregistered", "install.how_unregistered"),
+    "switched_off": ("install.why_switched_off", "install.how_switched_off"),
+    "trust_unknown": ("install.why_trust_unknown", "install.how_trust_unknown"),
+    "untrusted": ("install.why_untrusted", "install.how_untrusted"),
+    "server_away": ("install.why_server_away", "install.how_server_away"),
+    "hook_slow": ("install.why_hook_slow", "install.how_hook_slow"),
+    "hook_failed": ("install.why_hook_failed", "install.how_hook_failed"),
+    "lost": ("install.why_lost", "install.how_lost"),
+    "no_program": ("install.why_no_program", "install.how_no_program"),
+    "no_tools": ("install.why_no_tools", "install.how_no_tools"),
+}
+
+
+def spoken(check: ProofStep) -> tuple[str, str]:
+    """What is wrong with a check that failed, and what to do about it."""
+    why, how = _PROBLEMS[check.problem]
+    return say(why, **check.values), say(how, **check.values)
+
+
+def refused_text(path: object, problem: str) -> str:
+    """That a file was not changed, why, and what to do; as far as we can say it in the language of the moment."""
+    return say("install.refused", path=path, problem=_in_chinese(problem) if language() == "zh" else problem)
+
+
+def _in_chinese(problem: str) -> str:
+    refusals = chinese_errors()["refusals"]
+    place = _PLACE.fullmatch(problem)
+    if place is None:
+        return refusals.get(problem, problem)
+    what = refusals.get(place["what"], place["what"])
+    return chinese_errors()["refused_at"]["line"].format(line=place["line"], column=place["column"], what=what)
+
+
+def changes_text(title: str, changes: Sequence[FileChange], refused: str) -> str:
+    """What would happen to each file, with the exact change."""
+    if refused:
+        return f"{title}\n{refused}"
+    lines = [title]
+    for change in changes:
+        lines.append(say(_FATES[change.fate], path=change.path))
+        if change.since:
+            lines.append(say("uninstall.since", path=change.path))
+        if change.fate != UNTOUCHED:
+            lines.append(change.diff())
+    return "\n".join(lines)
+
+
+def proven(checks: Sequence[ProofStep]) -> dict[str, Any]:
+    """The checks, for programs."""
+    from codexmem.agents.install.proof import is_recording
+
+    said = []
+    for check in checks:
+        why, how = _PROBLEMS.get(check.problem, ("", ""))
+        words = {"why": say(why, **check.values), "how": say(how, **check.values)} if why else {}
+        said.append({"check": check.name, "ok": check.ok, **words, **check.values})
+    return {"recording": is_recording(list(checks)), "checks": said}
+
+
+def outcome_text(title: str, refused: str, checks: Sequence[ProofStep] | None, output: Output) -> str:
+    """One line if all is well, else what is wrong and what to do."""
+    from codexmem.agents.install.proof import is_recording
+
+    if refused or checks is None:
+        return output.painted(say("install.not_recording", agent=title), False) + f"\n  {refused}"
+    tools = next((check.values["count"] for check in checks if check.name == "tools" and check.ok), 0)
+    good = is_recording(list(checks))
+    key = "install.not_recording" if not good else "install.recording" if tools else "install.without_tools"
+    lines = [output.painted(say(key, agent=title, count=tools), good and bool(tools))]
+    for check in checks:
+        if not check.ok:
+            why, how = spoken(check)
+            lines += [f"  {say('doctor.why')}{why}", f"  {say('doctor.how')}{how}"]
+    return "\n".join(lines)

@@ -1,0 +1,30 @@
+"""`codexmem mcp`: the tools over stdio, for agents that start their MCP servers as programs.
+
+Standard output belongs to the protocol. Whatever else in this process writes there is sent to the error output.
+"""
+
+import os
+import sys
+
+import click
+
+from codexmem.console.command import Command, option, setting_option
+from codexmem.console.own_project import own_project
+from codexmem.console.store import chosen, place_of
+
+
+@click.command("mcp", cls=Command, key="mcp")
+@option("--toolset", type=click.Choice(["recall", "notes", "knowledge", "forget"]), key="mcp.toolset")
+@option("--project", metavar="PROJECT", key="mcp.project")
+@setting_option("url", metavar="URL")
+@setting_option("port", metavar="PORT")
+@setting_option("data_dir", metavar="DIR")
+def mcp(toolset: str | None, project: str | None, url: str | None, port: str | None, data_dir: str | None) -> None:
+    """Pass messages between stdio and the server until the input ends."""
+    settings = chosen(url=url, port=port, data_dir=data_dir)
+    from codexmem.client.bridge import Bridge
+
+    place = place_of(settings)
+    with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as target:
+        os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+        Bridge(place, toolset=toolset or "", project=project or own_project()).run(sys.stdin.buffer, target)

@@ -1,0 +1,1 @@
+"""Status, figures, the event stream and upkeep over HTTP (contract 000)."""

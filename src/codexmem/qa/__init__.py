@@ -1,0 +1,1 @@
+"""Questions with answers (contract 001)."""

@@ -1,0 +1,1 @@
+"""Finding memories and handing them over: search, context, timeline, provenance, undo, forgetting, imports."""

@@ -1,0 +1,1 @@
+"""Commands that find, show, explain, undo and erase memories."""

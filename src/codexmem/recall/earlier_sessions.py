@@ -1,0 +1,125 @@
+"""The earlier sessions that bear on a request, and what of them is told: the transcript that fits best and, where one
+amends the other, both.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from codexmem.kernel.model import quoting
+from codexmem.kernel.model.attrs import PromptAttrs, SummaryAttrs
+from codexmem.kernel.model.memory import Kind, Memory
+from codexmem.kernel.model.query import Filter, PageRequest
+from codexmem.kernel.model.search import Floor, SearchQuery, SearchResult
+from codexmem.kernel.model.session import Session
+from codexmem.kernel.search import tokens
+from codexmem.kernel.search.finder import Finder
+from codexmem.kernel.services.memories import Memories
+from codexmem.kernel.store.sessions import Sessions
+from codexmem.recall import context_page, excerpt
+from codexmem.recall.excerpt import Excerpt, Transcript, TranscriptTurn
+
+_SAID = frozenset({Kind.PROMPT, Kind.SUMMARY})
+_TELLING = 8  # words of a request that say enough for a session to be clearly meant
+_BEHIND = 0.26  # of the best session's score, that no other may reach then
+_FOUND = 40  # memories that are looked at
+_SESSIONS = 6  # that are looked into
+_ROWS = 200  # requests and answers of one of them
+
+
+class EarlierSessions:
+    """Finds what bears on a request, and reads the transcripts it was said in."""
+
+    def __init__(self, memories: Memories, finder: Finder, sessions: Sessions) -> None:
+        self._memories = memories
+        self._finder = finder
+        self._sessions = sessions
+
+    def found(self, text: str, wanted: Filter) -> list[SearchResult]:
+        """What is told of unasked: memories that clearly fit, or else what one session said, if it is clearly meant."""
+        return self._search(text, wanted, Floor.UNASKED) or self._leading(text, wanted)
+
+    def _leading(self, text: str, wanted: Filter) -> list[SearchResult]:
+        """What one session said that is clearly ahead of all others, where less speaks for it than for what is told
+        otherwise: strangers come several at a time.
+        """
+        if len(tokens.terms(text)) < _TELLING:
+            return []
+        found = self._search(text, wanted, Floor.AHEAD)
+        scores = _session_scores(found)
+        ranked = sorted(scores, key=lambda key: -scores[key])
+        if len(ranked) < 2 or scores[ranked[1]] > _BEHIND * scores[ranked[0]]:
+            return []
+        return [each for each in found if each.memory.session == ranked[0] and is_prompt_or_answer(each.memory)]
+
+    def _search(self, text: str, wanted: Filter, floor: Floor) -> list[SearchResult]:
+        return list(self._finder.search(SearchQuery(text, wanted, limit=_FOUND, floor=floor)).results)
+
+    def excerpt(
+        self, text: str, wanted: Filter, found: Sequence[SearchResult], told: frozenset[int], budget: int
+    ) -> Excerpt:
+        """What the few sessions said that fit best, but for the memories that were told before."""
+        transcripts = self._transcripts(found, wanted, told)
+        if not transcripts or not excerpt.is_short(transcripts[0], budget):
+            return excerpt.excerpt(text, transcripts, budget)
+        words = excerpt.known_by(transcripts[0], transcripts)
+        alike = SearchQuery(" ".join(words), replace(wanted, kinds=_SAID), limit=_FOUND, min_score=0.0)
+        near = self._transcripts(self._finder.search(alike).results, wanted, told)
+        others = {each.head: each for each in (*transcripts[1:], *near)}
+        others.pop(transcripts[0].head, None)
+        return excerpt.excerpt(text, transcripts, budget, excerpt.amending(transcripts[0], list(others.values())))
+
+    def _transcripts(self, found: Sequence[SearchResult], wanted: Filter, told: frozenset[int]) -> list[Transcript]:
+        weighed = _session_scores(found)
+        best = sorted(weighed, key=lambda key: -weighed[key])[:_SESSIONS]
+        known = self._sessions.known(best)
+        transcripts = (self._transcript(key, known.get(key), weighed[key], wanted, told) for key in best)
+        return [each for each in transcripts if each.turns]
+
+    def _transcript(
+        self, key: str, session: Session | None, score: float, wanted: Filter, told: frozenset[int]
+    ) -> Transcript:
+        wanted = replace(wanted, kinds=_SAID, session=key)
+        turns: dict[int, list[Memory]] = {}
+        for memory in self._memories.page(wanted, PageRequest(limit=_ROWS)).items:
+            attrs = memory.state.attrs
+            if isinstance(attrs, PromptAttrs | SummaryAttrs):
+                turns.setdefault(attrs.prompt_number or 0, []).append(memory)
+        newest = max((each.created_ms for turn in turns.values() for each in turn), default=0)
+        rows = [_turn(turns[number]) for number in sorted(turns)]
+        rows = [row for row in rows if told.isdisjoint(row.seqs) and not _only_asks(row)]
+        head = f"session {session.id if session else quoting.line(key)}, {context_page.date(newest)}"
+        return Transcript(head, score, newest, tuple(rows))
+
+
+def _session_scores(found: Sequence[SearchResult]) -> dict[str, float]:
+    """How well each session fits: its best turn, and a little of the next two."""
+    scores: dict[str, list[float]] = {}
+    for place, each in enumerate(found, 1):
+        if each.memory.session is not None and is_prompt_or_answer(each.memory):
+            scores.setdefault(each.memory.session, []).append(each.score / place)
+    return {key: most[0] + 0.3 * sum(most[1:3]) for key, most in scores.items()}
+
+
+def is_prompt_or_answer(memory: Memory) -> bool:
+    """Whether it is what was asked or answered in a session."""
+    return memory.kind in _SAID and memory.session is not None
+
+
+def _only_asks(turn: TranscriptTurn) -> bool:
+    return not turn.answered and turn.asked.rstrip().endswith(("?", "\uff1f"))
+
+
+def _turn(memories: Sequence[Memory]) -> TranscriptTurn:
+    """What was asked and answered in one turn."""
+    asked = [each for each in memories if each.kind is Kind.PROMPT]
+    answered = [each for each in memories if isinstance(each.state.attrs, SummaryAttrs)]
+    request = asked[0].state.content if asked else answered[0].state.title
+    told = [line for each in answered for line in _answered(each)]
+    return TranscriptTurn(request, "\n".join(told), tuple(sorted(each.seq for each in memories)))
+
+
+def _answered(memory: Memory) -> Iterator[str]:
+    attrs = memory.state.attrs
+    if not isinstance(attrs, SummaryAttrs):
+        return
+    yield from filter(None, (attrs.learned, attrs.next_steps, attrs.notes))

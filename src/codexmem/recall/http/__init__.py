@@ -1,0 +1,15 @@
+"""Beyond the contracts: interfaces onto the whole memory, whatever kind a thing is."""
+
+from codexmem.http.surface import Surface
+from codexmem.kernel.model.memory import Kind
+from codexmem.recall.http.routes import RecallRouteServices, routes
+
+SURFACE: Surface[RecallRouteServices] = Surface(
+    name="memory_api",
+    prefixes=(
+        "/api/context", "/api/forget", "/api/import", "/api/memories", "/api/provenance", "/api/search/all",
+        "/api/sessions", "/api/undo",
+    ),
+    kinds=frozenset(Kind),
+    routes=routes,
+)  # fmt: skip

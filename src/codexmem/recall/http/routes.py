@@ -1,0 +1,129 @@
+"""What an agent is handed at the start of a session and at a prompt, and forgetting."""
+
+from dataclasses import asdict
+from typing import Annotated, Any, Protocol
+
+from fastapi import APIRouter, Query, Request, Response
+from pydantic import BaseModel, ConfigDict, Field
+
+from codexmem.http.guard import actor_of
+from codexmem.http.params import Int64, asked, described
+from codexmem.http.surface import router
+from codexmem.kernel.model.errors import InvalidArgument
+from codexmem.kernel.model.history import WriteContext
+from codexmem.recall.context import MAX_TOKENS, ContextBuilder, ContextRequest
+from codexmem.recall.forgetting import MAX_IDS, ForgetPreview, Forgetting
+from codexmem.recall.http import importing, reading, sessions, timeline, undoing
+from codexmem.recall.http.described import answers
+from codexmem.recall.provenance import EVENTS, MAX_EVENTS, MAX_VERSIONS, VERSIONS, Explaining
+from codexmem.recall.provenance_model import Provenance
+from codexmem.recall.wire import everything
+from codexmem.recall.wire.everything import EverythingRequest, EverythingRows
+from codexmem.recall.wire.memories import ContextPreview, ForgetAnswer
+from codexmem.recall.wire.rows import TextAnswer
+
+
+def _add_lookups(api: APIRouter, services: "RecallRouteServices") -> None:
+    @api.get("/api/provenance/{ref:path}", responses=answers(Provenance))
+    def provenance(
+        ref: str, versions: Annotated[int, Query(ge=1, le=MAX_VERSIONS)] = VERSIONS,
+        events: Annotated[int, Query(ge=1, le=MAX_EVENTS)] = EVENTS,
+    ) -> dict[str, Any]:  # fmt: skip
+        return asdict(services.explaining.why(ref, versions=versions, events=events))
+
+    @api.get(
+        "/api/search/all", openapi_extra=described(EverythingRequest), responses=answers(EverythingRows | TextAnswer)
+    )  # fmt: skip
+    def search_all(request: Request) -> dict[str, Any]:
+        wanted = asked(EverythingRequest, request)
+        rendered = everything.search(services, wanted)
+        answer = TextAnswer.of(rendered.text) if wanted.format in {"markdown", "index"} else rendered.rows
+        return answer.document()
+
+
+class RecallRouteServices(
+    importing.ImportServices, reading.FullSearchServices, everything.EverythingServices, undoing.UndoServices,
+    sessions.SessionServices, timeline.TimelineServices, Protocol,
+):  # fmt: skip
+    """What these routes need."""
+
+    @property
+    def context(self) -> ContextBuilder: ...
+    @property
+    def explaining(self) -> Explaining: ...
+    @property
+    def forgetting(self) -> Forgetting: ...
+
+
+class ForgetRequest(BaseModel):
+    """`POST /api/forget`: exactly one of its fields says what; with `preview` it is counted and nothing is erased."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    ids: Annotated[list[Int64], Field(min_length=1, max_length=MAX_IDS)] | None = None
+    session: str | None = None  # the agent's name for it
+    sessionDbId: Int64 | None = None  # noqa: N815  the contract's spelling
+    project: str | None = None
+    source: str | None = None
+    preview: bool = False
+
+
+def routes(services: RecallRouteServices) -> APIRouter:
+    """The interface's routes on these services."""
+    api = router()
+
+    @api.get("/api/context")
+    def context(
+        project: str = "", prompt: str = "", session: str = "", cwd: str = "",
+        tokens: Annotated[int, Query(ge=100, le=MAX_TOKENS)] = 2_000,
+    ) -> Response:  # fmt: skip
+        given = services.context.give(ContextRequest(project, prompt, session, cwd, tokens))
+        return Response(given.text, media_type="text/plain; charset=utf-8")
+
+    @api.get("/api/context/preview", responses=answers(ContextPreview))
+    def preview(
+        project: str = "", prompt: str = "", cwd: str = "",
+        tokens: Annotated[int, Query(ge=100, le=MAX_TOKENS)] = 2_000,
+    ) -> dict[str, Any]:  # fmt: skip
+        wanted = ContextRequest(project, prompt, "", cwd, tokens)
+        return ContextPreview.of(wanted, services.context.preview(wanted)).document()
+
+    @api.post("/api/forget", responses=answers(ForgetAnswer))
+    def forget(request: Request, body: ForgetRequest) -> dict[str, Any]:
+        _require_one(body)
+        if body.preview:
+            return ForgetAnswer.of_preview(_preview(services.forgetting, body)).document()
+        erased = _forget(services.forgetting, body, WriteContext(actor_of(request.scope)))
+        return ForgetAnswer(success=True, erased=erased).document()
+
+    importing.add(api, services)
+    undoing.add(api, services)
+    _add_lookups(api, services)
+    reading.add(api, services)
+    sessions.add(api, services)
+    timeline.add(api, services)
+    return api
+
+
+def _require_one(body: ForgetRequest) -> None:
+    named = [name for name, value in body if name != "preview" and value is not None]
+    if len(named) != 1:
+        raise InvalidArgument(
+            "name exactly one of ids, session, sessionDbId, project and source",
+            hint='for example {"session": "the agent\'s session id"}',
+        )
+
+
+def _preview(forgetting: Forgetting, body: ForgetRequest) -> ForgetPreview:
+    session = body.session if body.session is not None else body.sessionDbId
+    return forgetting.outline(ids=body.ids, session=session, project=body.project, source=body.source)
+
+
+def _forget(forgetting: Forgetting, body: ForgetRequest, by: WriteContext) -> int:
+    if body.ids is not None:
+        return forgetting.ids(body.ids, by)
+    if body.session is not None or body.sessionDbId is not None:
+        return forgetting.session(body.session if body.session is not None else body.sessionDbId or 0, by)
+    if body.project is not None:
+        return forgetting.project(body.project, by)
+    return forgetting.source(body.source or "", by)

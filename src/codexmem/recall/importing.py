@@ -1,0 +1,220 @@
+"""Taking in what another program remembered, batch by batch, so that it can be repeated and taken back.
+
+Every row has an id of its own for ever: what is here already, hidden or not, is passed over, so an import may be broken
+off and begun again, and what a person has deleted or undone stays so. (What was forgotten for good left nothing to know
+it by and would come again.) All rows of one database share a source, those of one run a delta. Private regions and
+secrets are taken out on the way in, because the other program may have kept them.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+
+from codexmem.kernel.model import privacy, redaction
+from codexmem.kernel.model.attrs import ObservationAttrs, PromptAttrs, SummaryAttrs
+from codexmem.kernel.model.errors import Conflict, InvalidArgument
+from codexmem.kernel.model.history import DeltaStatus, WriteContext
+from codexmem.kernel.model.ids import Clock
+from codexmem.kernel.model.import_row import KINDS, MAX_LIST, ForeignMemory, source_of
+from codexmem.kernel.model.memory import (
+    MAX_CONTENT,
+    MAX_KEY,
+    MAX_LABEL,
+    MAX_PROJECT,
+    MAX_TITLE,
+    Kind,
+    MemoryDraft,
+    Origin,
+    State,
+    Status,
+)
+from codexmem.kernel.services.history import History
+from codexmem.kernel.services.memories import Memories
+from codexmem.kernel.store.database import Database
+from codexmem.kernel.store.memories import MemoryTable
+
+MAX_ROWS = 500  # of one batch: other writers wait behind it
+CAUSE = "import"
+_LAST = 20  # deltas of an import that are looked at
+_HEADLINE = 60  # characters of a title that is made from the text
+_BY_HAND = "manual-"  # sessions of memories that were saved by hand, there as here
+
+
+class ImportRefusal(StrEnum):
+    """Why a row was not taken in."""
+
+    PRIVATE = "private"  # nothing is left without what is private
+    UNFIT = "unfit"  # no engine should be asked to store it
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What became of one batch; `delta` is what the next batch of the same run names."""
+
+    source: str
+    delta: str | None  # None while nothing was written
+    imported: dict[str, int] = field(default_factory=dict)  # by kind
+    known: int = 0  # were here already
+    hidden: int = 0  # were here already, and deleted or undone since
+    refused: dict[str, int] = field(default_factory=dict)  # by reason
+    undone: str | None = None  # the delta that hid them, where an undoing did: taking it back brings them back
+
+
+class Importing:
+    """The verb that takes in."""
+
+    def __init__(self, db: Database, table: MemoryTable, memories: Memories, history: History, clock: Clock) -> None:
+        self._db = db
+        self._table = table
+        self._memories = memories
+        self._history = history
+        self._clock = clock
+
+    def take_in(
+        self, fingerprint: str, rows: Sequence[ForeignMemory], by: WriteContext, *, delta: str | None = None
+    ) -> Imported:
+        """Remember those of these rows that are not here yet, all or none of them; `delta` is the run's, if begun."""
+        if len(rows) > MAX_ROWS:
+            raise InvalidArgument(f"{len(rows):,} rows in one batch, at most {MAX_ROWS}")
+        source = source_of(fingerprint)
+        named = {row.id: row for row in rows}
+        there = self._table.statuses(list(named))
+        drafts, refused = self._drafts(row for name, row in named.items() if name not in there)
+        imported: Counter[str] = Counter()
+        with self._db.transaction():
+            # Two imports of one database at once would both find a row missing.
+            self._table.hold(source)
+            if delta is not None:
+                self._require_own(delta, source)
+            there |= self._table.statuses(list(drafts))
+            hidden = sum(status is Status.DELETED for status in there.values())
+            undone = self._undone(source) if hidden else None
+            for name, draft in drafts.items():
+                if name in there:
+                    continue
+                if delta is None:
+                    delta = self._history.open_delta(source, CAUSE, by).id
+                self._memories.remember(draft, replace(by, source=source, delta=delta))
+                imported[draft.kind.value] += 1
+        return Imported(source, delta, dict(imported), len(there) - hidden, hidden, dict(refused), undone)
+
+    def _undone(self, source: str) -> str | None:
+        deltas = self._history.deltas_of(source, limit=_LAST)
+        runs = {source, *(delta.id for delta in deltas if delta.cause == CAUSE)}
+        standing = (delta for delta in deltas if delta.reverts in runs and delta.status is DeltaStatus.APPLIED)
+        return next((delta.id for delta in standing), None)
+
+    def _require_own(self, delta: str, source: str) -> None:
+        found = self._history.delta(delta)
+        if (found.subject, found.cause) != (source, CAUSE):
+            raise InvalidArgument(f"delta {delta} is not of this import", hint="leave it out to start a new run")
+        if found.status is not DeltaStatus.APPLIED:
+            raise Conflict("this import was undone while it was running", hint="run it again to import what is missing")
+
+    def _drafts(self, rows: Iterable[ForeignMemory]) -> tuple[dict[str, MemoryDraft], Counter[str]]:
+        drafts: dict[str, MemoryDraft] = {}
+        refused: Counter[str] = Counter()
+        now = self._clock.now_ms()
+        for row in rows:
+            if row.kind not in KINDS:
+                raise InvalidArgument(f"a {row.kind.value} cannot be imported")
+            state = _STATES[row.kind](row)
+            if state is None:
+                refused[ImportRefusal.PRIVATE.value] += 1
+                continue
+            draft = MemoryDraft(
+                row.kind, state, Origin.IMPORT, session=_session(row, state.project), id=row.id,
+                created_ms=min(row.at_ms, now),
+            )  # fmt: skip
+            try:
+                draft.check()
+            except InvalidArgument:
+                refused[ImportRefusal.UNFIT.value] += 1
+                continue
+            drafts[row.id] = draft
+        return drafts, refused
+
+
+def _observation(row: ForeignMemory) -> State | None:
+    text, title, facts = _clean(row.text), _line(row.title), _cleaned(row.facts)
+    if not (text or title or facts):
+        return None
+    attrs = ObservationAttrs(
+        subtitle=_line(row.subtitle),
+        facts=facts,
+        concepts=_labels(row.concepts),
+        files_read=_labels(row.files_read),
+        files_modified=_labels(row.files_modified),
+        prompt_number=row.prompt_number,
+        discovery_tokens=row.tokens,
+        imported=row.place,
+    )
+    kind = _line(row.type)[:MAX_LABEL]
+    return State(text, attrs, project=_project(row), type=kind, title=title or _headline(text or facts[0]))
+
+
+def _summary(row: ForeignMemory) -> State | None:
+    attrs = SummaryAttrs(
+        request=_clean(row.request),
+        investigated=_clean(row.investigated),
+        learned=_clean(row.learned),
+        completed=_clean(row.completed),
+        next_steps=_clean(row.next_steps),
+        notes=_clean(row.notes),
+        prompt_number=row.prompt_number,
+        discovery_tokens=row.tokens,
+        imported=row.place,
+    )
+    if not (attrs.request or attrs.text()):
+        return None
+    return State(attrs.text()[:MAX_CONTENT], attrs, project=_project(row), title=_line(attrs.request))
+
+
+def _prompt(row: ForeignMemory) -> State | None:
+    # As in capture: a private turn leaves its number and nothing else.
+    private = privacy.is_private(row.text)
+    text = _clean(row.text)
+    if not (text or private):
+        return None
+    attrs = PromptAttrs(prompt_number=row.prompt_number or 1, private=private, imported=row.place)
+    return State("" if private else text, attrs, project=_project(row))
+
+
+_STATES: dict[Kind, Callable[[ForeignMemory], State | None]] = {
+    Kind.OBSERVATION: _observation,
+    Kind.SUMMARY: _summary,
+    Kind.PROMPT: _prompt,
+}
+
+
+def _session(row: ForeignMemory, project: str) -> str | None:
+    if row.session.startswith(_BY_HAND):
+        return f"{_BY_HAND}{project}"
+    return row.session[:MAX_KEY] or None
+
+
+def _project(row: ForeignMemory) -> str:
+    return " ".join(row.project.split())[:MAX_PROJECT]
+
+
+def _clean(text: str) -> str:
+    return redaction.redact(privacy.strip(text)).strip()[:MAX_CONTENT]
+
+
+def _line(text: str) -> str:
+    return " ".join(_clean(text).split())[:MAX_TITLE]
+
+
+def _headline(text: str) -> str:
+    line = " ".join(text[: 4 * _HEADLINE].split())
+    return line if len(line) <= _HEADLINE else f"{line[:_HEADLINE].rstrip()}..."
+
+
+def _cleaned(texts: Sequence[str]) -> tuple[str, ...]:
+    return tuple(text for each in texts[:MAX_LIST] if (text := _clean(each)))
+
+
+def _labels(values: Sequence[str]) -> tuple[str, ...]:
+    lines = dict.fromkeys(_line(value) for value in values[:MAX_LIST])
+    return tuple(line for line in lines if 0 < len(line) <= MAX_LABEL)

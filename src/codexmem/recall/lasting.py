@@ -1,0 +1,134 @@
+"""What holds in a project beyond the session in which it was said: rules, decisions, ways to make something work,
+causes, open ends. No model reads the turns; a sentence is known by its cues, counts more if a person said it, if it is
+specific, and if several sessions said it, and less if it only reports what was done.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from codexmem.kernel.model import quoting, text_size
+from codexmem.kernel.model.attrs import SummaryAttrs
+from codexmem.kernel.model.memory import Memory
+from codexmem.kernel.search import tokens
+from codexmem.recall.excerpt import sentences
+
+TURNS = 120  # that are read
+_READ = 6_000  # characters of what a turn says
+_SHORTEST, _LONGEST = 20, 220  # characters of a sentence
+_CHINESE = 8
+_ENOUGH = 2.0
+_PERSON = 1.5
+_SPECIFIC = 0.5  # for a number, and for a name of code
+_REPORTS = 1.0  # that a mere report loses
+_AGAIN = 0.5  # for each further session that said it
+_HALVES = 60.0  # sessions after which it counts half as much
+_TELLING = 4  # words
+_SAME = 0.6  # of the words of the shorter of two sentences that say the same
+
+_CUES = tuple(
+    (weight, re.compile(rf"(?i){english}|{chinese}"))
+    for weight, english, chinese in (
+        (2.0, r"\b(?:always|never(?! \w+ed\b)|must(?! have)|from now on|going forward|no exceptions?|may only|"
+              r"(?:rule|policy|convention)(?: is|:)|prefer(?:s|red)?|not allowed|forbidden|insist\w*|"
+              r"remember (?:that|to))\b|(?:^|[.;,:!(-] ?|please )(?:do not|don't)\b",
+         "必须|必須|不要|禁止|统一|統一|一律|以后|以後|约定|約定|规定|規定|记住|記住|不得|务必|務必|不能直接"),
+        (2.0, r"\b(?:decided|decision|agreed|settled|we (?:chose|went with|keep|stay with)|switched to|moved from|"
+              r"replac\w+ .{2,40} (?:with|by))\b",
+         "决定|決定|定了|敲定|采用|採用|改用|换成|換成|选用|選用|不再"),
+        (1.2, r"\b(?:instead of|rather than)\b", "而不是"),
+        (1.5, r"\b(?:requires?|needs? to|has to|only works?|works only|without (?:it|that|which)|before (?:you|the|any|"
+              r"deploy\w*|running|releas\w*|merg\w*)|first .{2,80} then|runs? with|in that order|listens? on|"
+              r"port \d+)\b",
+         "需要|先.{2,40}再|才能|才会|才會|之前要|之前必|端口|顺序|順序"),
+        (1.2, r"\b(?:root cause|because|caused by|turned out|reason (?:is|was)|the culprit)\b",
+         "原因|因为|因為|根因|导致|導致|由于|由於"),
+        (1.2, r"\b(?:still (?:open|missing|to do|unclear)|not yet|to-?do|open question|left open|follow-?up)\b",
+         "未完成|待办|待辦|尚未|还没|還沒|遗留|遺留|有待"),
+    )
+)  # fmt: skip
+_REPORT = re.compile(
+    r"(?i)^(?:[-*•\d.)\s]*)(?:i(?:'ve| have)? |we )?(?:added|updated|fixed|created|refactored|renamed|moved|removed|"
+    r"changed|ran|implemented|verified|checked|wrote|cleaned|bumped|all (?:\d+ )?tests)\b|"
+    r"^(?:已|添加|更新|修复|修復|创建|創建|重构|重構|完成|新增|删除|刪除)"
+)
+_PIECE = re.compile(
+    r"```|##|\u2705|^[#|>]|\u2026$|^(?:phase|step|option|plan|方案|步骤|步驟|阶段|階段) ?\w{0,3}[:\uff1a]",
+    re.IGNORECASE,
+)
+_NUMBER = re.compile(r"(?<![\w.])\d[\d.,:%]*\w{0,3}")
+_NAME = re.compile(r"`[^`\n]{2,60}`|\b\w+[_/.:-]\w[\w./:-]*|\b[a-z]+[A-Z]\w+|\b[A-Z][A-Z0-9_]{3,}\b")
+
+
+@dataclass(slots=True)
+class LastingFact:
+    """A sentence that holds, as it was said last."""
+
+    text: str
+    seq: int  # of the memory that says it
+    weight: float
+    words: frozenset[str]
+
+
+def lasting(turns: Sequence[Memory], budget: int, told: str = "") -> list[LastingFact]:
+    """The best of what these turns say, newest turn first, within so many tokens; each once, and none that was told.
+
+    Reads the newest 120 turns, so the cost does not grow with the project.
+    """
+    facts = _Facts()
+    ages: dict[str, int] = {}
+    for turn in turns[:TURNS]:
+        age = ages.setdefault(turn.session or "", len(ages))
+        for text, weight in _said(turn):
+            words = frozenset(tokens.terms(text))
+            facts.add(LastingFact(text, turn.seq, weight * 0.5 ** (age / _HALVES), words))
+    chosen: list[LastingFact] = []
+    for fact in sorted(facts.all, key=lambda each: -each.weight):
+        cost = text_size.tokens(f"- {fact.text}")
+        if cost <= budget and fact.text not in told:
+            budget -= cost
+            chosen.append(fact)
+    return sorted(chosen, key=lambda each: -each.seq)
+
+
+class _Facts:
+    """What was found so far; two that say the same share one of their longest words."""
+
+    def __init__(self) -> None:
+        self.all: list[LastingFact] = []
+        self._by_word: dict[str, list[LastingFact]] = {}
+
+    def add(self, new: LastingFact) -> None:
+        """Add a fact, or let it confirm the later one that says the same."""
+        longest = sorted(new.words, key=lambda word: (-len(word), word))[:_TELLING]
+        for fact in (fact for word in longest for fact in self._by_word.get(word, ())):
+            if len(fact.words & new.words) >= _SAME * min(len(fact.words), len(new.words)):
+                fact.weight = max(fact.weight, new.weight) + _AGAIN * (fact.seq != new.seq)
+                return
+        self.all.append(new)
+        for word in longest:
+            self._by_word.setdefault(word, []).append(new)
+
+
+def _said(turn: Memory) -> Iterator[tuple[str, float]]:
+    attrs = turn.state.attrs
+    if not isinstance(attrs, SummaryAttrs):
+        return
+    for factor, text in ((_PERSON, attrs.request), (1.0, attrs.learned), (1.0, attrs.next_steps)):
+        for sentence in sentences(text[:_READ], _LONGEST):
+            if (weight := factor * _weight(sentence)) >= _ENOUGH:
+                yield quoting.line(sentence), weight
+
+
+def _weight(sentence: str) -> float:
+    """How much a sentence looks like something that holds."""
+    shortest = _SHORTEST if sentence.isascii() else _CHINESE
+    if not shortest <= len(sentence) < _LONGEST or sentence.endswith(("?", "\uff1f", ":", "\uff1a")):
+        return 0.0
+    if _PIECE.search(sentence):
+        return 0.0
+    cues = [weight for weight, cue in _CUES if cue.search(sentence)]
+    if not cues:
+        return 0.0
+    specific = bool(_NUMBER.search(sentence)) + bool(_NAME.search(sentence))
+    return max(cues) + 0.3 * (len(cues) - 1) + _SPECIFIC * specific - _REPORTS * bool(_REPORT.match(sentence))

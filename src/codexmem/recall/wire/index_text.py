@@ -1,0 +1,91 @@
+"""The index of a search, as a table of titles with what each would cost to read in full.
+
+What a query found stands best first in one table; what was listed or put in order by date stands by day and file.
+"""
+
+import json
+from collections.abc import Iterator
+
+from codexmem.kernel.model import text_size
+from codexmem.kernel.model.attrs import ObservationAttrs
+from codexmem.kernel.model.memory import Kind, Memory
+from codexmem.kernel.model.search import SearchMode
+from codexmem.recall.lookup import LookupResults, ResultOrder
+from codexmem.recall.wire import layout
+
+_HEAD = ("| ID | Time | T | Title | Read |", "|----|------|---|-------|------|")
+_RANKED_HEAD = ("| ID | When | T | Title | File | Read |", "|----|------|---|-------|------|------|")
+_DITTO = "\u2033"
+_PROMPT = 60
+
+
+def index(found: LookupResults, query: str) -> str:
+    """The text that a model reads first."""
+    matching = f' matching "{layout.line(query)}"' if query else ""
+    if not found.memories:
+        lines = [f"No results found{matching}"]
+    else:
+        counts = layout.counted(found.memories)
+        parts = f"({counts[Kind.OBSERVATION]} obs, {counts[Kind.SUMMARY]} sessions, {counts[Kind.PROMPT]} prompts)"
+        ranked = bool(found.scores) and found.order is ResultOrder.RELEVANCE
+        table = _ranked(found) if ranked else _days(found)
+        lines = [f"Found {len(found.memories)} result(s){matching} {parts}", "", *table]
+    return "\n\n".join(("\n".join(lines).rstrip("\n"), *notes_of(found)))
+
+
+def _ranked(found: LookupResults) -> Iterator[str]:
+    yield from ("Best match first.", "", *_RANKED_HEAD)
+    for memory in found.memories:
+        number, icon, title, cost = _cells(memory)
+        file = layout.cell(layout.file_of(memory))
+        shown = file if file != layout.GENERAL else "-"
+        yield f"| {number} | {layout.date_and_time_of(memory)} | {icon} | {title} | {shown} | {cost} |"
+
+
+def _days(found: LookupResults) -> Iterator[str]:
+    for day, made in layout.by_day(found.memories):
+        yield from (f"### {day}", "")
+        files: dict[str, list[Memory]] = {}
+        for memory in made:
+            files.setdefault(layout.file_of(memory), []).append(memory)
+        for file, memories in files.items():
+            yield from (f"**{file}**", *_HEAD, *_rows(memories), "")
+
+
+def _rows(memories: list[Memory]) -> Iterator[str]:
+    before = ""
+    for memory in memories:
+        time = layout.time_of(memory)
+        number, icon, title, cost = _cells(memory)
+        yield f"| {number} | {_DITTO if time == before else time} | {icon} | {title} | {cost} |"
+        before = time
+
+
+def _cells(memory: Memory) -> tuple[str, str, str, str]:
+    """Number, icon, title and cost, as cells of a row."""
+    title = layout.title_of(memory)
+    match memory.kind:
+        case Kind.SUMMARY:
+            return f"#S{memory.seq}", layout.SUMMARY_ICON, layout.cell(title), "-"
+        case Kind.PROMPT:
+            return f"#P{memory.seq}", layout.PROMPT_ICON, layout.cell(layout.cut(title, _PROMPT)), "-"
+        case _:
+            return f"#{memory.seq}", layout.icon(memory), layout.cell(title), f"~{_cost(memory)}"
+
+
+def _cost(memory: Memory) -> int:
+    """What reading the whole observation costs."""
+    state, attrs = memory.state, memory.state.attrs
+    assert isinstance(attrs, ObservationAttrs)
+    facts = json.dumps(attrs.facts, ensure_ascii=False) if attrs.facts else ""
+    return text_size.tokens(state.title + attrs.subtitle + state.content + facts)
+
+
+def notes_of(found: LookupResults) -> Iterator[str]:
+    """What was degraded or left out, a paragraph each."""
+    degraded = (
+        "Vector search is unavailable, so this was found by words only: " if found.mode is SearchMode.LEXICAL else ""
+    )
+    for note in found.notes:
+        yield f"Note: {degraded}{layout.line(note)}"
+        degraded = ""

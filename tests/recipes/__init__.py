@@ -1,0 +1,1 @@
+"""The recipes of CONTRIBUTING.md, carried out on a copy of the package."""

@@ -1,0 +1,59 @@
+"""What holds beyond its session: rules, decisions, causes and open ends, told at the start."""
+
+from __future__ import annotations
+
+from codexmem.kernel.model.attrs import SummaryAttrs
+from codexmem.kernel.model.memory import Kind, Memory, Origin, State
+from codexmem.recall.lasting import lasting
+
+
+def texts(*turns: SummaryAttrs, budget: int = 400) -> list[str]:
+    made = [
+        Memory(number, str(number), Kind.SUMMARY, State(attrs.text(), attrs), 1, Origin.AGENT, 1, 1, f"s{number}")
+        for number, attrs in enumerate(turns, 1)
+    ]
+    return [fact.text for fact in lasting(made[::-1], budget)]
+
+
+def test_what_holds_is_told_and_what_was_done_is_not() -> None:
+    told = texts(
+        SummaryAttrs(
+            request="Please never push to main without a review.",
+            learned="Updated the parser and ran the tests. We decided to keep prices in cents, not in floats.\n"
+            "The root cause was a stale lock file in `var/run`. Everything looks good now.",
+            next_steps="The import of old orders is still missing.",
+        ),
+    )
+    assert {
+        "Please never push to main without a review.",
+        "We decided to keep prices in cents, not in floats.",
+    } <= set(told)
+    assert not any("Updated" in text or "looks good" in text for text in told)
+
+
+def test_chinese_counts_too() -> None:
+    told = texts(SummaryAttrs(request="改一下按钮颜色", learned="已更新样式。以后金额必须用整数分保存，不要用浮点数。"))
+    assert told == ["以后金额必须用整数分保存，不要用浮点数。"]
+
+
+def test_a_fact_is_told_once_as_it_was_said_last_and_gains_weight() -> None:
+    old = SummaryAttrs(learned="We decided to keep prices in cents in the orders table.")
+    new = SummaryAttrs(learned="As decided, we keep prices in cents in the orders table, never in floats.")
+    other = SummaryAttrs(learned="We decided that the nightly report must run after the backup on host db2.")
+    assert texts(old, new) == ["As decided, we keep prices in cents in the orders table, never in floats."]
+    # Room for one of them: the one that two sessions said.
+    assert texts(old, other, new, budget=25) == [
+        "As decided, we keep prices in cents in the orders table, never in floats."
+    ]
+
+
+def test_questions_and_short_or_endless_lines_are_left_out() -> None:
+    assert texts(SummaryAttrs(learned="Must we? Should we always use tabs here in this file?\nnever")) == []
+    assert texts(SummaryAttrs(learned="")) == []
+
+
+def test_what_was_told_already_is_not_told_again() -> None:
+    said = "We decided to keep prices in cents, not in floats."
+    memory = Memory(1, "1", Kind.SUMMARY, State(said, SummaryAttrs(learned=said)), 1, Origin.AGENT, 1, 1, "s")
+    assert [fact.text for fact in lasting([memory], 400)] == [said]
+    assert lasting([memory], 400, f"learned: {said}") == []
