@@ -20,7 +20,7 @@ import urllib.request
 from collections.abc import Mapping
 from pathlib import Path
 
-from tests._support.server import environment
+from tests._support.server import STOPS_WITHIN_S, environment
 from tests.agents.person import start_repository
 from tests.docs.blocks import Block, compared
 
@@ -129,7 +129,7 @@ class Terminal:
     def _end_served(self) -> None:
         for served in self._served:
             _end(served.pid)
-            served.wait(20)
+            served.wait(STOPS_WITHIN_S)
         self._served = []
 
     def _end_background(self) -> None:

@@ -8,7 +8,6 @@ process. A connection that is not inside a request may stay silent or dribble on
 import asyncio
 import errno
 import math
-import signal
 import socket
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -25,6 +24,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from codexmem.kernel.model.errors import Conflict, InvalidArgument, NotReady
 from codexmem.kernel.model.ids import SystemClock
+from codexmem.kernel.signals import ending_signals
 
 _LAST_CHANCE_S = 1.0  # for a client that takes nothing, once the server stops
 
@@ -210,15 +210,8 @@ class _Server(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        if threading.current_thread() is not threading.main_thread():
+        with ending_signals(lambda number: self.handle_exit(number, None)):
             yield
-            return
-        previous = {number: signal.signal(number, self.handle_exit) for number in (signal.SIGINT, signal.SIGTERM)}
-        try:
-            yield
-        finally:
-            for number, handler in previous.items():
-                signal.signal(number, handler)
 
 
 def _run(server: _Server, sockets: list[socket.socket]) -> None:

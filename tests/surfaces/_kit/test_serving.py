@@ -311,6 +311,39 @@ def test_a_signal_drains_and_returns(number: signal.Signals) -> None:
     assert [line["route"] for line in lines if line["logger"] == "codexmem.requests"] == ["/api/slow"]
 
 
+IDLE_SCRIPT = """
+import signal, threading
+from codexmem.http.serving import serve
+from tests.surfaces._kit.endpoints import Endpoints, application
+threading.Thread(target=threading.Event().wait, daemon=True).start()
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
+serve(application(Endpoints()), ("127.0.0.1",), 0, on_bound=lambda at: print(at.url, flush=True))
+"""
+
+
+def test_a_signal_that_does_not_interrupt_the_loop_still_stops_an_idle_server() -> None:
+    # As when it arrives in the moment in which the loop goes to sleep: Python's own handler then waits until the loop
+    # is woken by something else, and nothing else happens on an idle server.
+    with subprocess.Popen(
+        [sys.executable, "-c", IDLE_SCRIPT],
+        cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": f"{ROOT / 'src'}:{ROOT}"},
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        port = int(process.stdout.readline().rpartition(":")[2])
+        with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+            connection.sendall(raw("GET", "/api/none", [("host", f"127.0.0.1:{port}"), ("connection", "close")]))
+            read_reply(connection)
+        time.sleep(0.5)  # until it sleeps
+        process.send_signal(signal.SIGTERM)
+        try:
+            assert process.wait(10) == 0
+        finally:
+            process.kill()
+
+
 def test_a_start_that_fails_says_so_and_frees_the_port(endpoints: Endpoints) -> None:
     def broken() -> None:
         raise RuntimeError("no database")

@@ -1,10 +1,7 @@
 """`codexmem worker`: runs jobs, and with `--port` answers probes. Only where several processes may share a store."""
 
 import logging
-import signal
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import click
@@ -14,6 +11,7 @@ from codexmem.console.command import Command, current, option, setting_option
 from codexmem.console.messages import say
 from codexmem.console.store import chosen, store_options
 from codexmem.kernel.model.errors import InvalidArgument
+from codexmem.kernel.signals import ending_signals
 from codexmem.settings import Settings
 
 if TYPE_CHECKING:
@@ -41,7 +39,8 @@ def worker(port: str | None, host: str | None, data_dir: str | None, database_ur
     logs.configure(settings.log_level, settings.log_format == "json")
     logging.getLogger("alembic").setLevel(logging.WARNING)
     output = current()
-    with _until_signal() as stop:
+    stop = threading.Event()
+    with ending_signals(lambda _: stop.set()):
         core = open_core(settings)
         try:
             core.begin()
@@ -71,16 +70,3 @@ def _answer(core: "Core", settings: Settings, port: int, stop: threading.Event) 
     output = current()
     serve(worker_probes(core, status), addresses, port, stop=stop, shutdown_grace=1.0,
           on_bound=lambda at: output.note(say("worker.listens", url=at.url)))  # fmt: skip
-
-
-@contextmanager
-def _until_signal() -> Iterator[threading.Event]:
-    """An event that SIGTERM or SIGINT sets."""
-    stop = threading.Event()
-    numbers = (signal.SIGINT, signal.SIGTERM)
-    previous = {number: signal.signal(number, lambda *_: stop.set()) for number in numbers}
-    try:
-        yield stop
-    finally:
-        for number, handler in previous.items():
-            signal.signal(number, handler)

@@ -1,0 +1,46 @@
+"""SIGINT and SIGTERM, told at once, however little the process does.
+
+Python runs a handler on the main thread, between two of its instructions. A signal that arrives just before that thread
+goes to sleep is told only when something else wakes it, and an idle server sleeps for long. The number of each signal
+is therefore also written into a socket by the C handler, and a thread waits there.
+"""
+
+import signal
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+_ENDING = (signal.SIGINT, signal.SIGTERM)
+
+
+@contextmanager
+def ending_signals(told: Callable[[int], None]) -> Iterator[None]:
+    """Call `told` with the number of each, on a thread of its own. Asked for by another thread than the main one, which
+    alone may, it does nothing.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    heard, written = socket.socketpair()
+    written.setblocking(False)
+
+    def listen() -> None:
+        with heard:
+            while numbers := heard.recv(16):
+                for number in numbers:
+                    if number in _ENDING:
+                        told(number)
+
+    before = signal.set_wakeup_fd(written.fileno(), warn_on_full_buffer=False)
+    previous = {number: signal.signal(number, lambda *_: None) for number in _ENDING}
+    listener = threading.Thread(target=listen, name="codexmem-signals", daemon=True)
+    listener.start()
+    try:
+        yield
+    finally:
+        for number, handler in previous.items():
+            signal.signal(number, handler)
+        signal.set_wakeup_fd(before)
+        written.close()
+        listener.join(1.0)
