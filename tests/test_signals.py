@@ -7,12 +7,12 @@ import threading
 
 import pytest
 
-from codexmem.kernel.signals import ending_signals
+from codexmem.http.signals import ending_signals
 
 # The main thread does not take signals, as one does not that is just about to wait.
 WAITING = """
 import signal, sys, threading
-from codexmem.kernel.signals import ending_signals
+from codexmem.http.signals import ending_signals
 threading.Thread(target=threading.Event().wait, daemon=True).start()
 signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT, signal.SIGTERM])
 told, seen = threading.Event(), []

@@ -22,9 +22,9 @@ import uvicorn
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
+from codexmem.http.signals import ending_signals
 from codexmem.kernel.model.errors import Conflict, InvalidArgument, NotReady
 from codexmem.kernel.model.ids import SystemClock
-from codexmem.kernel.signals import ending_signals
 
 _LAST_CHANCE_S = 1.0  # for a client that takes nothing, once the server stops
 

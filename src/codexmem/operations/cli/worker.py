@@ -10,8 +10,8 @@ from codexmem import __version__
 from codexmem.console.command import Command, current, option, setting_option
 from codexmem.console.messages import say
 from codexmem.console.store import chosen, store_options
+from codexmem.http.signals import ending_signals
 from codexmem.kernel.model.errors import InvalidArgument
-from codexmem.kernel.signals import ending_signals
 from codexmem.settings import Settings
 
 if TYPE_CHECKING:
