@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from tests.architecture.tree import PACKAGE, Module, Violation, docstrings, load, names_used, words
+from tests.architecture.tree import PACKAGE, Module, Violation, docstrings, load, words
 
 MAX_LINES = 600
 # A file below this that one neighbour alone imports is a part of that neighbour.
@@ -250,7 +250,7 @@ def _lines_at_once(node: ast.AST) -> Iterator[int]:
 
 def absolute_imports(module: Module) -> Iterator[Violation]:
     """Imports are absolute, because that is how the layers are read."""
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         if isinstance(node, ast.ImportFrom) and node.level:
             yield module.breaks(node.lineno, "absolute", "relative import; write the whole name")
 
@@ -262,8 +262,8 @@ def sql_in_store(module: Module) -> Iterator[Violation]:
     for each, head in module.foreign_imports():
         if head in SQL_LIBRARIES:
             yield module.breaks(each.line, "sql", f"imports {head}; SQL belongs to a store")
-    prose = docstrings(module.tree)
-    for node in ast.walk(module.tree):
+    prose = docstrings(module)
+    for node in module.nodes:
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in prose:
             if SQL_TEXT.match(node.value):
                 yield module.breaks(node.lineno, "sql", f"{node.value.strip()[:40]!r} looks like SQL, which is store's")
@@ -284,10 +284,10 @@ def environment_in_settings(module: Module) -> Iterator[Violation]:
     """The environment is read in one place."""
     if module.layer == "settings" or module.name in SURROUNDINGS:
         return
-    for line, name in names_used(module):
+    for line, name in module.names_used:
         if name in ENVIRONMENT:
             yield module.breaks(line, "environment", f"uses {name}; settings reads the environment, others get values")
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         if isinstance(node, ast.keyword) and node.arg in {"envvar", "auto_envvar_prefix", "show_envvar"}:
             yield module.breaks(node.lineno, "environment", f"{node.arg}= reads the environment; settings does that")
 
@@ -296,7 +296,7 @@ def clock_in_ids(module: Module) -> Iterator[Violation]:
     """Time and identity come from one place."""
     if module.name in {"kernel.model.ids", *SURROUNDINGS}:
         return
-    for line, name in names_used(module):
+    for line, name in module.names_used:
         if name in CLOCK_AND_IDS or name.split(".")[0] in CLOCK_AND_IDS or WALL_CLOCK.match(name):
             yield module.breaks(line, "clock", f"uses {name}; time and ids come from kernel.model.ids")
 
@@ -318,7 +318,7 @@ def plain_names(module: Module) -> Iterator[Violation]:
     for word in words(module.parts[-1]):
         if word in VAGUE:
             yield module.breaks(1, "name", f"module {module.parts[-1]!r} is named {word!r}; name what it owns")
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         if not isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             continue
         parts = words(node.name)
@@ -373,7 +373,7 @@ def slivers(modules: list[Module]) -> Iterator[Violation]:
         for each in module.imports:
             if each.target in by_name and each.target != name:
                 importers[each.target].add(name)
-        texts = (node.value for node in ast.walk(module.tree) if isinstance(node, ast.Constant))
+        texts = (node.value for node in module.nodes if isinstance(node, ast.Constant))
         named.update(text.partition(":")[0] for text in texts if isinstance(text, str) and text.startswith(PACKAGE))
     for name, module in by_name.items():
         if (

@@ -10,6 +10,7 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 PACKAGE = "codexmem"
@@ -41,6 +42,16 @@ class Module:
     lines: int
     tree: ast.Module
     imports: list[Import] = field(default_factory=list)
+
+    @cached_property
+    def nodes(self) -> list[ast.AST]:
+        """The whole tree, walked once for all rules."""
+        return list(ast.walk(self.tree))
+
+    @cached_property
+    def names_used(self) -> list[tuple[int, str]]:
+        """Dotted names as imported (`from os import environ`) and as written (`os.environ`, through any alias)."""
+        return list(_names_used(self.nodes))
 
     @property
     def layer(self) -> str:
@@ -79,12 +90,12 @@ def load(source: Path) -> list[Module]:
         modules.append(Module(path, name, len(text.splitlines()), ast.parse(text, str(path))))
     known = {f"{PACKAGE}.{module.name}".rstrip(".") for module in modules}
     for module in modules:
-        module.imports.extend(_imports(module.tree, known))
+        module.imports.extend(_imports(module.nodes, known))
     return modules
 
 
-def _imports(tree: ast.Module, known: set[str]) -> Iterator[Import]:
-    for node in ast.walk(tree):
+def _imports(nodes: list[ast.AST], known: set[str]) -> Iterator[Import]:
+    for node in nodes:
         match node:
             case ast.Import(names=names):
                 yield from (Import(node.lineno, alias.name) for alias in names)
@@ -98,10 +109,9 @@ def _imports(tree: ast.Module, known: set[str]) -> Iterator[Import]:
                     yield Import(node.lineno, first.value)
 
 
-def names_used(module: Module) -> Iterator[tuple[int, str]]:
-    """Dotted names as imported (`from os import environ`) and as written (`os.environ`, through any alias)."""
+def _names_used(nodes: list[ast.AST]) -> Iterator[tuple[int, str]]:
     aliases: dict[str, str] = {}
-    for node in ast.walk(module.tree):
+    for node in nodes:
         if isinstance(node, ast.Import):
             for alias in node.names:
                 first = alias.name.split(".")[0]
@@ -111,7 +121,7 @@ def names_used(module: Module) -> Iterator[tuple[int, str]]:
             for alias in node.names:
                 aliases[alias.asname or alias.name] = f"{node.module}.{alias.name}"
                 yield node.lineno, f"{node.module}.{alias.name}"
-    for node in ast.walk(module.tree):
+    for node in nodes:
         if isinstance(node, ast.Attribute):
             written = ast.unparse(node) if _is_dotted(node) else ""
             head, _, rest = written.partition(".")
@@ -125,9 +135,9 @@ def _is_dotted(node: ast.expr) -> bool:
     return isinstance(node, ast.Name)
 
 
-def docstrings(tree: ast.Module) -> set[ast.AST]:
+def docstrings(module: Module) -> set[ast.AST]:
     """String statements: prose about code, whatever they look like."""
-    return {node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    return {node.value for node in module.nodes if isinstance(node, ast.Expr)}
 
 
 def words(name: str) -> list[str]:

@@ -9,11 +9,11 @@ from hypothesis.stateful import run_state_machine_as_test
 from codexmem.kernel.store.database import Database
 from tests._support.history_machine import machine_for
 
-SEQUENCES = 150
+SEQUENCES = 60  # the same in every run of the gate
 
 
 @pytest.mark.timeout(300)
-def test_150_random_lives_agree_with_the_model(database: Database) -> None:
+def test_random_lives_agree_with_the_model(database: Database) -> None:
     # A failure is reported as found: shrinking takes minutes and belongs to `bench.history`, which prints its seed.
     phases = (hypothesis.Phase.generate,)
     settings = hypothesis.settings(max_examples=SEQUENCES, stateful_step_count=25, deadline=None, phases=phases)

@@ -9,12 +9,12 @@ from hypothesis.stateful import run_state_machine_as_test
 from codexmem.kernel.store.database import Database
 from tests._support.lab_rollback_machine import machine_for
 
-SEQUENCES = 60
+SEQUENCES = 30
 
 
 @pytest.mark.clause("002 §5.3", "strict rollback: exactly the state before learning, later hand edits overwritten")
 @pytest.mark.timeout(120)
-def test_60_random_lives_of_a_bank(database: Database) -> None:
+def test_random_lives_of_a_bank(database: Database) -> None:
     phases = (hypothesis.Phase.generate,)
     settings = hypothesis.settings(max_examples=SEQUENCES, stateful_step_count=10, deadline=None, phases=phases)
     run_state_machine_as_test(machine_for(database, "rollbacks"), settings=settings)

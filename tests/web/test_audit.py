@@ -137,7 +137,7 @@ def test_rows_that_arrive_meanwhile_wait_to_be_shown(visit: Visitor, served: Ser
     expect(rows(page)).to_have_count(2)
 
 
-@pytest.mark.parametrize("language", BOTH)
+@pytest.mark.parametrize("language", SIDE_JOB)
 def test_axe_finds_nothing(visit: Visitor, logged: str, language: Language) -> None:
     page = visit(f"/ui/audit?project={logged}", language)
     expect(rows(page)).to_have_count(9)

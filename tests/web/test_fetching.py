@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests._support.server import Server
-from tests.web.visiting import BOTH, Language, Visitor
+from tests.web.visiting import SIDE_JOB, Language, Visitor
 
 WORDS = {
     "en": {
@@ -63,7 +63,7 @@ def leave(page: Page, words: dict[str, str]) -> None:
     page.get_by_role("link", name=words["timeline"], exact=True).click()
 
 
-@pytest.mark.parametrize("language", BOTH)
+@pytest.mark.parametrize("language", SIDE_JOB)
 def test_a_stopped_server_is_told_as_such_and_the_page_opens_when_it_is_back(
     browser: Browser, server: Server, language: Language
 ) -> None:
@@ -81,7 +81,7 @@ def test_a_stopped_server_is_told_as_such_and_the_page_opens_when_it_is_back(
     visit.close()
 
 
-@pytest.mark.parametrize("language", BOTH)
+@pytest.mark.parametrize("language", SIDE_JOB)
 def test_an_updated_server_is_told_as_such_and_a_reload_goes_on(
     browser: Browser, server: Server, package: Path, language: Language
 ) -> None:

@@ -484,7 +484,7 @@ def test_an_earlier_version_is_read_in_place_and_odd_addresses_work(visit: Visit
     expect(page.get_by_role("tabpanel")).to_contain_text("odd but fine")
 
 
-@pytest.mark.parametrize("language", BOTH)
+@pytest.mark.parametrize("language", SIDE_JOB)
 def test_axe_finds_nothing(
     visit: Visitor, books: dict[str, Notebook], traced: dict[str, str], language: Language
 ) -> None:

@@ -349,7 +349,7 @@ def test_a_queue_of_several_pages_is_worked_through(visit: Visitor, served: Serv
     asked(page, f"What is thing 021 of kind {chr(65 + 21)}?")
 
 
-@pytest.mark.parametrize("language", BOTH)
+@pytest.mark.parametrize("language", SIDE_JOB)
 def test_axe_finds_nothing(visit: Visitor, reviewed: str, language: Language) -> None:
     words = WORDS[language]
     page = visit(f"/ui/qa?project={reviewed}", language)

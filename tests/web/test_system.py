@@ -201,7 +201,7 @@ def tab_to(page: Page, wanted: Locator, most: int = 60) -> None:
     raise AssertionError("it cannot be reached with Tab")
 
 
-@pytest.mark.parametrize("language", BOTH)
+@pytest.mark.parametrize("language", SIDE_JOB)
 def test_axe_finds_nothing(visit: Visitor, served: Server, language: Language) -> None:
     words = WORDS[language]
     if not seeds.backups(served):
