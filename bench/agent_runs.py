@@ -24,7 +24,7 @@ from typing import Any, ClassVar
 
 from codexmem.kernel.model.privacy import CONTEXT_TAG
 from tests._support.scripted_model import Asked, Call, Say, ScriptedModel, Step
-from tests.agents import codex, qwen
+from tests.agents import codex, four_agents, qwen
 from tests.agents.installation import Installation
 from tests.agents.person import Person, start_repository
 
@@ -277,7 +277,56 @@ class DrivenQwen(DrivenAgent):
         return (Call("write_file", {"file_path": str(self.person.repository / name), "content": text}),)
 
 
-AGENTS: dict[str, type[DrivenAgent]] = {each.program: each for each in (DrivenCodex, DrivenQwen)}
+class DrivenOpenCode(DrivenAgent):
+    """OpenCode, by `opencode run`; too large for the gate, it is fetched from npm when it is first asked for."""
+
+    name = "opencode"
+    title = "OpenCode"
+    program = "opencode"
+
+    @property
+    def words(self) -> Sequence[object]:
+        """A program."""
+        modules = four_agents.HOME / "node_modules"
+        found = four_agents.opencode_program(modules)
+        return (found if found.exists() else four_agents.opencode_program(four_agents.install()),)
+
+    def configure(self) -> None:
+        """The tests' settings."""
+        modules = four_agents.HOME / "node_modules"
+        four_agents.configure_opencode(
+            self.person, modules, self._endpoint.url, self._endpoint.name, self._endpoint.key
+        )
+
+    def switch_off_hooks(self) -> None:
+        """It has no setting for a plugin; what is not there is not loaded."""
+        (self.person.home / ".config" / "opencode" / "plugins" / "codexmem.js").unlink()
+
+    def command(self, prompt: str, session: str) -> list[str]:
+        """A new session, or one by its name."""
+        begin = [*map(str, self.words), "run", "--format", "json"]
+        return [*begin, *(("--session", session) if session else ()), prompt]
+
+    def variables(self) -> dict[str, str]:
+        """Nothing is fetched."""
+        return dict(four_agents.OPENCODE_QUIET)
+
+    def read(self, events: Sequence[Mapping[str, Any]]) -> Turn:
+        """Its session, and its last text."""
+        session = next((str(event["sessionID"]) for event in events if event.get("sessionID")), "")
+        said = [str(event["part"]["text"]) for event in events if event.get("type") == "text"]
+        return Turn(session, said[-1] if said else "")
+
+    def search(self, query: str) -> tuple[Step, ...]:
+        """By the server's name."""
+        return (Call("codexmem_search", {"query": query}),)
+
+    def write(self, name: str, text: str) -> tuple[Step, ...]:
+        """Its own tool."""
+        return (Call("write", {"filePath": str(self.person.repository / name), "content": text}),)
+
+
+AGENTS: dict[str, type[DrivenAgent]] = {each.program: each for each in (DrivenCodex, DrivenQwen, DrivenOpenCode)}
 
 
 @dataclass

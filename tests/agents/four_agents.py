@@ -28,6 +28,7 @@ from tests.agents.qwen import Qwen, through_bridge
 HOME = Path(sys.prefix) / "more-agents"
 PACKAGES = ("@google/gemini-cli@0.61.0", "opencode-ai@1.18.33", "@opencode-ai/plugin@1.18.33")
 ENDS_WITHIN_S = 300
+OPENCODE_QUIET = {f"OPENCODE_DISABLE_{name}": "1" for name in ("AUTOUPDATE", "MODELS_FETCH", "LSP_DOWNLOAD")}
 
 
 @dataclass(frozen=True)
@@ -150,30 +151,39 @@ def gemini(place: Place) -> Iterator[Driven]:
         yield Driven("gemini-cli", ask, model.play, model.texts, write, tool)
 
 
-@contextlib.contextmanager
-def opencode(place: Place) -> Iterator[Driven]:
-    """OpenCode."""
-    modules, program = place.more, place.programs / "opencode"
-    program.symlink_to(next(modules.glob("opencode-linux-*[!e]/bin/opencode"), modules / "opencode-ai/bin/opencode"))
-    config = place.person.home / ".config" / "opencode" / "opencode.json"
+def opencode_program(modules: Path) -> Path:
+    """The program for this machine."""
+    return next(modules.glob("opencode-linux-*[!e]/bin/opencode"), modules / "opencode-ai/bin/opencode")
+
+
+def configure_opencode(person: Person, modules: Path, url: str, model: str = "scripted", key: str = "x") -> None:
+    """Its own files in an empty home."""
+    config = person.home / ".config" / "opencode" / "opencode.json"
     # It fetches this package at its first start and waits long for a registry that is not there.
     for name in ("@opencode-ai", "zod", "effect", "@standard-schema"):
         if (modules / name).is_dir():
             shutil.copytree(modules / name, config.parent / "node_modules" / name)
     (config.parent / "package.json").write_text('{"dependencies":{"@opencode-ai/plugin":"1.18.33"}}')
+    options = {"baseURL": url, "apiKey": key}
+    provider = {"npm": "@ai-sdk/openai-compatible", "options": options, "models": {model: {}}}
+    settings = {
+        "$schema": "https://opencode.ai/config.json",  # added by itself otherwise
+        "model": f"s/{model}", "small_model": f"s/{model}", "autoupdate": False, "share": "disabled",
+        "enabled_providers": ["s"], "provider": {"s": provider},
+    }  # fmt: skip
+    config.write_text(json.dumps(settings, indent=2))
+
+
+@contextlib.contextmanager
+def opencode(place: Place) -> Iterator[Driven]:
+    """OpenCode."""
+    program = place.programs / "opencode"
+    program.symlink_to(opencode_program(place.more))
     with ScriptedModel() as model:
-        options = {"baseURL": model.url, "apiKey": "x"}
-        provider = {"npm": "@ai-sdk/openai-compatible", "options": options, "models": {"scripted": {}}}
-        settings = {
-            "$schema": "https://opencode.ai/config.json",  # added by itself otherwise
-            "model": "s/scripted", "small_model": "s/scripted", "autoupdate": False, "share": "disabled",
-            "enabled_providers": ["s"], "provider": {"s": provider},
-        }  # fmt: skip
-        config.write_text(json.dumps(settings, indent=2))
-        off = {f"OPENCODE_DISABLE_{name}": "1" for name in ("AUTOUPDATE", "MODELS_FETCH", "LSP_DOWNLOAD")}
+        configure_opencode(place.person, place.more, model.url)
 
         def ask(prompt: str) -> None:
-            place.run([str(program), "run", "--format", "json", prompt], **off)
+            place.run([str(program), "run", "--format", "json", prompt], **OPENCODE_QUIET)
 
         def write(path: Path, text: str) -> tuple[Step, ...]:
             return (Call("write", {"filePath": str(path), "content": text}),)
