@@ -13,7 +13,7 @@ from codexmem.kernel.events.review import Review, Sought
 from codexmem.kernel.model import privacy
 from codexmem.kernel.model.errors import StorageFull, Unavailable
 from codexmem.kernel.model.event import EventType, NewEvent
-from codexmem.kernel.model.memory import VISIBLE, Kind, Memory
+from codexmem.kernel.model.memory import VISIBLE, Kind, Memory, hand_session
 from codexmem.kernel.model.query import Filter, PageRequest
 from codexmem.kernel.model.session import Session
 from codexmem.kernel.model.writer import MemoryWriter
@@ -48,7 +48,6 @@ _FILES_SHARE = 0.4
 _YOUNG_SHARE = 0.3
 _LAST_TURNS = 3
 _STARTS = 1_000  # of sessions that have only been told something
-_MANUAL = "manual-"  # sessions of memories that were saved by hand
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +219,7 @@ class ContextBuilder:
         return sorted(found, key=lambda memory: (memory.state.priority, memory.seq))
 
     def _by_hand(self, project: str) -> list[Memory]:
-        wanted = Filter(kinds=_OBSERVATIONS, session=f"{_MANUAL}{project}", project=project)
+        wanted = Filter(kinds=_OBSERVATIONS, session=hand_session(project), project=project)
         return list(self._memories.page(wanted, PageRequest(limit=_BY_HAND)).items)
 
     def _newest(self, project: str, kind: Kind, limit: int) -> list[Memory]:

@@ -28,6 +28,8 @@ from codexmem.kernel.model.memory import (
     Origin,
     State,
     Status,
+    hand_session,
+    is_hand_session,
 )
 from codexmem.kernel.services.history import History
 from codexmem.kernel.services.memories import Memories
@@ -38,7 +40,6 @@ MAX_ROWS = 500  # of one batch: other writers wait behind it
 CAUSE = "import"
 _LAST = 20  # deltas of an import that are looked at
 _HEADLINE = 60  # characters of a title that is made from the text
-_BY_HAND = "manual-"  # sessions of memories that were saved by hand, there as here
 
 
 class ImportRefusal(StrEnum):
@@ -189,8 +190,8 @@ _STATES: dict[Kind, Callable[[ForeignMemory], State | None]] = {
 
 
 def _session(row: ForeignMemory, project: str) -> str | None:
-    if row.session.startswith(_BY_HAND):
-        return f"{_BY_HAND}{project}"
+    if is_hand_session(row.session):  # there as here
+        return hand_session(project)
     return row.session[:MAX_KEY] or None
 
 

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from sqlalchemy import bindparam
 
 from codexmem.kernel.model.attrs import PromptAttrs
-from codexmem.kernel.model.memory import Kind, Memory, Origin, Status
+from codexmem.kernel.model.memory import Kind, Memory, Origin, Status, is_hand_session
 from codexmem.kernel.model.query import Filter
 from codexmem.kernel.store.array_param import among
 from codexmem.kernel.store.database import ACTING, Database
@@ -32,7 +32,7 @@ class SearchCandidate(NamedTuple):
 
     seq: int
     kind: Kind
-    session: str | None
+    session: str | None  # whose memories belong together, as those saved by hand do not
     turn: int | None  # of the session
     status: Status
     origin: Origin
@@ -52,8 +52,8 @@ class SearchCandidate(NamedTuple):
         """The memory as it is given, which need not be as it stands now."""
         state, attrs = memory.state, memory.state.attrs
         return cls(
-            memory.seq, memory.kind, memory.session, getattr(attrs, "prompt_number", None), state.status, memory.origin,
-            state.title, state.content[:OPENING], len(state.content),
+            memory.seq, memory.kind, _together(memory.session), getattr(attrs, "prompt_number", None), state.status,
+            memory.origin, state.title, state.content[:OPENING], len(state.content),
             state.content[-_ENDING:].rstrip().endswith(_QUESTION),
             getattr(attrs, "speaker", "") or getattr(attrs, "author", ""), (encoded(attrs.to_json()) or "")[:OPENING],
             state.priority, memory.counters.valid, memory.counters.invalid, memory.created_ms,
@@ -134,9 +134,13 @@ def _candidate(seq: int, kind: str, session: str | None, status: str, origin: st
                length: int, ending: str, attrs: str, *figures: int) -> SearchCandidate:  # fmt: skip
     """A row of `_brief`."""
     return SearchCandidate(
-        seq, _KIND[kind], session, _turn(kind, attrs), _STATUS[status], _ORIGIN[origin], title, opening, length,
-        ending.rstrip().endswith(_QUESTION), _speaker(attrs), attrs[:OPENING], *figures,
+        seq, _KIND[kind], _together(session), _turn(kind, attrs), _STATUS[status], _ORIGIN[origin], title, opening,
+        length, ending.rstrip().endswith(_QUESTION), _speaker(attrs), attrs[:OPENING], *figures,
     )  # fmt: skip
+
+
+def _together(session: str | None) -> str | None:
+    return None if session is None or is_hand_session(session) else session
 
 
 def _turn(kind: str, attrs: str) -> int | None:
