@@ -141,18 +141,29 @@ def test_the_page_tells_the_size_of_the_package(words: journeys.Words) -> None:
     assert journeys.written(words)[1] == journeys.figures(), AGAIN
 
 
+@pytest.mark.timeout(600)
 def test_the_page_tells_the_journeys() -> None:
+    # On a busy machine upkeep of the server falls into both counts of a journey; it does not fall into all of eight.
+    if wrong := differences(repeats=2):
+        wrong = differences(repeats=8)
+    assert not wrong, f"{'; '.join(wrong)}: {AGAIN}"
+
+
+def differences(repeats: int) -> list[str]:
+    """Where the page tells something else than is counted."""
     # In a process of its own, as the page was written: nothing of pytest is profiled with it.
-    command = [sys.executable, "-m", "bench.journeys", "--json", "--repeats", "2"]
+    command = [sys.executable, "-m", "bench.journeys", "--json", "--repeats", str(repeats)]
     root = Path(journeys.__file__).parents[1]
     done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     counted = json.loads(done.stdout)["journeys"]
+    wrong: list[str] = []
     for words in (journeys.ENGLISH, journeys.CHINESE):
         told, _ = journeys.written(words)
         assert counted.keys() == told.keys()
         for name, found in counted.items():
             for what in ("files", "functions", "moves"):
                 was = getattr(told[name], what)
-                allowed = max(2, round(was * TOLERANCE))
-                assert abs(found[what] - was) <= allowed, f"{name}: {found[what]} {what}, not {was}: {AGAIN}"
+                if abs(found[what] - was) > max(2, round(was * TOLERANCE)):
+                    wrong.append(f"{name}: {found[what]} {what}, not {was}")
+    return wrong
