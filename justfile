@@ -29,7 +29,7 @@ fix:
 types:
     "{{ python }}" -m mypy
 
-# before a commit: lint of the files that changed, types, and the tests that start nothing; arguments go to pytest
+# before a commit: lint of the files that changed, types, and the tests that start nothing and are not slow; arguments go to pytest
 quick *args:
     #!/usr/bin/env bash
     set -euo pipefail
@@ -43,7 +43,7 @@ quick *args:
     # One core judges types while the other tests; mypy remembers what it has judged.
     "{{ python }}" -m mypy &
     types=$!
-    "{{ python }}" -m pytest -m unit -n 2 --dist worksteal "$@" || { wait "$types" || true; exit 1; }
+    "{{ python }}" -m pytest -m "unit and not slow" -n 2 --dist worksteal "$@" || { wait "$types" || true; exit 1; }
     wait "$types"
 
 # all tests, on both engines; arguments go to pytest

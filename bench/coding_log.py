@@ -27,7 +27,7 @@ HELD_OUT = ("cipher-box", "translate", "entire-cli", "alpamayo", "agentv", "leag
 PROJECTS = (*TUNING, *HELD_OUT)
 FIRST_ASKED = 5  # sessions that pass before one is asked what it needed
 CHANGING = frozenset({"edit", "write", "delete"})
-REPORTED = CHANGING | {"shell"}  # reads and searches are reported by some agents only
+REPORTED = CHANGING | {"shell", "read"}  # searches are reported by some agents only
 _DAYS_MS = 20 * 86_400_000  # capture takes what is older than some months as of now
 _HOUR_MS = 3_600_000
 _OUTSIDE = ("/", "~", "C:", "c:", ".claude/", ".specstory/", ".cursor/projects")
@@ -240,6 +240,9 @@ def as_hook(item: Item, folder: str) -> dict[str, Any] | None:
         return _used("Bash", {"command": item.get("command", "")}, answered if failed else said)
     if not path:
         return None
+    if kind == "read":
+        said = {"file": {"filePath": path, "content": output}}
+        return _used("Read", {"file_path": path}, answered if failed else said)
     if kind == "delete":
         return _used("Bash", {"command": f"rm {path}"}, {"stdout": "", "stderr": "", "interrupted": False})
     if kind == "edit" and ("old" in item or "content" not in item):

@@ -118,6 +118,7 @@ def retried(source: str) -> Iterator[tuple[str, str | None]]:
             yield node.name, " ".join(reasons) if found else None
 
 
+@pytest.mark.slow
 def test_few_tests_are_tried_again_and_each_says_why() -> None:
     functions = [each for path in TESTS.rglob("test_*.py") for each in retried(path.read_text(encoding="utf-8"))]
     reasons = [(name, reason) for name, reason in functions if reason is not None]
@@ -126,6 +127,7 @@ def test_few_tests_are_tried_again_and_each_says_why() -> None:
     assert len(reasons) < MOST_RETRIED * len(functions), f"{len(reasons)} of {len(functions)}"
 
 
+@pytest.mark.slow
 def test_no_test_is_tried_again_in_another_way() -> None:
     """Not by module or class, where the reason would be no test's own, and not by the plugin's own mark."""
     wrong = []

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.architecture.names import SHARED, unique_classes
 from tests.architecture.tree import Violation, load
 
@@ -22,6 +24,7 @@ def judged(root: Path, files: dict[str, str], shared: dict[str, str]) -> list[Vi
     return sorted(unique_classes(load(plant(root, files)), shared))
 
 
+@pytest.mark.slow
 def test_every_class_of_ours_has_a_name_of_its_own() -> None:
     violations = sorted(unique_classes(load(SOURCE)))
     assert not violations, "\n" + "\n".join(map(str, violations))

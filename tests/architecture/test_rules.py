@@ -174,6 +174,7 @@ def plant(root: Path, files: dict[str, str]) -> tuple[Path, Path]:
     return source, tests
 
 
+@pytest.mark.slow
 def test_our_tree_keeps_every_rule() -> None:
     violations = check(ROOT / "src", ROOT / "tests")
     assert not violations, "\n" + "\n".join(map(str, violations))

@@ -97,6 +97,7 @@ def test_an_interrupted_command_ends_with_130(call: Call, monkeypatch: pytest.Mo
     assert call("config", "list").code == 130
 
 
+@pytest.mark.slow
 def test_backup_and_restore(call: Call, data_dir: Path) -> None:
     fill(data_dir, ["one", "two"])
     said = call("backup")
@@ -205,6 +206,7 @@ def test_doctor_looks_at_the_profile_of_the_lab(call: Call, tmp_path: Path, monk
     assert "实验室配置不可用" in call("doctor", "--lang", "zh").out
 
 
+@pytest.mark.slow
 def test_doctor_names_what_is_broken_and_how_to_fix_it(call: Call, data_dir: Path) -> None:
     fill(data_dir, ["one"])
     assert call("backup").code == 0

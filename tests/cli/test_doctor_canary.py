@@ -136,6 +136,7 @@ def test_a_bundle_holds_what_the_server_says_of_itself_and_no_memory(
     assert [(name, each) for name, text in found.items() for each in secrets if each in text] == []
 
 
+@pytest.mark.slow
 def test_without_a_server_the_store_itself_is_tried_and_the_interfaces_are_skipped(
     call: Call, data_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

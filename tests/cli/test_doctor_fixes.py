@@ -45,6 +45,7 @@ def states(document: Any) -> dict[str, str]:
     return {each["check"]: each["state"] for each in document["checks"]}
 
 
+@pytest.mark.slow
 def test_a_dry_run_says_what_would_be_fixed_and_fixes_nothing(call: Call, data_dir: Path, tmp_path: Path) -> None:
     os.umask(0o077)
     fill(data_dir, ["one"])
@@ -64,6 +65,7 @@ def test_a_dry_run_says_what_would_be_fixed_and_fixes_nothing(call: Call, data_d
     assert held(tmp_path) == before
 
 
+@pytest.mark.slow
 def test_folder_backup_and_the_trace_of_a_killed_server_are_fixed_once(call: Call, data_dir: Path) -> None:
     fill(data_dir, ["one"])
     (data_dir / "codexmem.db").chmod(0o644)
@@ -98,6 +100,7 @@ def test_an_old_backup_is_followed_by_a_new_one(call: Call, data_dir: Path, monk
     assert len(list((data_dir / "backups").iterdir())) == 2
 
 
+@pytest.mark.slow
 def test_an_older_schema_is_upgraded_after_a_backup(call: Call, data_dir: Path) -> None:
     data_dir.mkdir()
     engine = migration_engine(data_dir / "codexmem.db")

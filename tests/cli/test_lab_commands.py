@@ -118,6 +118,7 @@ def test_from_a_request_to_a_lesson_and_back(call: Call, server: Server) -> None
     assert back["learning"]["status"] == "queued"
 
 
+@pytest.mark.slow
 def test_without_a_server_the_command_does_the_work(call: Call) -> None:
     (run_id,) = completed(call, "Cu–TiO2 用于 C2H4", "--recipes", "2")
     assert len(told(call, "run", "output", run_id)["recipes_json"]["recipes"]) == 2
@@ -132,6 +133,7 @@ def test_without_a_server_the_command_does_the_work(call: Call) -> None:
     assert call("rb", "ls").err == "no lessons\n"
 
 
+@pytest.mark.slow
 def test_a_batch_without_a_model_and_a_run_without_a_library(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     for language, said, hint in (
@@ -159,6 +161,7 @@ def test_without_a_server_a_command_learns(call: Call, model: dict[str, str]) ->
     assert call("rb", "ls").err == "no lessons\n"
 
 
+@pytest.mark.slow
 def test_without_a_server_a_run_is_followed_to_its_end(call: Call) -> None:
     waiting = call("batch", "new", "second", "--dry-run").out.strip()
     (other,) = told(call, "run", "ls", "--batch", waiting)["items"]
@@ -248,6 +251,7 @@ def test_nothing_is_made_by_looking(call: Call, data_dir: Path) -> None:
     assert not data_dir.exists()
 
 
+@pytest.mark.slow
 def test_canceling(call: Call, data_dir: Path) -> None:
     batch_id = call("batch", "new", "x", "--runs", "3", "--dry-run").out.strip()
     (run, *_) = told(call, "run", "ls", "--batch", batch_id)["items"]

@@ -56,6 +56,7 @@ def test_the_sample_is_added_found_and_removed(call: Call, way: str) -> None:
 
 
 @pytest.mark.sqlite
+@pytest.mark.slow
 def test_folders_and_what_is_left_out(call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = written(tmp_path / "文献", 铜="# 铜\n\n铜位点。")
     (folder / "data.csv").write_text("1")

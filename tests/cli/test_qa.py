@@ -145,6 +145,7 @@ WRONG: list[tuple[list[str], int, str]] = [
 
 
 @pytest.mark.sqlite
+@pytest.mark.slow
 def test_what_is_wrong_is_said(call: Call, home: Path) -> None:
     hand_in("local", NewQa("work", PORT, "It is port 8080."))
     for args, code, said in WRONG:

@@ -135,6 +135,7 @@ def test_titles_stay_readable_however_narrow_the_terminal_is(
 
 
 @pytest.mark.sqlite
+@pytest.mark.slow
 def test_the_place_that_was_found_is_shown_and_its_words_are_painted(call: Call, home: Path) -> None:
     filling = "Nothing of interest is said here at all. " * 20
     with core_of() as core:
@@ -189,6 +190,7 @@ def test_filters_of_observations(call: Call, store: Path) -> None:
 
 
 @pytest.mark.sqlite
+@pytest.mark.slow
 def test_pages_follow_each_other(call: Call, store: Path) -> None:
     first = call("search", "port", "端口", "--limit", "2")
     assert [line[:3] for line in first.out.splitlines() if line[0] != " "] == ["1  ", "2  "]
@@ -310,6 +312,7 @@ def test_what_is_wrong_is_said(call: Call, store: Path, args: list[str], code: i
 
 
 @pytest.mark.sqlite
+@pytest.mark.slow
 def test_any_words_are_a_query(call: Call, store: Path) -> None:
     for words in (['"'], ["a AND (b OR"], ["--", "--json"], ["*"], ["' OR 1=1"], ["端口" * 2000], [" "], ["\x00"]):
         assert call("search", *words).code == 0, words

@@ -190,6 +190,7 @@ class TestOrder:
 
 
 @pytest.mark.parametrize("seed", range(2))
+@pytest.mark.slow
 def test_eight_writers_and_every_reader_sees_each_committed_event_once(parts: Parts, seed: int) -> None:
     writers, rounds = 8, 25
     committed: list[str] = []

@@ -13,6 +13,7 @@ SEQUENCES = 60  # the same in every run of the gate
 
 
 @pytest.mark.timeout(300)
+@pytest.mark.slow
 def test_random_lives_agree_with_the_model(database: Database) -> None:
     # A failure is reported as found: shrinking takes minutes and belongs to `bench.history`, which prints its seed.
     phases = (hypothesis.Phase.generate,)

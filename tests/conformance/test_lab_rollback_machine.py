@@ -14,6 +14,7 @@ SEQUENCES = 30
 
 @pytest.mark.clause("002 §5.3", "strict rollback: exactly the state before learning, later hand edits overwritten")
 @pytest.mark.timeout(120)
+@pytest.mark.slow
 def test_random_lives_of_a_bank(database: Database) -> None:
     phases = (hypothesis.Phase.generate,)
     settings = hypothesis.settings(max_examples=SEQUENCES, stateful_step_count=10, deadline=None, phases=phases)

@@ -85,6 +85,7 @@ FILTERS = [
 ]
 
 
+@pytest.mark.slow
 def test_every_filter_pages_through_exactly_what_fits(real: Services, filled: list[Memory]) -> None:
     for wanted, order, limit in itertools.product(FILTERS, RowOrder, (1, 7, 100)):
         seen: list[int] = []

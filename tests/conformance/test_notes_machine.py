@@ -13,6 +13,7 @@ SEQUENCES = 25
 
 
 @pytest.mark.timeout(300)
+@pytest.mark.slow
 def test_random_lives_of_notes_agree_with_the_model(database: Database) -> None:
     # A failure is reported as found: shrinking takes minutes and belongs to the soak, which prints its seed.
     phases = (hypothesis.Phase.generate,)

@@ -11,7 +11,7 @@ import pytest
 
 from codexmem.kernel.model.errors import InvalidArgument, Unavailable
 from codexmem.kernel.model.history import WriteContext
-from codexmem.kernel.model.memory import Kind, Origin, Status, hand_session
+from codexmem.kernel.model.memory import Kind, Origin, Status, manual_session
 from codexmem.kernel.model.query import Seq
 from codexmem.kernel.model.search import MAX_QUERY, SearchMode, Unit
 from codexmem.kernel.search import recipes
@@ -304,7 +304,7 @@ def test_the_company_of_the_best_is_found_with_them(store: Searched) -> None:
 
 
 def test_what_was_saved_by_hand_is_no_company(store: Searched) -> None:
-    fields: dict[str, Any] = {"session": hand_session("shop"), "project": "shop"}
+    fields: dict[str, Any] = {"session": manual_session("shop"), "project": "shop"}
     store.write("发布前必须先运行 make migrate", **fields)
     payments = store.write("The payment retries use exponential backoff with at most 5 attempts", **fields)
     store.write("The logo is drawn in the colour of the season", **fields)

@@ -254,6 +254,7 @@ def test_scores_are_bm25(real: Texts) -> None:
     assert {hit.seq: pytest.approx(hit.score, rel=1e-6) for hit in hits} == {s: e for s, e in expected.items() if e}
 
 
+@pytest.mark.slow
 def test_a_large_store_is_searched_by_its_rarest_terms_first(
     real: Texts, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
@@ -293,6 +294,7 @@ def _run_as_owner(url: str, statements: list[str]) -> None:
             connection.exec_driver_sql(statement)
 
 
+@pytest.mark.slow
 def test_a_text_of_a_million_characters_can_be_stored_and_found(real: Texts) -> None:
     chance = random.Random(1)
     chinese = "".join(chr(chance.randrange(0x4E00, 0x9FA5)) for _ in range(MAX_CONTENT - 20))

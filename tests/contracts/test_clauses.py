@@ -10,6 +10,7 @@ CLAUSES = {clause: demand for contract in clauses.CONTRACTS.values() for clause,
 
 
 @pytest.mark.parametrize("clause", CLAUSES)
+@pytest.mark.slow
 def test_a_clause_has_tests_that_mention_its_names(clause: str) -> None:
     sources = [each.source for each in clauses.shown() if each.clause == clause]
     assert sources, f"{clause} has no test: {CLAUSES[clause].demand}"

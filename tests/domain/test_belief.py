@@ -91,6 +91,7 @@ def test_each_signal_moves_the_estimate_its_own_way(
 
 
 @given(HELD, SIGNALS, UNIT, UNIT)
+@pytest.mark.slow
 def test_a_stronger_reporter_moves_it_farther(held: Belief, signal: Signal, one: float, two: float) -> None:
     weak, strong = (
         abs(believed(belief.learn(held, signal, strength=strength, now_ms=NOW)) - believed(held))

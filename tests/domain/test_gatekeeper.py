@@ -242,6 +242,7 @@ HOSTILE = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_no_hostile_turn_takes_long() -> None:
     slow = []
     for unit in HOSTILE:

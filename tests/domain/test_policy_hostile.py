@@ -29,6 +29,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.slow
 def test_a_hostile_request_is_decided_soon(name: str) -> None:
     text = HOSTILE[name]
     rules = ["path:/etc", "domain:evil.com", "command:rm -rf", "server:*a*b*", "tool:*x*y"]

@@ -76,6 +76,7 @@ def test_what_is_denied_stays_denied(command: str) -> None:
         "cd a; cd b; cd c; cd d; cd e; cat x",
     ],
 )  # fmt: skip
+@pytest.mark.slow
 def test_what_cannot_be_read_is_asked(command: str) -> None:
     assert decided(DENIED, command) in {Verdict.ASK, Verdict.DENY}
 

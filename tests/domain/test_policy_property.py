@@ -40,6 +40,7 @@ def disagreements(seed: int, count: int) -> tuple[Counter[str], list[str]]:
 
 
 @pytest.mark.clause("001 §5.3", "rules by name, server, domain, path, risk and mode: 10,000 requests, no disagreement")
+@pytest.mark.slow
 def test_ten_thousand_requests_are_decided_as_the_reference_decides_them() -> None:
     seen, wrong = disagreements(seed=20261115, count=REQUESTS)
     assert wrong[:3] == []

@@ -153,6 +153,7 @@ def test_what_follows_an_opening_is_gone_unless_it_was_closed(text: str) -> None
         PIECES | st.integers(), lambda inside: st.lists(inside) | st.dictionaries(PIECES, inside), max_leaves=12
     )
 )
+@pytest.mark.slow
 def test_values_keep_their_shape(value: Any) -> None:
     stripped = privacy.strip_value(value)
     assert privacy.strip_value(stripped) == stripped
@@ -175,6 +176,7 @@ HOSTILE: dict[str, Callable[[int], str]] = {
 
 
 @pytest.mark.parametrize("case", HOSTILE)
+@pytest.mark.slow
 def test_hostile_text_takes_linear_time(case: str) -> None:
     def seconds(n: int) -> float:
         text = HOSTILE[case](n)
@@ -187,6 +189,7 @@ def test_hostile_text_takes_linear_time(case: str) -> None:
     assert whole < max(0.25, 5 * half)
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_openings_in_a_value_take_linear_time() -> None:
     began = time.thread_time()
     privacy.strip_value(["<private>"] * 50_000 + [{"k": "</private>"}] * 50_000)

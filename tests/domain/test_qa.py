@@ -71,6 +71,7 @@ def test_any_two_texts_can_be_compared_and_the_order_does_not_matter(one: str, o
 @pytest.mark.parametrize(
     "text", ["a'" * 50_000, "`" * 100_000, "--" * 50_000, "1." * 50_000, "不" * 100_000, "\u0301" * 50_000]
 )
+@pytest.mark.slow
 def test_hostile_text_takes_no_longer_than_other_text(text: str) -> None:
     # A minute is the limit of a test; anything but linear would pass it.
     assert compare(text, text + "x") in Agreement

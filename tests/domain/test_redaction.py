@@ -190,6 +190,7 @@ def test_ordinary_text_is_left_alone(text: str) -> None:
     assert redact(text) == text
 
 
+@pytest.mark.slow
 def test_our_own_source_is_left_alone() -> None:
     """Every line of our source but those that spell out an example."""
     from pathlib import Path

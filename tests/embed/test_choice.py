@@ -53,6 +53,7 @@ def test_the_key_is_not_in_the_representation() -> None:
     assert "secret" not in repr(EmbedderChoice(openai_api_key="secret"))
 
 
+@pytest.mark.slow
 def test_fastembed_says_what_is_missing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     with pytest.raises(Unavailable, match="no model folder"):
         FastEmbedder(str(tmp_path / "nothing")).query("x")

@@ -32,6 +32,7 @@ def embedder(request: pytest.FixtureRequest) -> LocalEmbedder:
     return made
 
 
+@pytest.mark.slow
 def test_texts_of_one_meaning_are_near_in_two_languages(embedder: LocalEmbedder) -> None:
     port, weather, chinese = embedder.passages(
         ["The server listens on port 37877.", "It rained all day in Hamburg.", "服务器监听 37877 端口。"]
@@ -43,10 +44,12 @@ def test_texts_of_one_meaning_are_near_in_two_languages(embedder: LocalEmbedder)
     assert cosine(asked, chinese) > cosine(asked, weather)
 
 
+@pytest.mark.slow
 def test_any_text_can_be_embedded(embedder: LocalEmbedder) -> None:
     texts = ["", " ", "\n", "🦀", "x" * 5_000, "\u200b"]
-    assert all(len(vector) == 4 * (embedder.dimension or 0) for vector in embedder.passages(texts))
-    assert not any(math.isnan(number) for vector in embedder.passages(texts) for number in array("f", vector))
+    vectors = embedder.passages(texts)
+    assert all(len(vector) == 4 * (embedder.dimension or 0) for vector in vectors)
+    assert not any(math.isnan(number) for vector in vectors for number in array("f", vector))
 
 
 def test_threads_take_turns_and_get_their_own_answers(embedder: LocalEmbedder) -> None:

@@ -103,6 +103,7 @@ class TestRunning:
             parts.wait_for(parts.put(delay_ms=400))
             assert 0.35 < time.monotonic() - started < 3
 
+    @pytest.mark.slow
     def test_rests_when_there_is_nothing_to_do(self, parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
         looks: list[float] = []
         claim = parts.dispatch.claim
@@ -248,6 +249,7 @@ class TestLosing:
         assert effects(parts) == [f"effect:{job_id}"]
         assert parts.job(job_id).result == {"attempt": 2}
 
+    @pytest.mark.slow
     def test_a_slow_run_keeps_its_lease(self, parts: Parts) -> None:
         runs: list[int] = []
 
@@ -307,6 +309,7 @@ class TestStopping:
 
     @pytest.mark.parametrize("listens", [True, False])
     @pytest.mark.retry("a stall of the machine counts into the 3 s that it may take")
+    @pytest.mark.slow
     def test_stop_gives_back_what_still_runs_without_counting_it(self, parts: Parts, *, listens: bool) -> None:
         release = threading.Event()
 
@@ -345,6 +348,7 @@ class TestStopping:
 
 
 class TestEnduring:
+    @pytest.mark.slow
     def test_errors_in_its_loops_do_not_end_it(self, parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
         chance = random.Random(3)
 
@@ -382,6 +386,7 @@ class TestEnduring:
                 wait_until(lambda: settled(parts) == len(ids), 30)
             assert sorted(effects(parts)) == sorted(f"effect:{each}" for each in ids)
 
+    @pytest.mark.slow
     def test_a_clock_that_jumps_neither_repeats_nor_delays(self, parts: Parts) -> None:
         """A thousand corrections by up to a day while jobs with and without delay come in."""
         clock = JumpingClock()

@@ -151,6 +151,7 @@ def test_what_is_new_is_a_leaning_and_not_a_span(text: str) -> None:
 
 
 @given(st.text(st.characters(exclude_categories=()), max_size=300), st.integers(-(10**15), 10**15))
+@pytest.mark.slow
 def test_any_text_at_any_time_is_legal(text: str, asked_ms: int) -> None:
     for known in (Listening(), Everybody()):
         query = parsed_query.read(text, asked_ms=asked_ms, known=known)

@@ -194,6 +194,7 @@ _candidates = st.builds(
 
 
 @given(st.lists(_candidates, max_size=6, unique_by=lambda each: each.seq), _text, st.data())
+@pytest.mark.slow
 def test_every_signal_of_any_pool_lies_between_0_and_1(found: list[Any], query: str, data: st.DataObject) -> None:
     size = len(found)
     scores = st.lists(st.floats(0, 50), min_size=size, max_size=size)

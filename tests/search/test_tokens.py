@@ -83,6 +83,7 @@ def test_a_long_token_is_cut_but_stays_itself() -> None:
     assert len(words(one)[0]) == MAX_TOKEN
 
 
+@pytest.mark.slow
 def test_every_character_makes_clean_tokens() -> None:
     for start in range(0, sys.maxunicode + 1, 64):
         block = [chr(code) for code in range(start, min(start + 64, sys.maxunicode + 1))]
@@ -127,6 +128,7 @@ GARBAGE = {
 
 
 @pytest.mark.parametrize("name", GARBAGE)
+@pytest.mark.slow
 def test_time_is_linear(name: str) -> None:
     text = GARBAGE[name]
     started = time.process_time()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from codexmem.kernel.model import text_size
+from codexmem.kernel.model.sentences import sentences
 from codexmem.recall import excerpt
 from codexmem.recall.excerpt import Transcript, TranscriptTurn
 
@@ -89,5 +90,5 @@ def test_nothing_found_nothing_told() -> None:
 
 
 def test_sentences_of_both_languages() -> None:
-    assert list(excerpt.sentences("One. Two is `2`.\n三。四！", 300)) == ["One.", "Two is `2`.", "三。", "四！"]
-    assert max(map(len, excerpt.sentences("word " * 200, 300))) <= 300
+    assert list(sentences("One. Two is `2`.\n三。四！", 300)) == ["One.", "Two is `2`.", "三。", "四！"]
+    assert max(map(len, sentences("word " * 200, 300))) <= 300

@@ -293,6 +293,7 @@ def test_what_somebody_wrote_since_is_left_unless_overruled(here: Here) -> None:
     assert here.base.history.delta(taken.delta).status.value == "reverted"
 
 
+@pytest.mark.slow
 def test_a_large_import_is_taken_back_in_steps_and_can_be_broken_off(here: Here) -> None:
     count = 2 * AT_ONCE + 7
     delta = None
@@ -314,6 +315,7 @@ def test_a_large_import_is_taken_back_in_steps_and_can_be_broken_off(here: Here)
     assert here.base.history.delta(delta).status.value == "reverted"
 
 
+@pytest.mark.slow
 def test_a_large_delta_that_is_taken_back_whole_is_reverted(here: Here) -> None:
     taken = here.take_in(*many(AT_ONCE + 1))
     assert taken.delta is not None

@@ -129,6 +129,7 @@ def test_a_job_is_retried_while_the_embedding_server_is_down(parts: Parts) -> No
         assert [hit.seq for hit in hits] == [memory.seq]
 
 
+@pytest.mark.slow
 def test_a_stopping_worker_gives_the_job_back_between_batches(parts: Parts) -> None:
     with Wired(parts) as wired:
         embedder = wired.store.embedder

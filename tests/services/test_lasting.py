@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from codexmem.kernel.model.attrs import SummaryAttrs
-from codexmem.kernel.model.memory import Kind, Memory, Origin, State
+from codexmem.kernel.model.attrs import ObservationAttrs, SummaryAttrs
+from codexmem.kernel.model.memory import Kind, Memory, Origin, State, Status
 from codexmem.recall.lasting import lasting
 
 
@@ -12,7 +12,7 @@ def texts(*turns: SummaryAttrs, budget: int = 400) -> list[str]:
         Memory(number, str(number), Kind.SUMMARY, State(attrs.text(), attrs), 1, Origin.AGENT, 1, 1, f"s{number}")
         for number, attrs in enumerate(turns, 1)
     ]
-    return [fact.text for fact in lasting(made[::-1], budget)]
+    return [fact.text for fact in lasting(made[::-1], (), budget)]
 
 
 def test_what_holds_is_told_and_what_was_done_is_not() -> None:
@@ -55,5 +55,21 @@ def test_questions_and_short_or_endless_lines_are_left_out() -> None:
 def test_what_was_told_already_is_not_told_again() -> None:
     said = "We decided to keep prices in cents, not in floats."
     memory = Memory(1, "1", Kind.SUMMARY, State(said, SummaryAttrs(learned=said)), 1, Origin.AGENT, 1, 1, "s")
-    assert [fact.text for fact in lasting([memory], 400)] == [said]
-    assert lasting([memory], 400, f"learned: {said}") == []
+    assert [fact.text for fact in lasting([memory], (), 400)] == [said]
+    assert lasting([memory], (), 400, f"learned: {said}") == []
+
+
+def test_statements_are_told_first_and_what_they_supersede_is_not() -> None:
+    def statement(seq: int, text: str, status: Status = Status.ACTIVE) -> Memory:
+        state = State(text, ObservationAttrs(concepts=("decision",)), status=status)
+        return Memory(seq, str(seq), Kind.OBSERVATION, state, 1, Origin.HUMAN, 1, 1, "s")
+
+    old, new = "We decided to use Jest for the unit tests.", "We no longer use Jest, use Vitest."
+    turns = [
+        Memory(1, "1", Kind.SUMMARY, State("", SummaryAttrs(request=old, learned="The port must be 8080.")), 1,
+               Origin.AGENT, 1, 1, "s1")
+    ]  # fmt: skip
+    statements = [statement(3, new), statement(2, old, Status.DEPRECATED)]
+    told = [fact.text for fact in lasting(turns, statements, 400)]
+    assert told == [new, "The port must be 8080."]
+    assert [fact.text for fact in lasting(turns, (), 400)] == [old, "The port must be 8080."]

@@ -217,6 +217,7 @@ def test_a_reader_keeps_the_old_store_in_place(tmp_path: Path) -> None:
     assert texts_in(tmp_path) == sorted(OLD + NEW)
 
 
+@pytest.mark.slow
 def test_flipped_bits_and_truncation_are_refused_and_change_nothing(tmp_path: Path) -> None:
     fill(tmp_path, NEW)
     made = transfer_of(tmp_path).backup()
@@ -366,6 +367,7 @@ def test_what_a_killed_backup_or_restore_left_is_cleared_away(tmp_path: Path) ->
     assert texts_in(tmp_path) == sorted(NEW)
 
 
+@pytest.mark.slow
 def test_progress_is_told_in_steps(tmp_path: Path) -> None:
     fill(tmp_path, [f"{n} " + "x" * 20_000 for n in range(600)])
     told: list[tuple[int, int]] = []

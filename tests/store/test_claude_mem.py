@@ -221,6 +221,7 @@ def test_a_damaged_page_ends_the_reading_with_a_clear_error(tmp_path: Path) -> N
     assert caught.value.hint
 
 
+@pytest.mark.slow
 def test_reading_holds_some_hundreds_of_rows_only(tmp_path: Path) -> None:
     path = large(tmp_path / "c.db", 10_000)
     source = ClaudeMem(path)

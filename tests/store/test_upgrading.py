@@ -42,6 +42,7 @@ def address(engine_name: str, tmp_path: Path, request: pytest.FixtureRequest, mo
 
 
 @pytest.mark.parametrize("revision", revisions()[:-1] if WHOLE else [FIRST])
+@pytest.mark.slow
 def test_no_row_is_lost(
     revision: str, engine_name: str, address: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -60,6 +61,7 @@ def test_no_row_is_lost(
     assert len(backups) == (1 if engine_name == "sqlite" else 0)
 
 
+@pytest.mark.slow
 def test_the_rows_are_of_every_table(tmp_path: Path) -> None:
     rows = make(f"sqlite:///{tmp_path / 'codexmem.db'}", upgrade.newest(), "local")
     assert rows.keys() == metadata.tables.keys() - DERIVED

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +78,7 @@ def plan_of(db: Database, index: TableVectors, question: bytes, explain: str) ->
 
 
 @pytest.mark.sqlite
+@pytest.mark.slow
 def test_two_passes_find_what_one_full_pass_finds(sqlite_database: Database) -> None:
     exact = SqliteVectors(sqlite_database)
     questions = fill(sqlite_database, exact, 2_000)
@@ -95,7 +97,10 @@ def test_the_first_pass_reads_its_index_alone(sqlite_database: Database) -> None
 
 @pytest.mark.sqlite
 def test_without_the_library_vectors_say_so_and_the_rest_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sqlite_vec.loadable_path", lambda: str(tmp_path / "nothing.so"))
+    # A package of that name without the library in it.
+    (tmp_path / "sqlite_vec.py").touch()
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delitem(sys.modules, "sqlite_vec", raising=False)
     db = open_database(f"sqlite:///{tmp_path}/codexmem.db")
     try:
         memory = _insert(MemoryTable(db), "p")

@@ -47,6 +47,7 @@ def routes(app: ASGIApp) -> list[tuple[str, str]]:
     return [*found, *unlisted, *((method, "/mcp") for method in ("POST", "GET", "DELETE")), ("POST", "/mcp/recall")]
 
 
+@pytest.mark.slow
 def test_every_route_is_tried(app: ASGIApp) -> None:
     assert {("POST", "/api/memory/save"), ("POST", "/api/observations/batch"), ("GET", "/api/health")} <= set(
         routes(app)

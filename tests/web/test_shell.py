@@ -209,7 +209,7 @@ def test_a_narrow_screen_shows_everything(visit: Visitor, language: Language) ->
     assert page.evaluate("document.documentElement.scrollWidth") == 360
 
 
-@pytest.mark.parametrize("language", BOTH)
+@pytest.mark.parametrize("language", SIDE_JOB)
 def test_axe_finds_nothing_in_the_frame(visit: Visitor, language: Language) -> None:
     page = visit("/ui/settings", language)
     expect(page.get_by_role("status").filter(has_text=WORDS[language]["live"])).to_be_visible()

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 
+from codexmem.capture.statements import Statements
 from codexmem.kernel.events.log import Log
 from codexmem.kernel.jobs.job_kind import Done, Interrupted, JobContext
 from codexmem.kernel.llm.activity import TurnActivity, activity
@@ -80,6 +81,7 @@ class Extraction:
         self._sessions = sessions
         self._captures = captures
         self._memories = memories
+        self._statements = Statements(memories)
         self._tallies = tallies
         self._budget = budget
         self._distiller = extractor
@@ -124,10 +126,12 @@ class Extraction:
         done = activity(telling)
 
         def remember() -> int:
+            by = _by(session)
+            kept = self._statements.keep(session, stop.turn, material.prompt, (stop.seq,), stop.at_ms, by)
             if result.value is None:
-                return 0
-            self._memories.remember(_summary(session, stop, material.events, result.value, done, result), _by(session))
-            return 1
+                return kept
+            self._memories.remember(_summary(session, stop, material.events, result.value, done, result), by)
+            return kept + 1
 
         return self._done(job, session, "summarize", result, len(events), remember)
 

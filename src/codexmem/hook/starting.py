@@ -37,36 +37,37 @@ def start(data_dir: str, environ: Mapping[str, str], flags: Sequence[str] = ()) 
 
 def _take_turn(mark: str) -> bool:
     """Whether it is ours to start one: nobody else has within a moment. Of several who ask at once one is told yes."""
-    if _made(mark):
+    file = os.open(mark, os.O_CREAT | os.O_RDWR, 0o600)
+    try:
+        # Whoever holds it is about to start one.
+        if not _locked(file) or _is_young(os.fstat(file)):
+            return False
+        os.ftruncate(file, 0)
+        os.write(file, b"1")
         return True
-    if _is_young(mark):
-        return False
-    # One process can take an old mark away. If another was quicker, what we took is that one's young mark.
-    taken = f"{mark}.{os.getpid()}"
-    try:
-        os.rename(mark, taken)
-    except FileNotFoundError:
-        return _made(mark)
-    if _is_young(taken):
-        os.replace(taken, mark)
-        return False
-    os.unlink(taken)
-    return _made(mark)
+    finally:
+        os.close(file)
 
 
-def _made(mark: str) -> bool:
+def _locked(file: int) -> bool:
+    """Whether the file is ours until we close it."""
     try:
-        os.close(os.open(mark, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-    except FileExistsError:
+        if sys.platform == "win32":
+            import msvcrt
+
+            msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
         return False
     return True
 
 
-def _is_young(mark: str) -> bool:
-    try:
-        return 0 <= now_ns() / 1e9 - os.stat(mark).st_mtime < AGAIN_S
-    except FileNotFoundError:
-        return False
+def _is_young(mark: os.stat_result) -> bool:
+    """Whether somebody wrote it a moment ago; one that is empty was only now made."""
+    return mark.st_size > 0 and 0 <= now_ns() / 1e9 - mark.st_mtime < AGAIN_S
 
 
 def _spawn(command: list[str], log: str, folder: str, environ: Mapping[str, str]) -> None:

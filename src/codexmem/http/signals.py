@@ -15,24 +15,25 @@ _ENDING = (signal.SIGINT, signal.SIGTERM)
 
 
 @contextmanager
-def ending_signals(told: Callable[[int], None]) -> Iterator[None]:
-    """Call `told` with the number of each, on a thread of its own. Asked for by another thread than the main one, which
-    alone may, it does nothing.
+def ending_signals(on_signal: Callable[[int], None]) -> Iterator[None]:
+    """Call `on_signal` with the number of each signal, on a thread of its own.
+
+    Only the main thread can ask for it; in another nothing happens.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    heard, written = socket.socketpair()
-    written.setblocking(False)
+    receiver, sender = socket.socketpair()
+    sender.setblocking(False)
 
     def listen() -> None:
-        with heard:
-            while numbers := heard.recv(16):
+        with receiver:
+            while numbers := receiver.recv(16):
                 for number in numbers:
                     if number in _ENDING:
-                        told(number)
+                        on_signal(number)
 
-    before = signal.set_wakeup_fd(written.fileno(), warn_on_full_buffer=False)
+    before = signal.set_wakeup_fd(sender.fileno(), warn_on_full_buffer=False)
     previous = {number: signal.signal(number, lambda *_: None) for number in _ENDING}
     listener = threading.Thread(target=listen, name="codexmem-signals", daemon=True)
     listener.start()
@@ -42,5 +43,5 @@ def ending_signals(told: Callable[[int], None]) -> Iterator[None]:
         for number, handler in previous.items():
             signal.signal(number, handler)
         signal.set_wakeup_fd(before)
-        written.close()
+        sender.close()
         listener.join(1.0)

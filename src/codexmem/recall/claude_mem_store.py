@@ -19,7 +19,7 @@ from urllib.parse import quote
 from codexmem.kernel.model.clipping import clip
 from codexmem.kernel.model.errors import InvalidArgument, NotFound, Unavailable
 from codexmem.kernel.model.import_row import MAX_LIST, MAX_TEXT, ForeignMemory
-from codexmem.kernel.model.memory import Kind, is_hand_session
+from codexmem.kernel.model.memory import Kind, is_manual_session
 from codexmem.kernel.store.sqlite.library import driver
 
 FILE = "claude-mem.db"
@@ -212,7 +212,7 @@ def _read(kind: Kind, row: Mapping[str, Any]) -> ForeignMemory | Broken:
     if not any(value.strip() for value in (*told, *lists.get("facts", ()))):
         return Broken(kind, number, Flaw.NO_TEXT)
     session = _text(row["own_session"])
-    if not is_hand_session(session):
+    if not is_manual_session(session):
         session = _text(row["session"]) or session
     return ForeignMemory(
         kind, number, at_ms, session=session, prompt_number=_number(row["prompt_number"]),

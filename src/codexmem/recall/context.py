@@ -13,9 +13,10 @@ from codexmem.kernel.events.review import Review, Sought
 from codexmem.kernel.model import privacy
 from codexmem.kernel.model.errors import StorageFull, Unavailable
 from codexmem.kernel.model.event import EventType, NewEvent
-from codexmem.kernel.model.memory import VISIBLE, Kind, Memory, hand_session
+from codexmem.kernel.model.memory import VISIBLE, Kind, Memory, Status, manual_session
 from codexmem.kernel.model.query import Filter, PageRequest
 from codexmem.kernel.model.session import Session
+from codexmem.kernel.model.statement import STANDING
 from codexmem.kernel.model.writer import MemoryWriter
 from codexmem.kernel.search.finder import Finder
 from codexmem.kernel.services.memories import Memories
@@ -35,16 +36,17 @@ _IMPORTANT = (("priority", frozenset("012")),)  # notes that are always told; by
 _RECENT = 50
 _BY_HAND = 10
 _RELEVANT = 8
+_STATEMENTS = 100
 _REMEMBERED = 50  # earlier handings-over of a session that are looked at
 _SHORTEST = 8  # characters of a prompt that say enough to search by
 _READ = 4_000  # of its characters
 _PROMPT_TOKENS = 1_200  # what is told with a request, even if more may be told at the start
 _NOTE_SHARE = 0.5
-_LAST_SHARE = 0.1
+_LAST_SHARE = 0.08
 _LASTING_SHARE = 0.2
 _COMMANDS_SHARE = 0.16
-_ERRORS_SHARE = 0.2
-_FILES_SHARE = 0.4
+_ERRORS_SHARE = 0.18
+_FILES_SHARE = 0.3
 _YOUNG_SHARE = 0.3
 _LAST_TURNS = 3
 _STARTS = 1_000  # of sessions that have only been told something
@@ -166,7 +168,7 @@ class ContextBuilder:
         last = [context_page.summary(turn) for turn in _last_session(turns, wish.session)]
         page.section("Last session", last, share=_LAST_SHARE, whole=True)
         said = "\n".join(item.text for item in last)
-        holding = lasting.lasting(turns, int(wish.tokens * _LASTING_SHARE), said)
+        holding = lasting.lasting(turns, self._statements(wish.project), int(wish.tokens * _LASTING_SHARE), said)
         told = (ContextItem(fact.seq, f"- {fact.text} (#{fact.seq})") for fact in holding)
         page.section("Rules, decisions, causes and open ends", told, share=_LASTING_SHARE)
         known = digest.digest(turns)
@@ -219,8 +221,13 @@ class ContextBuilder:
         return sorted(found, key=lambda memory: (memory.state.priority, memory.seq))
 
     def _by_hand(self, project: str) -> list[Memory]:
-        wanted = Filter(kinds=_OBSERVATIONS, session=hand_session(project), project=project)
+        wanted = Filter(kinds=_OBSERVATIONS, session=manual_session(project), project=project)
         return list(self._memories.page(wanted, PageRequest(limit=_BY_HAND)).items)
+
+    def _statements(self, project: str) -> list[Memory]:
+        """The newest that hold, and those that hold no longer."""
+        wanted = Filter(kinds=_OBSERVATIONS, project=project, facets=STANDING, statuses=VISIBLE | {Status.DEPRECATED})
+        return list(self._memories.page(wanted, PageRequest(limit=_STATEMENTS)).items)
 
     def _newest(self, project: str, kind: Kind, limit: int) -> list[Memory]:
         wanted = Filter(kinds=frozenset({kind}), project=project, statuses=VISIBLE)

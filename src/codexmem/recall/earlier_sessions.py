@@ -7,10 +7,11 @@ from dataclasses import replace
 
 from codexmem.kernel.model import quoting
 from codexmem.kernel.model.attrs import PromptAttrs, SummaryAttrs
-from codexmem.kernel.model.memory import Kind, Memory
+from codexmem.kernel.model.memory import Kind, Memory, Status
 from codexmem.kernel.model.query import Filter, PageRequest
 from codexmem.kernel.model.search import Floor, SearchQuery, SearchResult
 from codexmem.kernel.model.session import Session
+from codexmem.kernel.model.statement import STANDING
 from codexmem.kernel.search import tokens
 from codexmem.kernel.search.finder import Finder
 from codexmem.kernel.services.memories import Memories
@@ -23,6 +24,7 @@ _TELLING = 8  # words of a request that say enough for a session to be clearly m
 _BEHIND = 0.26  # of the best session's score, that no other may reach then
 _FOUND = 40  # memories that are looked at
 _SESSIONS = 6  # that are looked into
+_STATEMENTS = 100  # superseded ones that are marked
 _ROWS = 200  # requests and answers of one of them
 
 
@@ -72,12 +74,24 @@ class EarlierSessions:
         weighed = _session_scores(found)
         best = sorted(weighed, key=lambda key: -weighed[key])[:_SESSIONS]
         known = self._sessions.known(best)
-        transcripts = (self._transcript(key, known.get(key), weighed[key], wanted, told) for key in best)
+        outdated = self._outdated(wanted) if best else ()
+        transcripts = (self._transcript(key, known.get(key), weighed[key], wanted, told, outdated) for key in best)
         return [each for each in transcripts if each.turns]
 
+    def _outdated(self, wanted: Filter) -> tuple[str, ...]:
+        """The newest statements that others have superseded."""
+        of = Filter(
+            frozenset({Kind.OBSERVATION}),
+            project=wanted.project,
+            facets=STANDING,
+            statuses=frozenset({Status.DEPRECATED}),
+        )
+        return tuple(each.state.content for each in self._memories.page(of, PageRequest(limit=_STATEMENTS)).items)
+
     def _transcript(
-        self, key: str, session: Session | None, score: float, wanted: Filter, told: frozenset[int]
-    ) -> Transcript:
+        self, key: str, session: Session | None, score: float, wanted: Filter, told: frozenset[int],
+        outdated: Sequence[str],
+    ) -> Transcript:  # fmt: skip
         wanted = replace(wanted, kinds=_SAID, session=key)
         turns: dict[int, list[Memory]] = {}
         for memory in self._memories.page(wanted, PageRequest(limit=_ROWS)).items:
@@ -85,7 +99,7 @@ class EarlierSessions:
             if isinstance(attrs, PromptAttrs | SummaryAttrs):
                 turns.setdefault(attrs.prompt_number or 0, []).append(memory)
         newest = max((each.created_ms for turn in turns.values() for each in turn), default=0)
-        rows = [_turn(turns[number]) for number in sorted(turns)]
+        rows = [_turn(turns[number], outdated) for number in sorted(turns)]
         rows = [row for row in rows if told.isdisjoint(row.seqs) and not _only_asks(row)]
         head = f"session {session.id if session else quoting.line(key)}, {context_page.date(newest)}"
         return Transcript(head, score, newest, tuple(rows))
@@ -109,11 +123,13 @@ def _only_asks(turn: TranscriptTurn) -> bool:
     return not turn.answered and turn.asked.rstrip().endswith(("?", "\uff1f"))
 
 
-def _turn(memories: Sequence[Memory]) -> TranscriptTurn:
-    """What was asked and answered in one turn."""
+def _turn(memories: Sequence[Memory], outdated: Sequence[str]) -> TranscriptTurn:
+    """What was asked and answered in one turn, with a mark on what holds no longer."""
     asked = [each for each in memories if each.kind is Kind.PROMPT]
     answered = [each for each in memories if isinstance(each.state.attrs, SummaryAttrs)]
     request = asked[0].state.content if asked else answered[0].state.title
+    for statement in outdated:
+        request = request.replace(statement, f"[superseded] {statement}")
     told = [line for each in answered for line in _answered(each)]
     return TranscriptTurn(request, "\n".join(told), tuple(sorted(each.seq for each in memories)))
 

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from codexmem.kernel.model import quoting, text_size
+from codexmem.kernel.model.sentences import AMENDS, sentences
 from codexmem.kernel.search import tokens
 
 _PASSAGE = 300  # characters
@@ -34,14 +35,8 @@ _CUE = re.compile(
     r"修复|修復|因为|因為|最终|最終|所以"
 )
 _SETTLED = re.compile(r"(?i)\b(?:settled|final|amended|agreed|rule|decided)\b|定了|敲定|最终|最終|决定|決定")
-AMENDS = re.compile(
-    r"(?i)\b(?:amend\w*|supersed\w*|no longer|instead of|replac\w+|going forward|from now on|updates? to the|"
-    r"changed? (?:from|to|our|the)|switch\w* (?:from|to)|revisit\w*|reconsider\w*|deprecat\w+|revert\w*)\b|"
-    r"改用|改成|改为|改為|不再|替换|替換|换成|換成|更新为|重新考虑"
-)
 _NUMBER = re.compile(r"(?<![\w.])\d[\d.,:%]*\w{0,3}")
 _NAME = re.compile(r"`[^`\n]{2,60}`|\b\w+[_/.:-]\w[\w./:-]*|\b[a-z]+[A-Z]\w+|\b[A-Z][A-Z0-9_]{3,}\b")
-_ENDS = re.compile(r"(?<=[.!?])\s+(?=[A-Z0-9`*\"'(\[])|(?<=[\u3002\uff01\uff1f\uff1b])|\n+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,19 +274,6 @@ def _cut(turn: TranscriptTurn) -> Iterator[str]:
             passage = f"{passage} {sentence}" if passage else sentence
         if passage:
             yield passage
-
-
-def sentences(text: str, most: int) -> Iterator[str]:
-    """Sentences and lines, each on one line; a longer one is cut where a word ends."""
-    for part in _ENDS.split(text):
-        line = quoting.line(part)
-        while len(line) > most:
-            cut = line.rfind(" ", most // 2, most)
-            cut = cut if cut > 0 else most
-            yield line[:cut]
-            line = line[cut:].strip()
-        if any(map(str.isalnum, line)):
-            yield line
 
 
 def _size(transcript: Transcript) -> int:

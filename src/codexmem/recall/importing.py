@@ -28,8 +28,8 @@ from codexmem.kernel.model.memory import (
     Origin,
     State,
     Status,
-    hand_session,
-    is_hand_session,
+    is_manual_session,
+    manual_session,
 )
 from codexmem.kernel.services.history import History
 from codexmem.kernel.services.memories import Memories
@@ -190,8 +190,8 @@ _STATES: dict[Kind, Callable[[ForeignMemory], State | None]] = {
 
 
 def _session(row: ForeignMemory, project: str) -> str | None:
-    if is_hand_session(row.session):  # there as here
-        return hand_session(project)
+    if is_manual_session(row.session):  # there as here
+        return manual_session(project)
     return row.session[:MAX_KEY] or None
 
 

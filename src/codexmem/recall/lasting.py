@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 from codexmem.kernel.model import quoting, text_size
 from codexmem.kernel.model.attrs import SummaryAttrs
-from codexmem.kernel.model.memory import Memory
+from codexmem.kernel.model.memory import Memory, Status
+from codexmem.kernel.model.sentences import sentences
 from codexmem.kernel.search import tokens
-from codexmem.recall.excerpt import sentences
 
 TURNS = 120  # that are read
 _READ = 6_000  # characters of what a turn says
@@ -22,6 +22,8 @@ _PERSON = 1.5
 _SPECIFIC = 0.5  # for a number, and for a name of code
 _REPORTS = 1.0  # that a mere report loses
 _AGAIN = 0.5  # for each further session that said it
+_STATEMENT = 4.0  # a person said it and meant it to hold
+_OFTEN = 6  # times that it was said again, which count
 _HALVES = 60.0  # sessions after which it counts half as much
 _TELLING = 4  # words
 _SAME = 0.6  # of the words of the shorter of two sentences that say the same
@@ -70,16 +72,25 @@ class LastingFact:
     words: frozenset[str]
 
 
-def lasting(turns: Sequence[Memory], budget: int, told: str = "") -> list[LastingFact]:
-    """The best of what these turns say, newest turn first, within so many tokens; each once, and none that was told.
+def lasting(turns: Sequence[Memory], statements: Sequence[Memory], budget: int, told: str = "") -> list[LastingFact]:
+    """The best of what these statements and turns say, newest first, within so many tokens.
 
-    Reads the newest 120 turns, so the cost does not grow with the project.
+    Each is told once, and none that was told or is superseded.
+    Reads the newest 120 turns and the statements that are given, so the cost does not grow with the project.
     """
     facts = _Facts()
+    old = {quoting.line(each.state.content) for each in statements if each.state.status is Status.DEPRECATED}
+    standing = [each for each in statements if each.state.status is not Status.DEPRECATED]
+    for age, statement in enumerate(standing):
+        text = quoting.line(statement.state.content)
+        weight = _STATEMENT + _AGAIN * min(statement.counters.valid, _OFTEN)
+        facts.add(LastingFact(text, statement.seq, weight * 0.5 ** (age / _HALVES), frozenset(tokens.terms(text))))
     ages: dict[str, int] = {}
     for turn in turns[:TURNS]:
         age = ages.setdefault(turn.session or "", len(ages))
         for text, weight in _said(turn):
+            if text in old:
+                continue
             words = frozenset(tokens.terms(text))
             facts.add(LastingFact(text, turn.seq, weight * 0.5 ** (age / _HALVES), words))
     chosen: list[LastingFact] = []

@@ -104,6 +104,7 @@ def test_a_pattern_that_matches_too_often_masks_the_rest_of_its_stretch() -> Non
     assert made.endswith("[REDACTED:pattern]")
 
 
+@pytest.mark.slow
 def test_time_grows_with_the_text_alone() -> None:
     patterns = Patterns(["a.*b|a", "(x+x+)+y"])
 

@@ -18,6 +18,7 @@ VALUES = st.recursive(
 
 
 @given(VALUES)
+@pytest.mark.slow
 def test_it_reads_and_writes_like_the_package(value: Any) -> None:
     assert quick_json.loads(json.dumps(value)) == value
     assert quick_json.loads(f" \n{json.dumps(value, indent=1, ensure_ascii=False)}\t") == value

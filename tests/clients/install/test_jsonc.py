@@ -102,6 +102,7 @@ def written(draw: Any, value: Any) -> str:
 
 @settings(max_examples=80, deadline=None)
 @given(st.data())
+@pytest.mark.slow
 def test_any_layout_keeps_its_meaning(data: st.DataObject) -> None:
     value = data.draw(st.dictionaries(st.text(max_size=4), VALUES, max_size=4))
     text = data.draw(written(value))

@@ -22,6 +22,7 @@ def test_every_path_says_what_it_answers() -> None:
 
 @pytest.mark.sqlite
 @pytest.mark.clause("002 §1.4", "whatever is sent, right or wrong, no answer is a server error or not as described")
+@pytest.mark.slow
 def test_no_request_makes_the_server_fail(tmp_path: Path) -> None:
     with fuzzed_lab(tmp_path) as lab:
         sent = lab.send(examples=5)

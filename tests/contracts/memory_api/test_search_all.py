@@ -81,6 +81,7 @@ def endpoint(database: Database, tenant: str, encoder: Embedder | None) -> Itera
     made.real.traces.close()
 
 
+@pytest.mark.slow
 def test_every_kind_is_found_at_once_and_bears_its_label(endpoint: Endpoint, encoder: Embedder | None) -> None:
     rows = endpoint.rows(query="port 端口", limit=20)
     made = endpoint.made

@@ -58,6 +58,7 @@ def test_an_item_carries_everything(endpoint: Endpoint, encoder: Embedder | None
 
 
 @pytest.mark.clause("001 §4.1", "limit is 6 unless given, at most 20; min_score is 0.2 unless given")
+@pytest.mark.slow
 def test_limits_and_defaults(endpoint: Endpoint) -> None:
     for number in range(24):
         endpoint.add(f"What is the port of service{number}?", f"It is port {number}.")
@@ -68,6 +69,7 @@ def test_limits_and_defaults(endpoint: Endpoint) -> None:
     assert scores == sorted(scores, reverse=True)
     assert search(endpoint, "port of service1", min_score=1.0)["count"] == 0
     endpoint.add("Who pays for the wine at the annual party?", "The manager does.")
+    endpoint.add("How long is the annual leave?", "Six weeks, as the contract says.")
     query = "who pays the manager for the annual wine party at the port gateway tonight"
     every = [item["score"] for item in search(endpoint, query, min_score=0, limit=20)["items"]]
     assert min(every) < 0.2

@@ -28,6 +28,7 @@ def closed() -> ASGIApp:
 
 
 @pytest.mark.parametrize("path", ["/", "/viewer", "/ui", "/ui/system", "/ui/m/a/b", "/ui/assets/none.js"])
+@pytest.mark.slow
 def test_the_application_opens_without_a_key(closed: ASGIApp, path: str) -> None:
     reply = asgi.call(closed, "GET", path)
     assert reply.status in {200, 307, 404}
@@ -53,6 +54,7 @@ def test_it_opens_for_reading_alone(closed: ASGIApp, method: str, path: str) -> 
     assert asgi.call(closed, method, path, headers=known).status == 405
 
 
+@pytest.mark.slow
 def test_below_the_open_folder_there_is_only_the_application(closed: ASGIApp) -> None:
     for surface in SURFACES:
         if surface.name != "web":

@@ -248,6 +248,7 @@ JSON = st.recursive(
 
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.tuples(st.sampled_from(NAMES), JSON, JSON), min_size=1, max_size=6), st.text(max_size=30))
+@pytest.mark.slow
 def test_no_payload_breaks_the_rules(calls: list[tuple[str, Any, Any]], prompt: str) -> None:
     events = [tool(number, *call) for number, call in enumerate(calls, 1)]
     check_bounds(rules.observations(material(*events, prompt=prompt)), set(range(1, len(events) + 1)))

@@ -13,6 +13,7 @@ SEQUENCES = 30
 
 
 @pytest.mark.timeout(180)
+@pytest.mark.slow
 def test_random_lives_agree_with_the_model(database: Database) -> None:
     # A failure is reported as found: shrinking takes minutes and belongs to `bench.knowledge`, which prints its seed.
     phases = (hypothesis.Phase.generate,)

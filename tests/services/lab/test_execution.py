@@ -143,6 +143,7 @@ def test_a_late_end_is_fenced_off(build: Build) -> None:
     assert lab.types(run).count("final_output") == 1
 
 
+@pytest.mark.slow
 def test_a_run_that_takes_its_worker_along_three_times_fails(build: Build) -> None:
     agent = StepAgent()
     lab = build(agent)
@@ -182,6 +183,7 @@ def test_a_stopped_worker_gives_its_run_back(build: Build) -> None:
     assert lab.lab.runs.batch(batch.id).status is BatchStatus.COMPLETED
 
 
+@pytest.mark.slow
 def test_what_may_pass_is_tried_again(build: Build) -> None:
     agent = StepAgent()
     troubles: list[Exception] = [Unavailable("the model does not answer"), RetryLater("busy", delay_ms=10)]

@@ -392,6 +392,7 @@ def test_nothing_is_learned_from_a_dry_run(build: Build, server: ModelServer) ->
 
 
 @one_engine
+@pytest.mark.slow
 def test_a_long_run_costs_no_more_than_the_budget(build: Build) -> None:
     lab = build(RecipeAgent())
     run = judged(lab, pros="好" * 30_000)

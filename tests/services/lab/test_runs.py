@@ -157,6 +157,7 @@ def test_a_backlog_of_long_runs_is_no_stall(build: Build) -> None:
     assert queue_head.take(lab.db, now_ms=lab.clock.now_ms()).head is not None
 
 
+@pytest.mark.slow
 def test_batches_take_turns(build: Build) -> None:
     """A batch of four that comes after a batch of forty does not wait for the forty."""
     order: list[str] = []

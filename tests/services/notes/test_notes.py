@@ -156,6 +156,7 @@ def test_times_of_a_history_cannot_lie_in_the_future(notes: NoteService, real: S
     assert notes.reading.versions("a://x", limit=5).versions[1].created_ms == 1_577_836_800_000
 
 
+@pytest.mark.slow
 def test_a_store_that_is_too_large_to_export_says_so(notes: NoteService) -> None:
     for number in range(4):
         create(notes, f"a://{number}", "好" * 300_000)

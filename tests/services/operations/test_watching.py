@@ -88,6 +88,7 @@ def test_coming_back_goes_on_where_it_was(parts: Parts, watching: LiveWatching) 
     assert asyncio.run(run()) == ["b", "c"]
 
 
+@pytest.mark.slow
 def test_the_place_is_never_ahead_of_what_was_given(parts: Parts, watching: LiveWatching) -> None:
     async def run() -> None:
         watcher = watching.watch(key="k")
@@ -106,6 +107,7 @@ def test_the_place_is_never_ahead_of_what_was_given(parts: Parts, watching: Live
     asyncio.run(run())
 
 
+@pytest.mark.slow
 def test_the_place_moves_past_the_unwanted(
     parts: Parts, watching: LiveWatching, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -25,6 +25,7 @@ values = st.recursive(
 
 
 @given(values, st.booleans(), st.sampled_from([None, 1]))
+@pytest.mark.slow
 def test_valid_json_means_what_the_standard_library_says(value: Any, ascii_only: bool, indent: int | None) -> None:
     body = json.dumps(value, ensure_ascii=ascii_only, indent=indent).encode()
     assert parse_json(body) == json.loads(body) == value

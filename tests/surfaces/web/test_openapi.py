@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.surfaces.web import openapi
 from tests.web import building
 
 
+@pytest.mark.slow
 def test_the_published_description_is_of_these_routes() -> None:
     assert openapi.PATH.read_text(encoding="utf-8") == openapi.text(), "run `just openapi`"
 

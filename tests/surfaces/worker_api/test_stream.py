@@ -153,6 +153,7 @@ def watching(parts: Parts) -> Iterator[LiveWatching]:
     made.close(wait_s=5)
 
 
+@pytest.mark.slow
 def test_a_heartbeat_in_silence_carries_the_readers_place(parts: Parts, watching: LiveWatching,
                                                           monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
     monkeypatch.setattr("codexmem.operations.service.watching._READ_S", 0.05)

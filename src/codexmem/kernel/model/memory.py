@@ -18,7 +18,7 @@ MAX_TITLE = 1_000  # characters
 # Index keys, in characters. Four bytes each, and a label beside its project, must fit PostgreSQL's 2,704 bytes a key.
 MAX_LABEL = 400  # of a type or facet value
 MAX_PROJECT = 200
-_SAVED_BY_HAND = "manual-"  # sessions of such memories begin so
+_MANUAL = "manual-"  # sessions of such memories begin so
 MAX_KEY = 400  # of an id, session or source
 
 
@@ -169,14 +169,14 @@ def _require_text(text: str) -> None:
         raise InvalidArgument("text must not hold half of a surrogate pair") from None
 
 
-def hand_session(project: str) -> str:
+def manual_session(project: str) -> str:
     """The session that memories of a project get which were saved by hand."""
-    return f"{_SAVED_BY_HAND}{project}"
+    return f"{_MANUAL}{project}"
 
 
-def is_hand_session(session: str) -> bool:
+def is_manual_session(session: str) -> bool:
     """Whether its memories share no more than that: they were said at different times about different things."""
-    return session.startswith(_SAVED_BY_HAND)
+    return session.startswith(_MANUAL)
 
 
 @dataclass(frozen=True, slots=True)

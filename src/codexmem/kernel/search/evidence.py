@@ -81,7 +81,7 @@ class Wanted:
 
     def __init__(self, terms: Sequence[str], store: StoreCounts) -> None:
         self._terms = [_term(each, store) for each in terms]
-        self._worth = sum(-math.log(_general(each)) for each in terms)
+        self._worth = sum(map(rarity, terms))
 
     def found(self, text: "CandidateText") -> WordEvidence:
         """What this text has of it."""
@@ -141,6 +141,11 @@ def pieces(terms: Sequence[str]) -> list[Sequence[str]]:
 def telling(terms: Sequence[str]) -> Sequence[str]:
     """The terms that can show that a text fits: one character says nothing, unless the query has nothing longer."""
     return [term for term in terms if len(term) > 1] or terms
+
+
+def rarity(term: str) -> float:
+    """How much a word tells, by how few texts in general have it."""
+    return -math.log(_general(term))
 
 
 def _term(text: str, store: StoreCounts) -> _Term:

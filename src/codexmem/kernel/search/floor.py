@@ -22,6 +22,7 @@ from codexmem.kernel.store.candidates import OPENING
 _TAIL = 2.0  # by which others may lie below what opens the gate
 _SOME = 0.5  # of a grade, that a meaning adds which is not foreign
 _WHOLE = 16  # memories that are read wholly
+_LITERAL = 0.34  # relevance of what has all words that were asked for: fair, and above QA's floor whatever is believed
 
 
 class Threshold(NamedTuple):
@@ -137,7 +138,10 @@ def judge(query: ParsedQuery, pool: Pool, store: StoreCounts, model: str | None,
         for place, each in enumerate(weighed)
     ]  # fmt: skip
     line, strict = gate.lines[level], gate.lines[Floor.UNASKED]
-    relevance = [_logistic(grade - strict[query.unspaced]) for grade in grades]
+    relevance = [
+        max(_logistic(grade - strict[query.unspaced]), _LITERAL if has and level is Floor.ASKED else 0.0)
+        for grade, has in zip(grades, has_all_words, strict=True)
+    ]
     shares = [max(each.evidence.share, float(has)) for each, has in zip(weighed, has_all_words, strict=True)]
     if not any(line.passed(*each, unspaced=query.unspaced) for each in zip(grades, shares, strict=True)):
         return Judged([False] * len(pool), relevance)

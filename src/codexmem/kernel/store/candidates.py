@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from sqlalchemy import bindparam
 
 from codexmem.kernel.model.attrs import PromptAttrs
-from codexmem.kernel.model.memory import Kind, Memory, Origin, Status, is_hand_session
+from codexmem.kernel.model.memory import Kind, Memory, Origin, Status, is_manual_session
 from codexmem.kernel.model.query import Filter
 from codexmem.kernel.store.array_param import among
 from codexmem.kernel.store.database import ACTING, Database
@@ -140,7 +140,7 @@ def _candidate(seq: int, kind: str, session: str | None, status: str, origin: st
 
 
 def _together(session: str | None) -> str | None:
-    return None if session is None or is_hand_session(session) else session
+    return None if session is None or is_manual_session(session) else session
 
 
 def _turn(kind: str, attrs: str) -> int | None:

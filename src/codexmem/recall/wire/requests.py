@@ -11,7 +11,7 @@ from codexmem.http import moments
 from codexmem.kernel.model import privacy, redaction
 from codexmem.kernel.model.attrs import ObservationAttrs
 from codexmem.kernel.model.errors import InvalidArgument
-from codexmem.kernel.model.memory import REMEMBERED, Kind, Memory, MemoryDraft, Origin, State, hand_session
+from codexmem.kernel.model.memory import REMEMBERED, Kind, Memory, MemoryDraft, Origin, State, manual_session
 from codexmem.kernel.model.query import MAX_OFFSET
 from codexmem.kernel.model.search import MAX_DEPTH, MAX_RESULTS
 from codexmem.recall.lookup import LookupRequest, ResultOrder
@@ -244,4 +244,4 @@ class SaveRequest(_Request):
             content=self.text, attrs=ObservationAttrs(subtitle="Manual memory"), project=project, type="discovery",
             title=title,
         )  # fmt: skip
-        return MemoryDraft(Kind.OBSERVATION, state, Origin.AGENT, session=hand_session(project))
+        return MemoryDraft(Kind.OBSERVATION, state, Origin.AGENT, session=manual_session(project))

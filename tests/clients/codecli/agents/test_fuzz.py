@@ -47,6 +47,7 @@ def of_pieces(watcher: OutputWatcher, stream: bytes, cuts: list[int]) -> list[Ha
 @pytest.mark.parametrize("name", WATCHERS)
 @settings(max_examples=300)
 @given(seed=SEEDS)
+@pytest.mark.slow
 def test_a_watcher_takes_anything_in_any_pieces(name: str, seed: int) -> None:
     make, said = WATCHERS[name]
     chance = random.Random(seed)
@@ -69,6 +70,7 @@ def test_a_watcher_takes_any_bytes(name: str, stream: bytes, cuts: list[int]) ->
 @pytest.mark.parametrize("name", DIALOGUES)
 @settings(max_examples=300)
 @given(seed=SEEDS)
+@pytest.mark.slow
 def test_a_dialogue_takes_anything(name: str, prompt: str | None, seed: int) -> None:
     make, said = DIALOGUES[name]
     chance = random.Random(seed)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -111,6 +112,7 @@ REPLIES = st.lists(
 
 @settings(max_examples=400, deadline=None, derandomize=True)
 @given(replies=REPLIES, crash=st.integers(0, 40))
+@pytest.mark.slow
 def test_any_model_is_bounded_and_any_crash_leads_to_the_same_end(
     replies: list[tuple[str, list[ToolCall]]], crash: int
 ) -> None:

@@ -26,7 +26,7 @@ export default {
     status: 'Status',
     priority: 'Priority',
     all: 'All',
-    standing: 'All except deleted',
+    standing: 'Not deleted',
     core: 'P0–P2, core',
     range: 'P{{from}}–P{{to}}',
   },

@@ -27,10 +27,15 @@ function timeOfDay(at: number, clock: 'local' | 'utc'): string {
   return format.format(at);
 }
 
-/** What the snippet adds to the title. */
+/** What the snippet adds to the title, which is more than the full stop behind it. */
 export function restOf(title: string, snippet: string): string {
   const begun = title.endsWith('…') ? title.slice(0, -1) : title;
-  return snippet.startsWith(begun) ? snippet.slice(begun.length).trim() : snippet;
+  return snippet.startsWith(begun)
+    ? snippet
+        .slice(begun.length)
+        .replace(/^[.…。]+/, '')
+        .trim()
+    : snippet;
 }
 
 // A list is drawn anew with every step in it; its rows are not.

@@ -3,6 +3,7 @@
 The library comes from a wheel, because the system's SQLite may carry the WAL-reset corruption bug (fixed in 3.51.3).
 """
 
+import importlib.util
 import logging
 import threading
 from collections.abc import Iterator
@@ -97,11 +98,13 @@ def _connect(path: Path, *, read_only: bool) -> Any:
 def _load_vector_functions(connection: Any) -> None:
     # Where the library cannot be loaded the store works without vectors, which say so when they are asked for.
     try:
-        import sqlite_vec
-
+        # Importing the package would import numpy with it, which is slow and mostly not needed.
+        found = importlib.util.find_spec("sqlite_vec")
+        if found is None or found.origin is None:
+            return
         connection.enable_load_extension(True)
         try:
-            connection.load_extension(sqlite_vec.loadable_path())
+            connection.load_extension(str(Path(found.origin).with_name("vec0")))
         finally:
             connection.enable_load_extension(False)
     except (ImportError, AttributeError, OSError, driver.Error):
