@@ -4,7 +4,6 @@ A flag beats the environment, which beats the project's file, the user's file an
 """
 
 import os
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -95,6 +94,8 @@ def _parsed(setting: Setting, value: object, origin: str) -> object:
 
 
 def _read(path: Path) -> Mapping[str, object]:
+    import tomllib  # most people have no file, and every command starts here
+
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:  # both a broken encoding and broken TOML are ValueErrors
