@@ -17,7 +17,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 from statistics import fmean
@@ -28,6 +28,7 @@ from bench.coding_log import HELD_OUT, PROJECTS, TUNING, CodingSession, Needs, Q
 from bench.product import Product, text_of
 
 STRONG = 0.35  # score of a result that is offered as relevant
+FURTHER = 30  # results among which an answer that is not in the first ten is looked for
 READ = 2_000  # tokens of results that an agent is supposed to read
 START, PROMPT = 1_400, 1_200  # tokens within which what is handed over must tell it
 LOST = ("not stored", "not found", "not handed over", "drowned")
@@ -63,11 +64,13 @@ class QuestionRow:
     answer_5: bool
     answer_10: bool
     within: bool  # in the first 2,000 tokens of the results
+    tool: bool  # in the first 2,000 tokens of what the search tool of agents prints
     new_first: bool | None  # None where nothing was superseded
     best: float  # score of the first result
     tokens: int  # of the ten results
     told_tokens: int  # at the prompt
     outcome: str
+    cause: str = ""  # of a loss
     scores: tuple[tuple[float, bool], ...] = ()  # of each result, and whether it has the answer
 
 
@@ -102,7 +105,7 @@ def _share(wanted: Sequence[str], named: Callable[[str], bool]) -> tuple[int, in
     return sum(map(named, wanted)), len(wanted)
 
 
-def judge_question(question: Question, results: Sequence[Mapping[str, Any]], start: str, prompt: str, *,
+def judge_question(question: Question, results: Sequence[Mapping[str, Any]], tool: str, start: str, prompt: str, *,
                    stored: bool) -> QuestionRow:  # fmt: skip
     """Whether the answer stands in the results and in what was handed over."""
     answers = question["answers"]
@@ -118,6 +121,7 @@ def judge_question(question: Question, results: Sequence[Mapping[str, Any]], sta
         question["category"], question.get("source") or "",
         answerable=bool(answers), stored=stored, answer_5=any(having[:5]), answer_10=any(having),
         within=told.holds(answers, told.together(texts, READ)),
+        tool=told.holds(answers, told.beginning(tool, READ)),
         new_first=_new_first(question.get("superseded_answers"), texts, having),
         best=round(max((each["score"] for each in results), default=0.0), 4),
         tokens=sum(map(told.tokens, texts)), told_tokens=told.tokens(prompt),
@@ -187,13 +191,30 @@ def ask(product: Product, question: Question, memories: Mapping[str, str]) -> Qu
     """One question, as a search and as the first prompt of a new session."""
     project, session = question["project"], f"asks-{question['id']}"
     results = product.search(project, question["question"])
+    printed = product.tool("search", "/mcp/recall", query=question["question"], project=project, limit=10)
     start = product.at_start(project, session)
     prompt = product.at_prompt(project, session, question["question"])
     product.forget(session)
     # Whatever a search finds is stored, even if no list has it.
     texts = [*memories.values(), *map(text_of, results)]
     stored = any(told.holds(question["answers"], text) for text in texts)
-    return judge_question(question, results, start, prompt, stored=stored)
+    row = judge_question(question, results, printed["content"][0]["text"], start, prompt, stored=stored)
+    further = product.search(project, question["question"], FURTHER) if row.outcome == "not found" else ()
+    return replace(row, cause=cause(row, results=len(results), further=holding(question, further)))
+
+
+def holding(question: Question, results: Iterable[Mapping[str, Any]]) -> bool:
+    """Whether one of the results has the answer."""
+    return any(told.holds(question["answers"], text_of(each)) for each in results)
+
+
+def cause(row: QuestionRow, *, results: int, further: bool) -> str:
+    """Why an answer was lost where it was."""
+    if row.outcome == "not found":
+        return "behind the tenth" if further else f"not among {FURTHER}" if results else "no result passes the floor"
+    if row.outcome == "not handed over":
+        return "something else told" if row.told_tokens else "nothing passes the floor of prompts"
+    return row.outcome if row.outcome in LOST else ""
 
 
 def variables_kept(history: Iterable[CodingSession], memories: Mapping[str, str]) -> tuple[int, int]:
@@ -239,6 +260,7 @@ def figures(found: Sequence[ProjectRows]) -> dict[str, float]:
     for suffix, rows in parts(asked).items():
         made[f"answer_10{suffix}"] = _of(row.answer_10 for row in rows)
         made[f"answer_2000{suffix}"] = _of(row.within for row in rows)
+        made[f"tool_2000{suffix}"] = _of(row.tool for row in rows)
         made[f"told{suffix}"] = _of(row.outcome == "told" for row in rows)
     made["answer_5"] = _of(row.answer_5 for row in asked)
     made["result_tokens"] = fmean(row.tokens for row in asked) if asked else None
@@ -295,11 +317,11 @@ def shown(found: Sequence[ProjectRows], made: Mapping[str, float]) -> str:
     asked = [row for each in found for row in each.questions if row.answerable]
     ends, rows = outcomes(found), []
     for suffix, part in parts(asked).items():
-        names = [f"{name}{suffix}" for name in ("answer_10", "answer_2000", "told")]
+        names = [f"{name}{suffix}" for name in ("answer_10", "answer_2000", "tool_2000", "told")]
         told_ |= set(names)
         lost = ends[_named(suffix)]
         rows.append([_named(suffix), len(part), *map(_percent(made), names), *(lost[name] for name in LOST)])
-    lines.append(report.table(["questions", "n", "first ten %", "2,000 tokens %", "told %", *LOST], rows))
+    lines.append(report.table(["questions", "n", "first ten %", "2,000 tokens %", "tool %", "told %", *LOST], rows))
     lines.append(report.lines({name: value for name, value in made.items() if name not in told_}))
     return "\n\n".join(lines)
 
@@ -309,13 +331,18 @@ def _percent(made: Mapping[str, float]) -> Callable[[str], str]:
 
 
 def misses(found: Sequence[ProjectRows]) -> str:
-    """Every question that was not told, by where it was lost."""
+    """Every question that was not told, by where it was lost, and how many for which cause."""
     lost = [row for each in found for row in each.questions if row.outcome in LOST]
-    ordered = sorted(lost, key=lambda row: (LOST.index(row.outcome), row.id))
+    ordered = sorted(lost, key=lambda row: (LOST.index(row.outcome), row.cause, row.id))
+    counted = Counter((row.outcome, row.cause) for row in ordered)
     return "\n".join(
-        f"  {row.outcome}, {'' if row.answer_10 else 'not '}in ten: {row.id} ({row.category}, {row.source})"
-        f" {row.question}"
-        for row in ordered
+        (
+            *(f"  {number:3} {outcome}: {why}" for (outcome, why), number in counted.items()),
+            *(
+                f"  {row.outcome}, {row.cause}: {row.id} ({row.category}, {row.source}) {row.question}"
+                for row in ordered
+            ),
+        )
     )
 
 

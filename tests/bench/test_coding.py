@@ -18,8 +18,12 @@ def result(text: str, score: float = 0.5) -> dict[str, Any]:
     return {"content": text, "score": score}
 
 
-def judged(*texts: str, start: str = "", prompt: str = "", stored: bool = True, **more: Any) -> coding.QuestionRow:
-    return coding.judge_question({**QUESTION, **more}, [result(text) for text in texts], start, prompt, stored=stored)
+def judged(
+    *texts: str, tool: str = "", start: str = "", prompt: str = "", stored: bool = True, **more: Any
+) -> coding.QuestionRow:
+    return coding.judge_question(
+        {**QUESTION, **more}, [result(text) for text in texts], tool, start, prompt, stored=stored
+    )
 
 
 def test_a_start_names_what_is_needed() -> None:
@@ -38,6 +42,10 @@ def test_an_answer_among_ten_and_within_the_tokens() -> None:
     assert (row.answer_5, row.answer_10, row.within) == (True, True, True)
     row = judged("x" * 4 * coding.READ, "run make check")
     assert (row.answer_10, row.within) == (True, False)
+    assert (judged(tool="#S1:\n> run make check").tool, judged(tool="x" * 4 * coding.READ + "make check").tool) == (
+        True,
+        False,
+    )
     row = judged(*["nothing"] * 5, "run make check")
     assert (row.answer_5, row.answer_10) == (False, True)
 
@@ -84,7 +92,7 @@ def test_figures_tell_held_out_projects_apart() -> None:
     starts = tuple(
         coding.judge_start(need, name, text, set()) for name, text in (("agentv", "src/a.py"), ("minsky", ""))
     )
-    absent = coding.judge_question({**QUESTION, "answers": []}, [result("x", 0.4)], "", "", stored=False)
+    absent = coding.judge_question({**QUESTION, "answers": []}, [result("x", 0.4)], "", "", "", stored=False)
     rows = (judged("make check"), judged("x", split="dev", source="user", category="fact"), absent)
     made = coding.figures([coding.ProjectRows("agentv", 1, starts, rows, (1, 4))])
     assert (made["start_files"], made["start_files_all"]) == (1.0, 0.5)
@@ -116,12 +124,34 @@ def test_a_sample_is_of_the_smallest_and_a_whole_run_has_all(tmp_path: Path) -> 
 
 def test_what_is_shown_has_every_figure_once_and_every_miss() -> None:
     need = Needs(7, "s", ("src/a.py",), (), ())
-    rows = (judged("make check", prompt="make check"), judged("make check", question="How is it checked?"))
+    rows = (
+        judged("make check", tool="make check", prompt="make check"),
+        judged("make check", question="How is it checked?"),
+    )
     found = [coding.ProjectRows("agentv", 1, (coding.judge_start(need, "agentv", "src/a.py", set()),), rows, (1, 4))]
     text = coding.shown(found, coding.figures(found))
     starts, asked, rest = text.split("\n\n")
     assert starts.splitlines()[1].split() == ["held-out", "1", "100.0", "2"]
-    assert asked.splitlines()[1].split() == ["all", "2", "100.0", "100.0", "50.0", "0", "0", "1", "0"]
+    assert asked.splitlines()[1].split() == ["all", "2", "100.0", "100.0", "50.0", "50.0", "0", "0", "1", "0"]
     assert "answer 5" in rest
     assert "answer 10" not in rest
-    assert coding.misses(found) == "  not handed over, in ten: q (howto, event) How is it checked?"
+    assert coding.misses(found).splitlines() == [
+        "    1 not handed over: ",
+        "  not handed over, : q (howto, event) How is it checked?",
+    ]
+
+
+@pytest.mark.parametrize(
+    "row, results, further, why",
+    [
+        (judged(stored=False), 0, False, "not stored"),
+        (judged(), 0, False, "no result passes the floor"),
+        (judged("x"), 10, False, "not among 30"),
+        (judged("x"), 10, True, "behind the tenth"),
+        (judged("make check"), 10, False, "nothing passes the floor of prompts"),
+        (judged("make check", prompt="make tests"), 10, False, "something else told"),
+        (judged("make check", prompt="make check"), 10, False, ""),
+    ],
+)
+def test_every_loss_has_its_cause(row: coding.QuestionRow, results: int, further: bool, why: str) -> None:
+    assert coding.cause(row, results=results, further=further) == why

@@ -9,12 +9,13 @@ decided last is read first, and each with its date and number.
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from codexmem.kernel.model import quoting, text_size
 from codexmem.kernel.model.sentences import AMENDS, sentences
 from codexmem.kernel.search import tokens
+from codexmem.recall.passages import WordWeights, cut
 
 _PASSAGE = 300  # characters
 _SENTENCE = 300
@@ -70,24 +71,6 @@ class Excerpt:
     seqs: list[int] = field(default_factory=list)
 
 
-class _Weights:
-    """What a word tells: the rarer among these texts, the more."""
-
-    def __init__(self, texts: Iterable[str]) -> None:
-        self._count: Counter[str] = Counter()
-        self._texts = 0
-        for text in texts:
-            self._texts += 1
-            self._count.update(set(tokens.words(text)))
-
-    def of(self, word: str) -> float:
-        has = self._count[word]
-        return math.log(1 + (self._texts - has + 0.5) / (has + 0.5))
-
-    def shared(self, wanted: set[str], text: str) -> float:
-        return sum(self.of(word) for word in wanted & set(tokens.words(text)))
-
-
 def excerpt(request: str, transcripts: Sequence[Transcript], budget: int, amended: Transcript | None = None) -> Excerpt:
     """What these sessions said about a request, the best fit first; and one that the first amends or is amended by."""
     if not transcripts:
@@ -109,7 +92,7 @@ def is_short(transcript: Transcript, budget: int) -> bool:
 
 def known_by(transcript: Transcript, others: Sequence[Transcript]) -> list[str]:
     """The words that tell this transcript from others: what another about the same thing will have too."""
-    weights = _Weights(other.text() for other in others)
+    weights = WordWeights(other.text() for other in others)
     said = Counter(tokens.words(transcript.text()))
     distinct = tokens.terms(transcript.text(), _WORDS)
     return sorted(distinct, key=lambda word: (-min(said[word], 3) * weights.of(word), word))[:_NAMED]
@@ -117,7 +100,7 @@ def known_by(transcript: Transcript, others: Sequence[Transcript]) -> list[str]:
 
 def amending(best: Transcript, others: Sequence[Transcript]) -> Transcript | None:
     """Of others, the one about the same thing as the best, if the later of the two says that it changes something."""
-    weights = _Weights(transcript.text() for transcript in (best, *others))
+    weights = WordWeights(transcript.text() for transcript in (best, *others))
     wanted = set(known_by(best, (best, *others)))
     mass = sum(map(weights.of, wanted)) or 1.0
     near = [(weights.shared(wanted, transcript.text()) / mass, transcript) for transcript in others]
@@ -136,7 +119,7 @@ def _amends(transcript: Transcript) -> bool:
 
 def _told_whole(wanted: set[str], transcripts: Sequence[Transcript], budget: int, *, amended: bool) -> Excerpt:
     """Each transcript as one, the newest first; of two that amend each other, the older says so."""
-    weights = _Weights(f"{turn.asked}\n{turn.answered}" for transcript in transcripts for turn in transcript.turns)
+    weights = WordWeights(f"{turn.asked}\n{turn.answered}" for transcript in transcripts for turn in transcript.turns)
     made, left = Excerpt(), budget
     ordered = sorted(transcripts, key=_when, reverse=True)
     for place, transcript in enumerate(ordered):
@@ -161,7 +144,7 @@ class _Sentence:
     cost: int
 
 
-def _sentences_of(transcript: Transcript, wanted: set[str], weights: _Weights, budget: int) -> list[str]:
+def _sentences_of(transcript: Transcript, wanted: set[str], weights: WordWeights, budget: int) -> list[str]:
     """A transcript whole if it fits; else its end, and of the rest what decides."""
     said = list(_scored(transcript, wanted, weights))
     kept: set[int] = set()
@@ -187,7 +170,7 @@ def _sentences_of(transcript: Transcript, wanted: set[str], weights: _Weights, b
     return lines
 
 
-def _scored(transcript: Transcript, wanted: set[str], weights: _Weights) -> Iterator[_Sentence]:
+def _scored(transcript: Transcript, wanted: set[str], weights: WordWeights) -> Iterator[_Sentence]:
     mass = sum(map(weights.of, wanted)) or 1.0
     parts = [
         (role, text) for turn in transcript.turns for role, text in (("user", turn.asked), ("agent", turn.answered))
@@ -215,12 +198,12 @@ class _Passage:
 def _passages(wanted: set[str], transcripts: Sequence[Transcript], budget: int) -> Excerpt:
     """The best passages of all these turns, each turn under the beginning of its request."""
     turns = [(transcript, turn) for transcript in transcripts for turn in transcript.turns]
-    weights = _Weights(f"{turn.asked}\n{turn.answered}" for _, turn in turns)
+    weights = WordWeights(f"{turn.asked}\n{turn.answered}" for _, turn in turns)
     whole = {id(turn): weights.shared(wanted, f"{turn.asked}\n{turn.answered}") for _, turn in turns}
     found = [
         _Passage(transcript, turn, place, text) for transcript, turn in turns for place, text in enumerate(_cut(turn))
     ]
-    own = [weights.shared(wanted, each.text) / math.sqrt(1 + len(each.text) / _PASSAGE) for each in found]
+    own = [weights.density(wanted, each.text) for each in found]
     best = (
         max(own, default=0.0) or 1.0,
         max(whole.values(), default=0.0) or 1.0,
@@ -264,16 +247,8 @@ def _told_apart(chosen: Sequence[_Passage]) -> Excerpt:
 
 
 def _cut(turn: TranscriptTurn) -> Iterator[str]:
-    """Passages: sentences together, up to so many characters."""
     for text in (turn.asked, turn.answered):
-        passage = ""
-        for sentence in sentences(text, _PASSAGE):
-            if passage and len(passage) + len(sentence) > _PASSAGE:
-                yield passage
-                passage = ""
-            passage = f"{passage} {sentence}" if passage else sentence
-        if passage:
-            yield passage
+        yield from cut(text, _PASSAGE)
 
 
 def _size(transcript: Transcript) -> int:

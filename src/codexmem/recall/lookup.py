@@ -54,6 +54,10 @@ class LookupResults:
     notes: tuple[str, ...] = ()  # what was degraded or left out, in words
     order: ResultOrder = ResultOrder.RELEVANCE
 
+    def first(self, limit: int) -> "LookupResults":
+        """So many of them."""
+        return self if len(self.memories) <= limit else replace(self, memories=self.memories[:limit], more=True)
+
 
 class Lookup:
     """Finds by query or by filters."""

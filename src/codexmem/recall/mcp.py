@@ -12,19 +12,20 @@ from codexmem.recall.wire.requests import ObservationBatchRequest, SaveRequest, 
 
 _STEPS = (
     "Recall memory in three steps, always in this order: "
-    "1. search for an index of titles with their numbers (about 50-100 tokens a result); "
+    "1. search for an index of titles with their numbers and, below it, the passages that bear on the query, "
+    "which often are the answer (up to 1,500 tokens); "
     "2. timeline around an interesting number for what happened before and after it; "
     "3. get_observations for the whole records of only those numbers that matter (about 500-1,000 tokens each). "
-    "Choosing by title before reading saves about nine tenths of the tokens."
+    "Choosing before reading saves about nine tenths of the tokens."
 )
 
 _WORKFLOW = """# Memory Search Workflow
 
-Find by title first, read in full last: that costs about a tenth of reading everything.
+Find first, read in full last: that costs about a tenth of reading everything.
 
-1. `search`: an index of what fits, with numbers and titles.
+1. `search`: an index of what fits, with numbers and titles, and the passages that bear on the query.
    `search(query="login fails after refresh", project="my-app", limit=20)`
-   Costs about 50-100 tokens a result.
+   Costs about 50-100 tokens a result, and up to 1,500 for the passages (`passages=0` leaves them out).
 2. `timeline`: what happened before and after something in the index.
    `timeline(anchor=123, depth_before=5, depth_after=5)` or `timeline(query="login fails after refresh")`
    Costs about 50-100 tokens a record.
@@ -32,8 +33,8 @@ Find by title first, read in full last: that costs about a tenth of reading ever
    `get_observations(ids=[123, 128])`
    Costs about 500-1,000 tokens each.
 
-Numbers such as #123 are observations, #S9 summaries of a session, #P7 prompts. Only observations are read in step 3;
-anchors may be any of them, or a time. `save_memory` keeps something for later sessions.
+Numbers such as #123 are observations, #S9 what was asked and answered in a turn of a session, #P7 prompts. The first
+two are read in step 3, by the number alone; anchors may be any of them, or a time. `save_memory` keeps something.
 """
 
 
@@ -44,8 +45,9 @@ def _important(_: SearchServices, __: ToolInvocation) -> ToolResult:
 def _search(services: SearchServices, call: ToolInvocation) -> ToolResult:
     request = parsed(ScopedRequest, call.arguments)
     if request.scope == "all":
-        return _told(everything.search(services, parsed(EverythingRequest, call.arguments)), request.format)
-    return _told(answers.search(services, request), request.format)
+        wide = parsed(EverythingRequest, call.arguments)
+        return _told(everything.search(services, wide, request.passages), request.format)
+    return _told(answers.search(services, request, request.passages), request.format)
 
 
 def _timeline(services: SearchServices, call: ToolInvocation) -> ToolResult:
@@ -92,9 +94,9 @@ RECALL: Toolset[SearchServices] = Toolset(
             "search",
             "Search memory",
             "Step 1: search what earlier sessions learned, did and were asked. Returns an index with numbers, times "
-            "and titles, not the records. Without a query it lists the newest. Filter by project, type, concepts, "
-            "files and dates. Call it before you work on what may have been tried, decided or fixed before, when an "
-            "error looks familiar, and when the person refers to earlier work.",
+            "and titles, and the passages that bear on the query. Without a query it lists the newest. Filter by "
+            "project, type, concepts, files and dates. Call it before you work on what may have been tried, decided or "
+            "fixed before, when an error looks familiar, and when the person refers to earlier work.",
             schema_of(ScopedRequest),
             _search,
         ),
@@ -109,8 +111,8 @@ RECALL: Toolset[SearchServices] = Toolset(
         Tool(
             "get_observations",
             "Read observations",
-            "Step 3: the whole records of the observations with these numbers. Choose the numbers by search and "
-            "timeline first, and ask for all of them in one call.",
+            "Step 3: the whole records of the observations and turns with these numbers. Choose the numbers by search "
+            "and timeline first, and ask for all of them in one call.",
             schema_of(ObservationBatchRequest, "ids"),
             _get_observations,
         ),

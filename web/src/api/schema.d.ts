@@ -5299,7 +5299,7 @@ export interface components {
             files?: string | string[] | null;
             /**
              * Ids
-             * @description Numbers of observations.
+             * @description Numbers of observations; of #S9 the 9.
              */
             ids?: number[];
             /**

@@ -21,7 +21,7 @@ from codexmem.recall.wire.requests import (
 )
 from codexmem.recall.wire.timeline_text import TimelineQuery
 
-_OBSERVATIONS = frozenset({Kind.OBSERVATION})
+_READ = frozenset({Kind.OBSERVATION, Kind.SUMMARY})
 
 
 class SearchServices(Protocol):
@@ -45,10 +45,13 @@ class Rendered:
     rows: WireAnswer
 
 
-def search(services: SearchServices, request: SearchRequest) -> Rendered:
-    """The index of what fits."""
-    found, query = services.lookup.find(request.to_wish()), (request.query or "").strip()
-    return Rendered(index_text.index(found, query), rows.SearchRows.of_search(found, query))
+def search(services: SearchServices, request: SearchRequest, passages: int = 0) -> Rendered:
+    """The index of what fits and, in so many tokens, what that says."""
+    query, wish = (request.query or "").strip(), request.to_wish()
+    read = services.lookup.find(index_text.widened(wish) if passages else wish)
+    found = read.first(request.limit)
+    text = "\n\n".join((index_text.index(found, query), *index_text.passages_of(read, query, passages)))
+    return Rendered(text, rows.SearchRows.of_search(found, query))
 
 
 def timeline(services: SearchServices, request: TimelineRequest) -> Rendered:
@@ -70,8 +73,8 @@ def timeline(services: SearchServices, request: TimelineRequest) -> Rendered:
 
 
 def batch(services: SearchServices, request: ObservationBatchRequest) -> list[rows.Observation]:
-    """Observations by number; those that do not exist are left out."""
-    found = services.memories.many(request.ids, _OBSERVATIONS).values()
+    """Observations and turns by number; those that do not exist are left out."""
+    found = services.memories.many(request.ids, _READ).values()
     kept = [memory for memory in found if memory.state.status is not Status.DELETED and request.keeps(memory)]
     kept.sort(key=lambda memory: (memory.created_ms, memory.seq), reverse=request.orderBy == "date_desc")
     return [rows.Observation.of(memory) for memory in kept[: request.limit]]

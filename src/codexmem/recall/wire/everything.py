@@ -15,11 +15,12 @@ from codexmem.kernel.wire import Figure, WireAnswer
 from codexmem.recall.lookup import Lookup, LookupResults
 from codexmem.recall.wire import layout
 from codexmem.recall.wire.answers import Rendered
-from codexmem.recall.wire.index_text import notes_of
+from codexmem.recall.wire.index_text import notes_of, passages_of, widened
 from codexmem.recall.wire.requests import CATEGORIES, SearchRequest, Several
 from codexmem.recall.wire.rows import SearchOutcome, scored
 
 _HEAD = ("| Memory | Date | Title | Project |", "|--------|------|-------|---------|")
+MOST_PASSAGES = 10_000  # tokens
 _EXCERPT = 300  # characters
 _LINE = 240  # characters of a line of the table
 _READ = (
@@ -59,6 +60,9 @@ class ScopedRequest(SearchRequest):
 
     scope: Literal["all"] | None = Field(
         None, description="all: also search notes, questions and answers, knowledge and lessons."
+    )
+    passages: int = Field(
+        1_500, ge=0, le=MOST_PASSAGES, description="Tokens of what the results say, below the index; 0 for none."
     )
 
 
@@ -127,10 +131,13 @@ class EverythingRows(SearchOutcome, _Kinds):  # a later base's fields are answer
         )
 
 
-def search(services: EverythingServices, request: EverythingRequest) -> Rendered:
+def search(services: EverythingServices, request: EverythingRequest, passages: int = 0) -> Rendered:
     """What fits, of every kind."""
-    found, query = services.lookup.find(request.to_wish()), (request.query or "").strip()
-    return Rendered(_text(found, query), EverythingRows.of_search(found, query))
+    query, wish = (request.query or "").strip(), request.to_wish()
+    read = services.lookup.find(widened(wish) if passages else wish)
+    found = read.first(request.limit)
+    text = "\n\n".join((_text(found, query), *passages_of(read, query, passages)))
+    return Rendered(text, EverythingRows.of_search(found, query))
 
 
 def _text(found: LookupResults, query: str) -> str:

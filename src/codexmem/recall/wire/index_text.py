@@ -5,18 +5,25 @@ What a query found stands best first in one table; what was listed or put in ord
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 
-from codexmem.kernel.model import text_size
-from codexmem.kernel.model.attrs import ObservationAttrs
+from codexmem.kernel.model import handle, text_size
+from codexmem.kernel.model.attrs import ObservationAttrs, PromptAttrs, SummaryAttrs
 from codexmem.kernel.model.memory import Kind, Memory
-from codexmem.kernel.model.search import SearchMode
-from codexmem.recall.lookup import LookupResults, ResultOrder
+from codexmem.kernel.model.search import MAX_DEPTH, SearchMode
+from codexmem.kernel.search import text_of
+from codexmem.recall.lookup import LookupRequest, LookupResults, ResultOrder
+from codexmem.recall.passages import choose
 from codexmem.recall.wire import layout
 
 _HEAD = ("| ID | Time | T | Title | Read |", "|----|------|---|-------|------|")
 _RANKED_HEAD = ("| ID | When | T | Title | File | Read |", "|----|------|---|-------|------|------|")
 _DITTO = "\u2033"
 _PROMPT = 60
+_TITLE = 160
+_TELLING = 30  # characters of a request that says by itself what a turn was about
+_READ = 20  # results whose text is read for passages
+_SAY = "What they say about it, in passages:"
 
 
 def index(found: LookupResults, query: str) -> str:
@@ -37,9 +44,19 @@ def _ranked(found: LookupResults) -> Iterator[str]:
     yield from ("Best match first.", "", *_RANKED_HEAD)
     for memory in found.memories:
         number, icon, title, cost = _cells(memory)
+        if isinstance(memory.state.attrs, SummaryAttrs):
+            title, cost = layout.cell(_of_turn(memory, memory.state.attrs)), f"~{_cost(memory)}"
         file = layout.cell(layout.file_of(memory))
         shown = file if file != layout.GENERAL else "-"
         yield f"| {number} | {layout.date_and_time_of(memory)} | {icon} | {title} | {shown} | {cost} |"
+
+
+def _of_turn(memory: Memory, attrs: SummaryAttrs) -> str:
+    """What was asked in a turn and, where that does not tell, as in "yes, go ahead", what came of it."""
+    asked, said = layout.line(attrs.request), layout.line(memory.state.content[:_TITLE])
+    if len(asked) >= _TELLING or not said:
+        return layout.title_of(memory)
+    return layout.cut(f"{asked}: {said}" if asked else said, _TITLE)
 
 
 def _days(found: LookupResults) -> Iterator[str]:
@@ -74,11 +91,40 @@ def _cells(memory: Memory) -> tuple[str, str, str, str]:
 
 
 def _cost(memory: Memory) -> int:
-    """What reading the whole observation costs."""
+    """What reading the whole of it costs."""
     state, attrs = memory.state, memory.state.attrs
+    if isinstance(attrs, SummaryAttrs):
+        return text_size.tokens(attrs.request + state.content)
     assert isinstance(attrs, ObservationAttrs)
     facts = json.dumps(attrs.facts, ensure_ascii=False) if attrs.facts else ""
     return text_size.tokens(state.title + attrs.subtitle + state.content + facts)
+
+
+def widened(wish: LookupRequest) -> LookupRequest:
+    """The same, with as many results as passages are taken from; a page in order of date stays the one it is."""
+    if wish.order is not ResultOrder.RELEVANCE or not wish.query.strip():
+        return wish
+    return replace(wish, limit=max(wish.limit, min(_READ, MAX_DEPTH - wish.offset)))
+
+
+def passages_of(found: LookupResults, query: str, budget: int) -> Iterator[str]:
+    """What the results say about the query, in so many tokens, below the number of each."""
+    read = [memory for memory in found.memories[:_READ] if not _is_private(memory)]
+    if not (budget and query and read and found.scores):
+        return
+    texts = ["\n".join((*text_of.names(memory), *text_of.body(memory))) for memory in read]
+    chosen = choose(query, texts, [found.scores.get(memory.seq, 0.0) for memory in read], budget)
+    lines = [
+        "\n".join((f"{handle.label(memory)}:", *(f"> {layout.line(passage)}" for passage in said)))
+        for memory, said in zip(read, chosen, strict=True)
+        if said
+    ]
+    if lines:
+        yield "\n\n".join((_SAY, *lines))
+
+
+def _is_private(memory: Memory) -> bool:
+    return isinstance(memory.state.attrs, PromptAttrs) and memory.state.attrs.private
 
 
 def notes_of(found: LookupResults) -> Iterator[str]:

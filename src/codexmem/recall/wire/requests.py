@@ -9,7 +9,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSche
 
 from codexmem.http import moments
 from codexmem.kernel.model import privacy, redaction
-from codexmem.kernel.model.attrs import ObservationAttrs
+from codexmem.kernel.model.attrs import ObservationAttrs, SummaryAttrs
 from codexmem.kernel.model.errors import InvalidArgument
 from codexmem.kernel.model.memory import REMEMBERED, Kind, Memory, MemoryDraft, Origin, State, manual_session
 from codexmem.kernel.model.query import MAX_OFFSET
@@ -17,6 +17,7 @@ from codexmem.kernel.model.search import MAX_DEPTH, MAX_RESULTS
 from codexmem.recall.lookup import LookupRequest, ResultOrder
 from codexmem.recall.timeline import MAX_DEPTH as MAX_WINDOW
 from codexmem.recall.timeline import At, TimelineDepth, When
+from codexmem.recall.wire.rows import TURN
 
 DEFAULT_PROJECT = "codexmem"
 MAX_IDS = 1_000
@@ -204,7 +205,9 @@ class ObservationBatchRequest(_Request):
         list[int],
         BeforeValidator(_ids),
         WithJsonSchema({"type": "array", "items": {"type": "integer", "format": "int64"}, "maxItems": MAX_IDS}),
-    ] = Field(None, validate_default=True, description="Numbers of observations.")  # absent reads as "not an array"
+    ] = Field(
+        None, validate_default=True, description="Numbers of observations; of #S9 the 9."
+    )  # absent reads as "not an array"
     orderBy: Literal["date_desc", "date_asc"] = Field("date_desc", description="Newest or oldest first.")  # noqa: N815
     limit: Annotated[int, Field(ge=1, le=MAX_IDS)] | None = Field(None, description="At most so many.")
     project: str | None = Field(None, description="Only those of this project.")
@@ -213,14 +216,15 @@ class ObservationBatchRequest(_Request):
     files: Several | None = Field(None, description="Only those about a file whose path holds any of these parts.")
 
     def keeps(self, memory: Memory) -> bool:
-        """Whether the filters let this observation through."""
+        """Whether the filters let this observation or turn through."""
         state, attrs = memory.state, memory.state.attrs
-        assert isinstance(attrs, ObservationAttrs)
+        assert isinstance(attrs, ObservationAttrs | SummaryAttrs)
+        type_, concepts = (state.type, attrs.concepts) if isinstance(attrs, ObservationAttrs) else (TURN, ())
         paths = (*attrs.files_read, *attrs.files_modified)
         return (
             (self.project is None or state.project == self.project)
-            and (not self.type or state.type in self.type)
-            and (not self.concepts or not set(self.concepts).isdisjoint(attrs.concepts))
+            and (not self.type or type_ in self.type)
+            and (not self.concepts or not set(self.concepts).isdisjoint(concepts))
             and (not self.files or any(part in path for part in self.files for path in paths))
         )
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from codexmem.recall.timeline import TimelineWindow
     from codexmem.recall.wire.requests import ListRequest
 
+TURN = "session"  # the type of a turn that is read as an observation
 _Score = Field(None, description="only with a query: probability of relevance")
 
 
@@ -45,6 +46,8 @@ class Observation(WireAnswer):
     def of(cls, memory: Memory, **more: Any) -> Self:
         """A memory of this kind, with the further fields of a larger document."""
         state, attrs = memory.state, memory.state.attrs
+        if isinstance(attrs, SummaryAttrs):
+            return cls.of_turn(memory, attrs, **more)
         assert isinstance(attrs, ObservationAttrs)
         return cls(
             id=memory.seq,
@@ -57,6 +60,29 @@ class Observation(WireAnswer):
             facts=attrs.facts,
             narrative=state.content,
             concepts=attrs.concepts,
+            files_read=attrs.files_read,
+            files_modified=attrs.files_modified,
+            prompt_number=attrs.prompt_number,
+            discovery_tokens=attrs.discovery_tokens,
+            created_at=iso(memory.created_ms),
+            created_at_epoch=memory.created_ms,
+            **more,
+        )
+
+    @classmethod
+    def of_turn(cls, memory: Memory, attrs: SummaryAttrs, **more: Any) -> Self:
+        """What was asked and answered in a turn of a session, as an observation of it."""
+        return cls(
+            id=memory.seq,
+            memory_session_id=memory.session,
+            project=memory.state.project,
+            text=None,
+            type=TURN,
+            title=attrs.request,
+            subtitle="",
+            facts=(),
+            narrative=memory.state.content,
+            concepts=(),
             files_read=attrs.files_read,
             files_modified=attrs.files_modified,
             prompt_number=attrs.prompt_number,

@@ -1,0 +1,82 @@
+"""Of texts that a search found, the passages that bear on the query, within a number of tokens."""
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+
+from codexmem.kernel.model import text_size
+from codexmem.kernel.model.sentences import sentences
+from codexmem.kernel.search import tokens
+
+_SIZE = 150  # characters of a passage, of which many fit
+_LONGEST = 20_000  # characters of a text that are read
+_USUAL = 300  # characters, from which on length counts against a passage
+_WHOLE, _RANK = 0.2, 0.6  # what its text and the rank of that add to a passage's own share
+_FEW = 15  # tokens that are left: nothing more will fit
+
+
+class WordWeights:
+    """What a word tells: the rarer among these texts, the more."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self._count: Counter[str] = Counter()
+        self._texts = 0
+        for text in texts:
+            self._texts += 1
+            self._count.update(set(tokens.words(text)))
+
+    def of(self, word: str) -> float:
+        """The weight of one word."""
+        has = self._count[word]
+        return math.log(1 + (self._texts - has + 0.5) / (has + 0.5))
+
+    def shared(self, wanted: set[str], text: str) -> float:
+        """The weight of those of the words that stand in a text."""
+        return sum(self.of(word) for word in wanted & set(tokens.words(text)))
+
+    def density(self, wanted: set[str], text: str) -> float:
+        """The same, less for a long text."""
+        return self.shared(wanted, text) / math.sqrt(1 + len(text) / _USUAL)
+
+
+def cut(text: str, size: int) -> Iterator[str]:
+    """Sentences together, up to so many characters."""
+    passage = ""
+    for sentence in sentences(text, size):
+        if passage and len(passage) + len(sentence) > size:
+            yield passage
+            passage = ""
+        passage = f"{passage} {sentence}" if passage else sentence
+    if passage:
+        yield passage
+
+
+def choose(query: str, texts: Sequence[str], scores: Sequence[float], budget: int) -> list[list[str]]:
+    """For each text, the best first, its passages among the best of all, in the order in which they stand.
+
+    Cost grows with the number and length of the texts, both of which callers bound.
+    """
+    read = [text[:_LONGEST] for text in texts]
+    wanted, weights = set(tokens.terms(query)), WordWeights(read)
+    found = [(at, passage) for at, text in enumerate(read) for passage in cut(text, _SIZE)]
+    own = [weights.density(wanted, passage) for _, passage in found]
+    whole = [weights.shared(wanted, text) for text in read]
+    best = [max(values, default=0.0) or 1.0 for values in (own, whole, scores)]
+    worth = [
+        mine / best[0] + _WHOLE * whole[at] / best[1] + _RANK * scores[at] / best[2]
+        for mine, (at, _) in zip(own, found, strict=True)
+    ]
+    left, kept, seen = budget, list[int](), set[str]()
+    for place in sorted(range(len(found)), key=lambda place: (-worth[place], place)):
+        passage = found[place][1]
+        cost = text_size.tokens(passage)
+        if left < _FEW:
+            break
+        if cost <= left and passage not in seen:
+            left -= cost
+            seen.add(passage)
+            kept.append(place)
+    chosen: list[list[str]] = [[] for _ in texts]
+    for place in sorted(kept):
+        chosen[found[place][0]].append(found[place][1])
+    return chosen
