@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import atexit
 import sys
-from collections.abc import Awaitable, Callable
+import threading
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Awaitable, Callable
+from concurrent.futures import Future
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -29,26 +34,30 @@ class Agent:
 
     def run(self, conversation: Callable[[Client], Awaitable[T]]) -> T:
         """Connect, talk, and leave."""
-        return asyncio.run(self._run(conversation))
 
-    async def _run(self, conversation: Callable[[Client], Awaitable[T]]) -> T:
+        async def run() -> T:
+            async with self.connected() as client:
+                return await conversation(client)
+
+        return asyncio.run(run())
+
+    @asynccontextmanager
+    async def connected(self) -> AsyncIterator[Client]:
+        """A connection of its own."""
         mode = "legacy" if self.way.endswith("old") else "2026-07-28" if self.way.startswith("http") else "auto"
         if self.way.startswith("stdio"):
             async with Client(stdio_to(self.server, *self.path.split("/")[2:]), mode=mode) as client:
-                return await conversation(client)
+                yield client
+            return
         headers = {"Authorization": f"Bearer {self.server.key}"} if self.server.key else {}
         async with httpx2.AsyncClient(headers=headers, timeout=30) as http:
             transport = streamable_http_client(f"http://127.0.0.1:{self.server.port}{self.path}", http_client=http)
             async with Client(transport, mode=mode) as client:
-                return await conversation(client)
+                yield client
 
     def call(self, tool: str, arguments: dict[str, Any] | None = None) -> types.CallToolResult:
-        """One call of one tool."""
-
-        async def conversation(client: Client) -> types.CallToolResult:
-            return await client.call_tool(tool, arguments)
-
-        return self.run(conversation)
+        """One call of one tool, on the connection that earlier calls of this kind have used, as agents keep theirs."""
+        return _Connections.here().call(self, tool, arguments)
 
     def text(self, tool: str, **arguments: Any) -> str:
         """The text of an answer that is none of an error."""
@@ -72,3 +81,70 @@ def stdio_to(server: Server, *toolset: str) -> StdioServerParameters:
     return StdioServerParameters(
         command=sys.executable, args=["-m", "codexmem.cli", "mcp", *flags], env=env, cwd=str(server.data_dir)
     )
+
+
+_Call = tuple[str, dict[str, Any] | None, "Future[types.CallToolResult]"]
+
+
+class _Connections:
+    """Open connections, each in a task of one loop in a thread; the one that was used longest ago is closed first."""
+
+    MOST = 8
+    _made: _Connections | None = None
+
+    def __init__(self) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._open: OrderedDict[tuple[Any, ...], asyncio.Queue[_Call | None]] = OrderedDict()
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+        self._thread.start()
+        atexit.register(self._close)
+
+    @classmethod
+    def here(cls) -> _Connections:
+        """Those of this process."""
+        cls._made = cls._made or cls()
+        return cls._made
+
+    def call(self, agent: Agent, tool: str, arguments: dict[str, Any] | None) -> types.CallToolResult:
+        """The answer, or what went wrong, after which the next call connects anew."""
+        answer: Future[types.CallToolResult] = Future()
+        self._loop.call_soon_threadsafe(self._put, agent, (tool, arguments, answer))
+        return answer.result(120)
+
+    def _put(self, agent: Agent, call: _Call) -> None:
+        server = agent.server
+        key = (server.data_dir, server.port, server.pid, server.key, agent.way, agent.path)
+        if key not in self._open:
+            self._open[key] = asyncio.Queue()
+            self._open[key].put_nowait(call)
+            self._loop.create_task(self._talk(agent, key, self._open[key])).add_done_callback(_seen)
+            while len(self._open) > self.MOST:
+                self._open.popitem(last=False)[1].put_nowait(None)
+            return
+        self._open.move_to_end(key)
+        self._open[key].put_nowait(call)
+
+    async def _talk(self, agent: Agent, key: tuple[Any, ...], calls: asyncio.Queue[_Call | None]) -> None:
+        answer: Future[types.CallToolResult] | None = None
+        try:
+            async with agent.connected() as client:
+                while (asked := await calls.get()) is not None:
+                    tool, arguments, answer = asked
+                    answer.set_result(await client.call_tool(tool, arguments))
+        except BaseException as error:
+            if self._open.get(key) is calls:
+                del self._open[key]
+            if answer is None:  # it could not connect
+                answer = calls.get_nowait()[2]  # type: ignore[index]
+            if not answer.done():
+                answer.set_exception(error)
+
+    def _close(self) -> None:
+        for calls in self._open.values():
+            self._loop.call_soon_threadsafe(calls.put_nowait, None)
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(5)
+
+
+def _seen(task: asyncio.Task[None]) -> None:
+    task.exception()

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from tests._support.server import Server
 from tests.web.visiting import Visitor
 
-TABS = 12
+TABS = 8
 
 
 def followers(served: Server) -> int:
@@ -31,7 +31,7 @@ def live(page: Page) -> None:
     expect(page.get_by_role("status").filter(has_text="Live")).to_be_visible()
 
 
-def test_twelve_tabs_share_one_stream_and_hand_it_over(visit: Visitor, served: Server) -> None:
+def test_eight_tabs_share_one_stream_and_hand_it_over(visit: Visitor, served: Server) -> None:
     until(lambda: followers(served) == 0)
     context = visit.context()
     streams: list[str] = []
