@@ -31,6 +31,27 @@ def test_what_holds_is_told_and_what_was_done_is_not() -> None:
     assert not any("Updated" in text or "looks good" in text for text in told)
 
 
+def test_what_is_asked_for_now_is_no_rule() -> None:
+    told = texts(
+        SummaryAttrs(request="Ok take a look at the @tasks.md list and let me know what needs to be done next."),
+        SummaryAttrs(
+            request="Please walk me through the env files that need to be updated before the deploy of app.py."
+        ),
+        SummaryAttrs(request="Don't take any action yet, I'd like to see the differences of the 2 files first."),
+        SummaryAttrs(request="请检查一下 app.py 需要先改什么再部署。"),
+        SummaryAttrs(learned="- Decision-making frameworks for each role in docs/roles.md"),
+        SummaryAttrs(
+            request="Let's never run in mock mode in production.", learned="- - Always apply `lint.cfg` here."
+        ),
+        SummaryAttrs(request="请务必先运行 make migrate 再发布。"),
+    )
+    assert told == [
+        "请务必先运行 make migrate 再发布。",
+        "Let's never run in mock mode in production.",
+        "Always apply `lint.cfg` here.",
+    ]
+
+
 def test_chinese_counts_too() -> None:
     told = texts(SummaryAttrs(request="改一下按钮颜色", learned="已更新样式。以后金额必须用整数分保存，不要用浮点数。"))
     assert told == ["以后金额必须用整数分保存，不要用浮点数。"]

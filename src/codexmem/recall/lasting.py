@@ -20,7 +20,8 @@ _CHINESE = 8
 _ENOUGH = 2.0
 _PERSON = 1.5
 _SPECIFIC = 0.5  # for a number, and for a name of code
-_REPORTS = 1.0  # that a mere report loses
+_PASSING = 1.5  # that a mere report loses, and what is said of the moment
+_RULE = 2.0  # the weight of a cue of rules and decisions
 _AGAIN = 0.5  # for each further session that said it
 _STATEMENT = 4.0  # a person said it and meant it to hold
 _OFTEN = 6  # times that it was said again, which count
@@ -35,8 +36,8 @@ _CUES = tuple(
               r"(?:rule|policy|convention)(?: is|:)|prefer(?:s|red)?|not allowed|forbidden|insist\w*|"
               r"remember (?:that|to))\b|(?:^|[.;,:!(-] ?|please )(?:do not|don't)\b",
          "必须|必須|不要|禁止|统一|統一|一律|以后|以後|约定|約定|规定|規定|记住|記住|不得|务必|務必|不能直接"),
-        (2.0, r"\b(?:decided|decision|agreed|settled|we (?:chose|went with|keep|stay with)|switched to|moved from|"
-              r"replac\w+ .{2,40} (?:with|by))\b",
+        (2.0, r"\b(?:decided|decision(?: (?:is|was|to|that)|:)|agreed|settled|we (?:chose|went with|keep|stay with)|"
+              r"switched to|moved from|replac\w+ .{2,40} (?:with|by))\b",
          "决定|決定|定了|敲定|采用|採用|改用|换成|換成|选用|選用|不再"),
         (1.2, r"\b(?:instead of|rather than)\b", "而不是"),
         (1.5, r"\b(?:requires?|needs? to|has to|only works?|works only|without (?:it|that|which)|before (?:you|the|any|"
@@ -54,6 +55,17 @@ _REPORT = re.compile(
     r"changed|ran|implemented|verified|checked|wrote|cleaned|bumped|all (?:\d+ )?tests)\b|"
     r"^(?:已|添加|更新|修复|修復|创建|創建|重构|重構|完成|新增|删除|刪除)"
 )
+_REQUEST = re.compile(  # what is to be done now, and then is done
+    r"(?i)^(?:(?:ok(?:ay)?|now|also|so|then|and|great|perfect|cool|yes|thanks|@\S+)[,.!]? )*"
+    r"(?:please(?! (?:do not|don't|never|always|remember))|can you|could you|let'?s|take a look|look (?:at|into)|"
+    r"walk me|help me|show me|tell me|i want you to|i(?:'d| would) like (?:you )?to|go ahead)\b|\blet me know\b|"
+    r"^(?:请|請|帮我|幫我|麻烦|麻煩|看一下|检查|檢查|继续|繼續)(?!不要|务必|務必|始终|始終|勿|记住|記住)"
+)
+_MOMENT = re.compile(  # what is not to be done now may be done later
+    r"(?i)\b(?:do not|don't|no need)\b.{1,60}\b(?:yet|now|at the moment|this time)\b|"
+    r"暂时不|暫時不|先别|先別|这次不|這次不"
+)
+_BULLET = re.compile(r"^(?:[-*\u2022]\s+)+")
 _PIECE = re.compile(
     r"```|##|\u2705|^[#|>]|\u2026$|^(?:phase|step|option|plan|方案|步骤|步驟|阶段|階段) ?\w{0,3}[:\uff1a]",
     re.IGNORECASE,
@@ -128,7 +140,7 @@ def _said(turn: Memory) -> Iterator[tuple[str, float]]:
     for factor, text in ((_PERSON, attrs.request), (1.0, attrs.learned), (1.0, attrs.next_steps)):
         for sentence in sentences(text[:_READ], _LONGEST):
             if (weight := factor * _weight(sentence)) >= _ENOUGH:
-                yield quoting.line(sentence), weight
+                yield _BULLET.sub("", quoting.line(sentence)), weight
 
 
 def _weight(sentence: str) -> float:
@@ -139,7 +151,8 @@ def _weight(sentence: str) -> float:
     if _PIECE.search(sentence):
         return 0.0
     cues = [weight for weight, cue in _CUES if cue.search(sentence)]
-    if not cues:
+    if not cues or (max(cues) < _RULE and _REQUEST.search(sentence)):
         return 0.0
     specific = bool(_NUMBER.search(sentence)) + bool(_NAME.search(sentence))
-    return max(cues) + 0.3 * (len(cues) - 1) + _SPECIFIC * specific - _REPORTS * bool(_REPORT.match(sentence))
+    passing = bool(_REPORT.match(sentence)) + bool(_MOMENT.search(sentence))
+    return max(cues) + 0.3 * (len(cues) - 1) + _SPECIFIC * specific - _PASSING * passing
