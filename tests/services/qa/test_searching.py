@@ -54,6 +54,25 @@ def test_no_result_scores_less_than_was_asked_for(here: Asked) -> None:
     assert here.find("change the port", min_score=1.0) == []
 
 
+@pytest.mark.parametrize("relevance, offered", [(0.44, False), (0.45, True), (0.9, True)])
+def test_what_does_not_fit_is_not_made_to_by_belief(
+    here: Asked, database: Database, relevance: float, offered: bool
+) -> None:
+    trusted = here.add("What is the default port?", "It is port 8080.", confidence=0.95)
+    for _ in range(4):
+        here.tried(trusted, success=True)
+    assert here.item(trusted).status is Status.VALIDATED
+
+    def found(query: SearchQuery) -> SearchAnswer:
+        answer = here.real.search(query)
+        return replace(answer, results=tuple(replace(each, relevance=relevance) for each in answer.results))
+
+    searching = Searching(QaViews(here.real.memories, Beliefs(database), here.real.clock), found)
+    assert bool(searching.find(PROJECT, "default port").items) is offered
+    (item,) = searching.find(PROJECT, "default port", min_score=0.0).items
+    assert ((item.score or 0.0) >= 0.2) is offered
+
+
 def test_an_unproven_item_never_stands_before_a_proven_one_that_fits_as_well(here: Asked) -> None:
     # The same question with clashing answers: they fit alike. The candidate's author is as sure as can be.
     proven = here.add("What is the default port?", "It is port 8080.", confidence=0.0)

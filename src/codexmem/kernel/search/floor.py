@@ -22,7 +22,8 @@ from codexmem.kernel.store.candidates import OPENING
 _TAIL = 2.0  # by which others may lie below what opens the gate
 _SOME = 0.5  # of a grade, that a meaning adds which is not foreign
 _WHOLE = 16  # memories that are read wholly
-_LITERAL = 0.34  # relevance of what has all words that were asked for: fair, and above QA's floor whatever is believed
+FITS = 0.45  # relevance, a little below the line for what is told unasked, that few strangers reach
+_LITERAL = FITS  # relevance of what has all words that were asked for
 
 
 class Threshold(NamedTuple):

@@ -8,6 +8,7 @@ from codexmem.kernel.model.ids import Clock
 from codexmem.kernel.model.memory import Memory, Status
 from codexmem.kernel.model.query import Filter, Id
 from codexmem.kernel.model.search import SearchAnswer, SearchMode, SearchQuery
+from codexmem.kernel.search.floor import FITS
 from codexmem.kernel.services.memories import Memories
 from codexmem.qa.model import belief
 from codexmem.qa.model.belief import Belief
@@ -116,17 +117,17 @@ class Searching:
 
     def find(self, project: str, query: str, *, limit: int = LIMIT, min_score: float = MIN_SCORE,
              statuses: frozenset[Status] = OFFERED) -> Answers:  # fmt: skip
-        """The items that fit; none of them scores less than `min_score`."""
+        """The items that score at least `min_score`.
+
+        What does not fit scores less than what is asked for by default, however much it is believed: an answer that
+        everybody trusts may be to another question.
+        """
         wanted = Filter(KINDS, project=project, statuses=statuses)
         answer = self._search(SearchQuery(query, wanted, limit=min(3 * limit + 10, _DEEPEST)))
         relevance = {found.memory.seq: min(CERTAIN, found.relevance) for found in answer.results}
         items = self._views.of([found.memory for found in answer.results])
         items = [*items, *self._against(items, relevance, wanted)]
-        scored = [
-            replace(item, score=belief.ranked(relevance[item.memory.seq], item.confidence, item.status),
-                    relevance=relevance[item.memory.seq])
-            for item in items
-        ]  # fmt: skip
+        scored = [_scored(item, relevance[item.memory.seq]) for item in items]
         # The sort is stable: what scores alike stays in the order of the search.
         ordered = sorted((item for item in scored if _score(item) >= min_score), key=_score, reverse=True)
         return Answers(tuple(_chosen(ordered, limit)), answer.mode, answer.notes)
@@ -141,6 +142,11 @@ class Searching:
                     relevance[other.seq] = relevance[item.memory.seq]
         there = [other for other in new.values() if other.state.status in wanted.statuses]
         return self._views.of(there[:_DEEPEST])
+
+
+def _scored(item: QaEntry, relevance: float) -> QaEntry:
+    believed = belief.ranked(relevance, item.confidence, item.status)
+    return replace(item, score=believed if relevance >= FITS else MIN_SCORE * believed, relevance=relevance)
 
 
 def _score(item: QaEntry) -> float:
