@@ -5,8 +5,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from codexmem.kernel.model import text_size
+from codexmem.kernel.model.memory import Memory
 from codexmem.kernel.model.sentences import sentences
-from codexmem.kernel.search import tokens
+from codexmem.kernel.search import text_of, tokens
 
 _SIZE = 150  # characters of a passage, of which many fit
 _LONGEST = 20_000  # characters of a text that are read
@@ -51,16 +52,20 @@ def cut(text: str, size: int) -> Iterator[str]:
         yield passage
 
 
+def read(memory: Memory) -> str:
+    """What somebody reads of a memory who looks for an answer."""
+    return "\n".join((*text_of.names(memory), *text_of.body(memory)))[:_LONGEST]
+
+
 def choose(query: str, texts: Sequence[str], scores: Sequence[float], budget: int) -> list[list[str]]:
     """For each text, the best first, its passages among the best of all, in the order in which they stand.
 
     Cost grows with the number and length of the texts, both of which callers bound.
     """
-    read = [text[:_LONGEST] for text in texts]
-    wanted, weights = set(tokens.terms(query)), WordWeights(read)
-    found = [(at, passage) for at, text in enumerate(read) for passage in cut(text, _SIZE)]
+    wanted, weights = set(tokens.terms(query)), WordWeights(texts)
+    found = [(at, passage) for at, text in enumerate(texts) for passage in cut(text, _SIZE)]
     own = [weights.density(wanted, passage) for _, passage in found]
-    whole = [weights.shared(wanted, text) for text in read]
+    whole = [weights.shared(wanted, text) for text in texts]
     best = [max(values, default=0.0) or 1.0 for values in (own, whole, scores)]
     worth = [
         mine / best[0] + _WHOLE * whole[at] / best[1] + _RANK * scores[at] / best[2]

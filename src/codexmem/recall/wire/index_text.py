@@ -11,9 +11,8 @@ from codexmem.kernel.model import handle, text_size
 from codexmem.kernel.model.attrs import ObservationAttrs, PromptAttrs, SummaryAttrs
 from codexmem.kernel.model.memory import Kind, Memory
 from codexmem.kernel.model.search import MAX_DEPTH, SearchMode
-from codexmem.kernel.search import text_of
 from codexmem.recall.lookup import LookupRequest, LookupResults, ResultOrder
-from codexmem.recall.passages import choose
+from codexmem.recall.passages import choose, read
 from codexmem.recall.wire import layout
 
 _HEAD = ("| ID | Time | T | Title | Read |", "|----|------|---|-------|------|")
@@ -109,14 +108,14 @@ def widened(wish: LookupRequest) -> LookupRequest:
 
 def passages_of(found: LookupResults, query: str, budget: int) -> Iterator[str]:
     """What the results say about the query, in so many tokens, below the number of each."""
-    read = [memory for memory in found.memories[:_READ] if not _is_private(memory)]
-    if not (budget and query and read and found.scores):
+    public = [memory for memory in found.memories[:_READ] if not _is_private(memory)]
+    if not (budget and query and public and found.scores):
         return
-    texts = ["\n".join((*text_of.names(memory), *text_of.body(memory))) for memory in read]
-    chosen = choose(query, texts, [found.scores.get(memory.seq, 0.0) for memory in read], budget)
+    scores = [found.scores.get(memory.seq, 0.0) for memory in public]
+    chosen = choose(query, [read(memory) for memory in public], scores, budget)
     lines = [
         "\n".join((f"{handle.label(memory)}:", *(f"> {layout.line(passage)}" for passage in said)))
-        for memory, said in zip(read, chosen, strict=True)
+        for memory, said in zip(public, chosen, strict=True)
         if said
     ]
     if lines:

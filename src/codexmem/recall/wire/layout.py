@@ -12,6 +12,7 @@ from codexmem.kernel.model.memory import Kind, Memory
 
 SUMMARY_ICON, PROMPT_ICON = "🎯", "💬"
 GENERAL = "General"
+TURN = "session"  # the type of a turn that is read as an observation
 _ICONS = {
     "bugfix": "🔴", "feature": "🟣", "refactor": "🔄", "change": "✅", "discovery": "🔵", "decision": "⚖️",
 }  # fmt: skip

@@ -17,7 +17,7 @@ from codexmem.kernel.model.search import MAX_DEPTH, MAX_RESULTS
 from codexmem.recall.lookup import LookupRequest, ResultOrder
 from codexmem.recall.timeline import MAX_DEPTH as MAX_WINDOW
 from codexmem.recall.timeline import At, TimelineDepth, When
-from codexmem.recall.wire.rows import TURN
+from codexmem.recall.wire.layout import TURN
 
 DEFAULT_PROJECT = "codexmem"
 MAX_IDS = 1_000

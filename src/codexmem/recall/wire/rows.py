@@ -11,6 +11,7 @@ from codexmem.http.moments import iso
 from codexmem.kernel.model.attrs import ObservationAttrs, PromptAttrs, SummaryAttrs
 from codexmem.kernel.model.memory import Kind, Memory
 from codexmem.kernel.wire import Figure, WireAnswer, required_first
+from codexmem.recall.wire.layout import TURN
 
 if TYPE_CHECKING:
     from codexmem.recall.lookup import LookupResults
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from codexmem.recall.timeline import TimelineWindow
     from codexmem.recall.wire.requests import ListRequest
 
-TURN = "session"  # the type of a turn that is read as an observation
 _Score = Field(None, description="only with a query: probability of relevance")
 
 
