@@ -113,7 +113,8 @@ class _Connections:
 
     def _put(self, agent: Agent, call: _Call) -> None:
         server = agent.server
-        key = (server.data_dir, server.port, server.pid, server.key, agent.way, agent.path)
+        # One that was started again is another; one in this process has no number.
+        key = (id(server), server.port, getattr(server, "pid", 0), server.key, agent.way, agent.path)
         if key not in self._open:
             self._open[key] = asyncio.Queue()
             self._open[key].put_nowait(call)
