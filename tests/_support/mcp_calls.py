@@ -113,8 +113,8 @@ class _Connections:
 
     def _put(self, agent: Agent, call: _Call) -> None:
         server = agent.server
-        # One that was started again is another; one in this process has no number.
-        key = (id(server), server.port, getattr(server, "pid", 0), server.key, agent.way, agent.path)
+        # One that was started again is another one; one in this process was not started.
+        key = (id(server), server.port, id(getattr(server, "_process", None)), server.key, agent.way, agent.path)
         if key not in self._open:
             self._open[key] = asyncio.Queue()
             self._open[key].put_nowait(call)
