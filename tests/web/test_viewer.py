@@ -265,7 +265,6 @@ def test_timings_show_where_a_message_waited(visit: Visitor, seeded: Server, lan
     page.wait_for_url(f"**/ui/sessions/{number}")
 
 
-@pytest.mark.retry("now and then the notice of the retry is not seen; why is not known yet")
 @pytest.mark.parametrize("language", BOTH)
 def test_a_failed_job_is_found_and_retried(visit: Visitor, seeded: Server, language: Language) -> None:
     words = WORDS[language]

@@ -8,21 +8,24 @@ import { useRetry } from './queries';
 
 export function RetryButton({ session = null, failed }: { session?: number | null; failed?: number }) {
   const { t } = useTranslation('viewer');
-  const retry = useRetry();
+  const retry = useRetry({
+    onSuccess: ({ retried, more }) =>
+      notify(more ? t('failures.retriedMore', { count: retried }) : t('failures.retried', { count: retried })),
+    onError: (thrown) => notifyError(t('failures.retryFailed', { reason: reasonOf(thrown) })),
+  });
   const name =
     session !== null
       ? t('failures.retrySession', { id: session })
       : failed
         ? t('failures.retryCount', { count: failed })
         : t('failures.retry');
-  const run = () =>
-    retry.mutate(session, {
-      onSuccess: ({ retried, more }) =>
-        notify(more ? t('failures.retriedMore', { count: retried }) : t('failures.retried', { count: retried })),
-      onError: (thrown) => notifyError(t('failures.retryFailed', { reason: reasonOf(thrown) })),
-    });
   return (
-    <Button variant="default" leftSection={<IconRefresh size={14} />} loading={retry.isPending} onClick={run}>
+    <Button
+      variant="default"
+      leftSection={<IconRefresh size={14} />}
+      loading={retry.isPending}
+      onClick={() => retry.mutate(session)}
+    >
       {name}
     </Button>
   );
