@@ -25,7 +25,7 @@ Find first, read in full last: that costs about a tenth of reading everything.
 
 1. `search`: an index of what fits, with numbers and titles, and the passages that bear on the query.
    `search(query="login fails after refresh", project="my-app", limit=20)`
-   Costs about 50-100 tokens a result, and up to 1,500 for the passages (`passages=0` leaves them out).
+   Costs about 50-100 tokens a result, and up to 1,500 for the passages (`passage_tokens=0` leaves them out).
 2. `timeline`: what happened before and after something in the index.
    `timeline(anchor=123, depth_before=5, depth_after=5)` or `timeline(query="login fails after refresh")`
    Costs about 50-100 tokens a record.
@@ -46,8 +46,8 @@ def _search(services: SearchServices, call: ToolInvocation) -> ToolResult:
     request = parsed(ScopedRequest, call.arguments)
     if request.scope == "all":
         wide = parsed(EverythingRequest, call.arguments)
-        return _told(everything.search(services, wide, request.passages), request.format)
-    return _told(answers.search(services, request, request.passages), request.format)
+        return _told(everything.search(services, wide, request.passage_tokens), request.format)
+    return _told(answers.search(services, request, request.passage_tokens), request.format)
 
 
 def _timeline(services: SearchServices, call: ToolInvocation) -> ToolResult:

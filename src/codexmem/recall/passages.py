@@ -52,13 +52,13 @@ def cut(text: str, size: int) -> Iterator[str]:
         yield passage
 
 
-def read(memory: Memory) -> str:
+def full_text(memory: Memory) -> str:
     """What somebody reads of a memory who looks for an answer."""
     return "\n".join((*text_of.names(memory), *text_of.body(memory)))[:_LONGEST]
 
 
-def choose(query: str, texts: Sequence[str], scores: Sequence[float], budget: int) -> list[list[str]]:
-    """For each text, the best first, its passages among the best of all, in the order in which they stand.
+def best_passages(query: str, texts: Sequence[str], scores: Sequence[float], budget: int) -> list[list[str]]:
+    """For each text, the best text first, its passages that are among the best of all, in the order of the text.
 
     Cost grows with the number and length of the texts, both of which callers bound.
     """

@@ -44,7 +44,7 @@ def test_2_1_tools_list(agent: Agent) -> None:
     assert all("title" not in value for schema in schemas.values() for value in schema["properties"].values())
     assert set(schemas["search"]["properties"]) == {
         "query", "limit", "offset", "project", "type", "obs_type", "concepts", "files", "dateStart", "dateEnd",
-        "orderBy", "format", "scope", "passages",
+        "orderBy", "format", "scope", "passage_tokens",
     }  # fmt: skip
     assert {"anchor", "query", "depth_before", "depth_after", "project"} <= set(schemas["timeline"]["properties"])
     assert set(schemas["get_observations"]["properties"]) == {

@@ -5299,7 +5299,7 @@ export interface components {
             files?: string | string[] | null;
             /**
              * Ids
-             * @description Numbers of observations; of #S9 the 9.
+             * @description Numbers of observations or, 9 for #S9, of turns.
              */
             ids?: number[];
             /**

@@ -45,12 +45,11 @@ class Rendered:
     rows: WireAnswer
 
 
-def search(services: SearchServices, request: SearchRequest, passages: int = 0) -> Rendered:
+def search(services: SearchServices, request: SearchRequest, passage_tokens: int = 0) -> Rendered:
     """The index of what fits and, in so many tokens, what that says."""
-    query, wish = (request.query or "").strip(), request.to_wish()
-    read = services.lookup.find(index_text.widened(wish) if passages else wish)
-    found = read.first(request.limit)
-    text = "\n\n".join((index_text.index(found, query), *index_text.passages_of(read, query, passages)))
+    query = (request.query or "").strip()
+    found, passages = index_text.find(services.lookup, request, passage_tokens)
+    text = "\n\n".join((index_text.index(found, query), *passages))
     return Rendered(text, rows.SearchRows.of_search(found, query))
 
 

@@ -13,14 +13,14 @@ from codexmem.kernel.model import handle
 from codexmem.kernel.model.memory import Kind, Memory, Origin, Status
 from codexmem.kernel.wire import Figure, WireAnswer
 from codexmem.recall.lookup import Lookup, LookupResults
-from codexmem.recall.wire import layout
+from codexmem.recall.wire import index_text, layout
 from codexmem.recall.wire.answers import Rendered
-from codexmem.recall.wire.index_text import notes_of, passages_of, widened
+from codexmem.recall.wire.index_text import notes_of
 from codexmem.recall.wire.requests import CATEGORIES, SearchRequest, Several
 from codexmem.recall.wire.rows import SearchOutcome, scored
 
 _HEAD = ("| Memory | Date | Title | Project |", "|--------|------|-------|---------|")
-MOST_PASSAGES = 10_000  # tokens
+_MOST_PASSAGE_TOKENS = 10_000
 _EXCERPT = 300  # characters
 _LINE = 240  # characters of a line of the table
 _READ = (
@@ -61,8 +61,8 @@ class ScopedRequest(SearchRequest):
     scope: Literal["all"] | None = Field(
         None, description="all: also search notes, questions and answers, knowledge and lessons."
     )
-    passages: int = Field(
-        1_500, ge=0, le=MOST_PASSAGES, description="Tokens of what the results say, below the index; 0 for none."
+    passage_tokens: int = Field(
+        1_500, ge=0, le=_MOST_PASSAGE_TOKENS, description="Tokens of what the results say, below the index; 0 for none."
     )
 
 
@@ -131,12 +131,11 @@ class EverythingRows(SearchOutcome, _Kinds):  # a later base's fields are answer
         )
 
 
-def search(services: EverythingServices, request: EverythingRequest, passages: int = 0) -> Rendered:
+def search(services: EverythingServices, request: EverythingRequest, passage_tokens: int = 0) -> Rendered:
     """What fits, of every kind."""
-    query, wish = (request.query or "").strip(), request.to_wish()
-    read = services.lookup.find(widened(wish) if passages else wish)
-    found = read.first(request.limit)
-    text = "\n\n".join((_text(found, query), *passages_of(read, query, passages)))
+    query = (request.query or "").strip()
+    found, passages = index_text.find(services.lookup, request, passage_tokens)
+    text = "\n\n".join((_text(found, query), *passages))
     return Rendered(text, EverythingRows.of_search(found, query))
 
 

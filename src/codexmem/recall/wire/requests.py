@@ -206,7 +206,7 @@ class ObservationBatchRequest(_Request):
         BeforeValidator(_ids),
         WithJsonSchema({"type": "array", "items": {"type": "integer", "format": "int64"}, "maxItems": MAX_IDS}),
     ] = Field(
-        None, validate_default=True, description="Numbers of observations; of #S9 the 9."
+        None, validate_default=True, description="Numbers of observations or, 9 for #S9, of turns."
     )  # absent reads as "not an array"
     orderBy: Literal["date_desc", "date_asc"] = Field("date_desc", description="Newest or oldest first.")  # noqa: N815
     limit: Annotated[int, Field(ge=1, le=MAX_IDS)] | None = Field(None, description="At most so many.")

@@ -44,45 +44,21 @@ class Observation(WireAnswer):
 
     @classmethod
     def of(cls, memory: Memory, **more: Any) -> Self:
-        """A memory of this kind, with the further fields of a larger document."""
+        """A memory of this kind, or a turn read as one, with the further fields of a larger document."""
         state, attrs = memory.state, memory.state.attrs
-        if isinstance(attrs, SummaryAttrs):
-            return cls.of_turn(memory, attrs, **more)
-        assert isinstance(attrs, ObservationAttrs)
+        assert isinstance(attrs, ObservationAttrs | SummaryAttrs)
+        observed = attrs if isinstance(attrs, ObservationAttrs) else ObservationAttrs()
         return cls(
             id=memory.seq,
             memory_session_id=memory.session,
             project=state.project,
             text=None,  # a field of old rows that nothing fills any more
-            type=state.type,
+            type=state.type if observed is attrs else TURN,
             title=state.title,
-            subtitle=attrs.subtitle,
-            facts=attrs.facts,
+            subtitle=observed.subtitle,
+            facts=observed.facts,
             narrative=state.content,
-            concepts=attrs.concepts,
-            files_read=attrs.files_read,
-            files_modified=attrs.files_modified,
-            prompt_number=attrs.prompt_number,
-            discovery_tokens=attrs.discovery_tokens,
-            created_at=iso(memory.created_ms),
-            created_at_epoch=memory.created_ms,
-            **more,
-        )
-
-    @classmethod
-    def of_turn(cls, memory: Memory, attrs: SummaryAttrs, **more: Any) -> Self:
-        """What was asked and answered in a turn of a session, as an observation of it."""
-        return cls(
-            id=memory.seq,
-            memory_session_id=memory.session,
-            project=memory.state.project,
-            text=None,
-            type=TURN,
-            title=attrs.request,
-            subtitle="",
-            facts=(),
-            narrative=memory.state.content,
-            concepts=(),
+            concepts=observed.concepts,
             files_read=attrs.files_read,
             files_modified=attrs.files_modified,
             prompt_number=attrs.prompt_number,

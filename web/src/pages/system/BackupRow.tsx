@@ -17,13 +17,14 @@ export function BackupRow({ backup, onRestore }: { backup: Backup; onRestore: ()
   const { name, atEpoch, memories, sizeBytes, cause, problem } = backup;
 
   function check() {
-    verify.mutate(name, {
-      onSuccess: ({ verified }) => {
+    // Told also to who has left the page meanwhile, as callbacks of `mutate` would not be.
+    void verify.mutateAsync(name).then(
+      ({ verified }) => {
         if (verified.ok) notify(t('backups.isWhole', { name }));
         else notifyError(t('backups.isBroken', { name, reason: verified.problem ?? '' }));
       },
-      onError: (thrown) => notifyError(t('backups.notChecked', { reason: reasonOf(thrown) })),
-    });
+      (thrown: unknown) => notifyError(t('backups.notChecked', { reason: reasonOf(thrown) })),
+    );
   }
 
   return (

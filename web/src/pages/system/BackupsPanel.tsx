@@ -21,12 +21,13 @@ export function BackupsPanel() {
   const running = backups.data?.running?.status === 'running';
 
   function run() {
-    make.mutate(undefined, {
-      onSuccess: (made) => {
+    // Told also to who has left the page meanwhile, as callbacks of `mutate` would not be.
+    void make.mutateAsync().then(
+      (made) => {
         if ('backup' in made) notify(t('backups.made', { name: made.backup.name }));
       },
-      onError: (thrown) => notifyError(t('backups.failed', { reason: reasonOf(thrown) })),
-    });
+      (thrown: unknown) => notifyError(t('backups.failed', { reason: reasonOf(thrown) })),
+    );
   }
 
   return (

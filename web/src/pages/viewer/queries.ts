@@ -190,19 +190,12 @@ export function useFailures(state: ViewerState, { limit = 500, paused = false } 
   });
 }
 
-const retryFailed = (session: number | null) =>
-  ask(api.POST('/api/ops/retry-failed', { body: session === null ? {} : { sessionDbId: session } }));
-
-/** Let failed jobs run again, of one session or all. What is told afterwards is told even if whoever asked is gone by
- * then: a button that counts failures goes with the last of them. */
-export function useRetry(told: {
-  onSuccess: (answer: Awaited<ReturnType<typeof retryFailed>>) => void;
-  onError: (thrown: unknown) => void;
-}) {
+/** Let failed jobs run again, of one session or all. */
+export function useRetry() {
   const client = useQueryClient();
   return useMutation({
-    ...told,
-    mutationFn: retryFailed,
+    mutationFn: (session: number | null) =>
+      ask(api.POST('/api/ops/retry-failed', { body: session === null ? {} : { sessionDbId: session } })),
     onSettled: () =>
       client.invalidateQueries({ queryKey: ['viewer'], predicate: ({ queryKey }) => queryKey[1] !== 'traces' }),
   });
