@@ -40,7 +40,7 @@ def copy(tmp_path: Path) -> Copy:
                 "        outlook=_line(distilled.outlook),\n")  # fmt: skip
     rows = "recall/wire/rows.py"
     copy.insert(rows, "    subtitle: str\n", "    outlook: str\n")
-    copy.insert(rows, "            subtitle=attrs.subtitle,\n", "            outlook=attrs.outlook,\n")
+    copy.insert(rows, "            subtitle=observed.subtitle,\n", "            outlook=observed.outlook,\n")
     copy.insert("client/answers.py", "    title: str\n    subtitle: str\n", "    outlook: str\n")
     return copy
 

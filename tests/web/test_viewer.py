@@ -88,17 +88,17 @@ def listening(visit: Visitor, address: str, language: Language = "en") -> Page:
 @pytest.mark.parametrize("language", BOTH)
 def test_what_a_hook_captures_appears_without_reload(visit: Visitor, seeded: Server, language: Language) -> None:
     words, title = WORDS[language], f"Live story {language} 直播"
+    seeds.noted(seeded, f"Earlier story {language}")  # the list is short, and other tests write into the project
     page = listening(visit, f"/viewer?project={PROJECT}", language)
     page.evaluate("window.stayed = true")
-    expect(
-        page.get_by_role("region", name=words["newest"]).get_by_role("link", name="Disk of 日志 host")
-    ).to_be_visible()
+    newest = page.get_by_role("region", name=words["newest"])
+    expect(newest.get_by_role("link", name=f"Earlier story {language}")).to_be_visible()
     about = {"session_id": f"hook-{language}", "project": PROJECT, "cwd": str(seeded.data_dir)}
     seeds.hook(seeded, "session-init", about | {"prompt": "看日志"})
     tool = {"tool_name": "Bash", "tool_input": {"command": "tail"}, "tool_response": f"{seeds.NOTED}:{title};"}
     seeds.hook(seeded, "observation", about | tool)
     expect(rows(page, words["events"]).filter(has_text=words["became"]).first).to_be_visible()
-    found = page.get_by_role("region", name=words["newest"]).get_by_role("link", name=title)
+    found = newest.get_by_role("link", name=title)
     expect(found).to_be_visible()
     assert page.evaluate("window.stayed") is True
     found.click()

@@ -13,6 +13,7 @@ _SIZE = 150  # characters of a passage, of which many fit
 _LONGEST = 20_000  # characters of a text that are read
 _USUAL = 300  # characters, from which on length counts against a passage
 _WHOLE, _RANK = 0.2, 0.6  # what its text and the rank of that add to a passage's own share
+_NEAR = 0.5  # of the best score
 _FEW = 15  # tokens that are left: nothing more will fit
 
 
@@ -53,19 +54,23 @@ def cut(text: str, size: int) -> Iterator[str]:
 
 
 def full_text(memory: Memory) -> str:
-    """What somebody reads of a memory who looks for an answer."""
-    return "\n".join((*text_of.names(memory), *text_of.body(memory)))[:_LONGEST]
+    """What somebody reads of a memory who looks for an answer, nothing twice: a title is often its beginning."""
+    title, said = text_of.names(memory)[:1], "\n".join(text_of.body(memory))
+    return "\n".join((*(each for each in title if each not in said), said))[:_LONGEST]
 
 
 def best_passages(query: str, texts: Sequence[str], scores: Sequence[float], budget: int) -> list[list[str]]:
     """For each text, the best text first, its passages that are among the best of all, in the order of the text.
 
-    Cost grows with the number and length of the texts, both of which callers bound.
+    A text without any word of the query is read only if it fits by half as well as the best. Cost grows with the number
+    and length of the texts, both of which callers bound.
     """
     wanted, weights = set(tokens.terms(query)), WordWeights(texts)
-    found = [(at, passage) for at, text in enumerate(texts) for passage in cut(text, _SIZE)]
-    own = [weights.density(wanted, passage) for _, passage in found]
     whole = [weights.shared(wanted, text) for text in texts]
+    least = _NEAR * max(scores, default=0.0)
+    near = [at for at, share in enumerate(whole) if share or scores[at] >= least]
+    found = [(at, passage) for at in near for passage in cut(texts[at], _SIZE)]
+    own = [weights.density(wanted, passage) for _, passage in found]
     best = [max(values, default=0.0) or 1.0 for values in (own, whole, scores)]
     worth = [
         mine / best[0] + _WHOLE * whole[at] / best[1] + _RANK * scores[at] / best[2]

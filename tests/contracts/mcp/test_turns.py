@@ -59,3 +59,14 @@ def test_a_private_prompt_is_in_no_passage(api: Server, project: str) -> None:
     session = Told(api, project)
     session.ask("<private>the zebra export password is hunter2</private> and the zebra export")
     assert "hunter2" not in Agent(api, "http-new").text("search", query="zebra export", project=project)
+
+
+def test_a_question_is_no_answer_and_nothing_is_said_twice(api: Server, project: str, told: int) -> None:
+    agent = Agent(api, "http-new")
+    Told(api, project, "other").ask("Which variable does the nightly export job need?")
+    agent.text("save_memory", text="The nightly export job writes to cold storage.", project=project)
+    said = agent.text("search", query="nightly export job", project=project).partition(HEAD)[2]
+    assert f"#S{told}:" in said
+    assert "Which variable" not in said
+    assert said.count("cold storage") == 1
+    assert "Manual memory" not in said

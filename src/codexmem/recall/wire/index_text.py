@@ -111,22 +111,26 @@ def find(lookup: Lookup, request: SearchRequest, passage_tokens: int) -> tuple[L
 
 def _passages(found: LookupResults, query: str, budget: int) -> Iterator[str]:
     """What the results say about the query, in so many tokens, below the number of each."""
-    public = [memory for memory in found.memories[:_READ] if not _is_private(memory)]
-    if not (budget and query and public and found.scores):
+    telling = [memory for memory in found.memories[:_READ] if not _tells_nothing(memory)]
+    if not (budget and query and telling and found.scores):
         return
-    scores = [found.scores.get(memory.seq, 0.0) for memory in public]
-    chosen = best_passages(query, [full_text(memory) for memory in public], scores, budget)
+    scores = [found.scores.get(memory.seq, 0.0) for memory in telling]
+    chosen = best_passages(query, [full_text(memory) for memory in telling], scores, budget)
     lines = [
         "\n".join((f"{handle.label(memory)}:", *(f"> {layout.line(passage)}" for passage in said)))
-        for memory, said in zip(public, chosen, strict=True)
+        for memory, said in zip(telling, chosen, strict=True)
         if said
     ]
     if lines:
         yield "\n\n".join((_SAY, *lines))
 
 
-def _is_private(memory: Memory) -> bool:
-    return isinstance(memory.state.attrs, PromptAttrs) and memory.state.attrs.private
+def _tells_nothing(memory: Memory) -> bool:
+    """Whether it is a prompt that is private, or only asks."""
+    state = memory.state
+    return isinstance(state.attrs, PromptAttrs) and (
+        state.attrs.private or state.content.rstrip().endswith(("?", "\uff1f"))
+    )
 
 
 def notes_of(found: LookupResults) -> Iterator[str]:
