@@ -25,11 +25,15 @@ from bench import report
 from bench.stores import stores
 from bench.writes import wired
 from codexmem.app import Core
-from codexmem.capture.extraction import Extraction, TokenBudget
-from codexmem.capture.service import EXTRACT
+from codexmem.capture.author import Author
+from codexmem.capture.author_queue import AUTHOR, AuthorQueue
+from codexmem.capture.authoring import Authoring
+from codexmem.capture.budget import TokenBudget
+from codexmem.capture.extraction import Extraction
+from codexmem.capture.job_log import JobLog
+from codexmem.capture.service import EXTRACT, SUMMARIZE
 from codexmem.kernel.jobs.job_kind import JobKind
 from codexmem.kernel.jobs.worker import Worker
-from codexmem.kernel.llm.extractor import Extractor
 from codexmem.kernel.llm.openai import OpenAIModel
 from codexmem.kernel.model.breaker import Breaker
 from codexmem.kernel.model.capture import HookReport, Queued
@@ -47,14 +51,14 @@ from codexmem.kernel.store.tallies import Tallies
 from tests._support import model_server
 from tests._support.model_server import Asked, Manner, ModelServer, Reply
 
-BATCH = 5  # events that the product puts into one job
-PER_SESSION = 10  # jobs
+TOOLS = 6  # events of a turn
+CAPTURED = TOOLS + 2  # with the prompt and the end of the turn
 REPORTERS = 8
 WORKERS = 16
 DEADLINE_S = 0.4  # of a call while the server fails
 CALM_S = 30.0  # of one while it does not: a busy machine is no fault
 STUCK_S = 60.0  # without any job ending
-MOST_REQUESTS = 1 / BATCH
+MOST_REQUESTS = 0.15
 
 _FAULTS: dict[str, Reply | str] = {
     "429": model_server.rate_limited(),
@@ -71,9 +75,9 @@ _FAULTS: dict[str, Reply | str] = {
     "10 MB": model_server.huge(10),
     "HTML": Reply(200, b"<html>log in</html>", {"Content-Type": "text/html"}),
     "no JSON": "I would rather talk about it.",
-    "cut JSON": '{"skip": false, "observations": [{"title": "Half',
+    "cut JSON": '{"reason": "", "memories": [{"title": "Half',
     "other JSON": '{"answer": 42}',
-    "nothing": '{"skip": false, "reason": "", "observations": []}',
+    "another shape": '{"reason": "", "memories": [7]}',
 }
 
 
@@ -117,27 +121,25 @@ def _event(session: str, number: int) -> HookReport:
     )
 
 
-def _report(core: Core, session: str, events: int) -> int:
+def _report(core: Core, session: str) -> int:
     with acting_as(LOCAL):
         core.intake.init(HookReport(session, project="bench", cwd="/w", prompt="Fix the login 修复登录"))
-        return sum(core.intake.observe(_event(session, number)) == Queued() for number in range(events))
+        told = sum(core.intake.observe(_event(session, number)) == Queued() for number in range(TOOLS))
+        return told + 1 + (core.intake.summarize(HookReport(session, message="登录好了 It works.")) == Queued())
 
 
-def _worker(core: Core, extractor: Extractor, threads: int) -> Worker:
+def _worker(core: Core, author: Author, threads: int) -> Worker:
     clock, tallies = SystemClock(), Tallies(core.db)
-    extracting = Extraction(
-        Sessions(core.db),
-        Captures(core.db),
-        core.memories,
-        tallies,
-        TokenBudget(tallies, clock, 0),
-        extractor,
-        core.log,
-        clock,
-    )
+    sessions, captures = Sessions(core.db), Captures(core.db)
+    plan = AuthorQueue(core.queue, sessions, captures, asked=True, soon_ms=0)
+    log = JobLog(sessions, tallies, TokenBudget(tallies, clock, 0), core.log, clock)
+    extracting = Extraction(sessions, captures, core.memories, plan, log)
+    authors = Authoring(sessions, captures, core.memories, core.queue, plan, author, core.recall.search, log)
     return Worker(
         core.db, Jobs(core.db), Dispatch(core.db), core.log, core.notifier, clock,
-        {EXTRACT: JobKind(extracting.observations, timeout_s=60.0)}, threads=threads,
+        {EXTRACT: JobKind(extracting.observations, timeout_s=60.0),
+         SUMMARIZE: JobKind(extracting.summaries, timeout_s=60.0), AUTHOR: JobKind(authors.write, timeout_s=60.0)},
+        threads=threads,
     )  # fmt: skip
 
 
@@ -146,25 +148,25 @@ Figures = dict[str, Any]
 
 def run(core: Core, server: Server, *, jobs: int, faulty: float, name: str, show: Callable[[str], None]) -> Figures:
     """So many jobs from capture to their end; what came of them."""
-    sessions = [f"{name}-{number}" for number in range(-(-jobs // PER_SESSION))]
+    sessions = [f"{name}-{number}" for number in range(jobs)]
     server.faulty, server.sent = faulty, Counter()
     breaker = Breaker(first_s=0.002, longest_s=0.01)  # so short that almost every job asks
     deadline_s = DEADLINE_S if faulty else CALM_S
     model = OpenAIModel("scripted", base_url=server.http.url, deadline_s=deadline_s, pause_s=0.02, breaker=breaker)
     before, figures_before = _counts(core), _results(core)
-    worker = _worker(core, Extractor(model), WORKERS)
+    worker = _worker(core, Author(model), WORKERS)
     began = time.monotonic()
     worker.start()
     try:
         with ThreadPoolExecutor(REPORTERS) as pool:
-            captured = sum(pool.map(lambda session: _report(core, session, PER_SESSION * BATCH), sessions))
+            captured = sum(pool.map(lambda session: _report(core, session), sessions))
         stuck = _ended(core, show)
     finally:
         worker.stop()
     seconds = time.monotonic() - began
     after, figures = _counts(core), _results(core)
     ended = {status.value: after[status] - before[status] for status in JobStatus if after[status] > before[status]}
-    made = captured // BATCH
+    made = captured // CAPTURED
     requests = server.sent.total()
     return {
         "captured events": captured, "jobs": made, "ended": ended, "stuck": stuck, "seconds": round(seconds, 1),
@@ -221,7 +223,7 @@ def _results(core: Core) -> _Figures:
         place = batch[-1].place
         for event in batch:
             told = event.payload
-            if event.type != "model.result" or told is None:
+            if event.type != "model.result" or not told or not told["outcome"]:
                 continue
             seen[event.subject] += 1
             figures.events += told["events"]
@@ -239,10 +241,10 @@ def _less(after: Counter[str], before: Counter[str]) -> dict[str, int]:
 
 
 def kept(calm: dict[str, Any], faulty: dict[str, Any]) -> bool:
-    """Whether every job ended once, every event was extracted once, and batching keeps requests few."""
+    """Whether every job ended once, every event was shown once, and turns keep requests few."""
     whole = all(
-        not each["stuck"] and not each["results twice"] and each["ended"] == {"completed": each["jobs"]}
-        and each["results"] == each["jobs"] and each["extracted events"] == each["captured events"]
+        not each["stuck"] and not each["results twice"] and set(each["ended"]) == {"completed"}
+        and each["results"] == each["jobs"] and each["extracted events"] == TOOLS * each["jobs"]
         for each in (calm, faulty)
     )  # fmt: skip
     return whole and calm["requests per event"] <= MOST_REQUESTS and calm["answered by"] == {"model": calm["jobs"]}

@@ -1,4 +1,4 @@
-"""Capture and what stands behind it, on an opened store, with a distiller that says what a test wants."""
+"""Capture and what stands behind it, on an opened store, with a model that says what a test wants."""
 
 from __future__ import annotations
 
@@ -7,14 +7,19 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from codexmem.capture.extraction import Extraction, TokenBudget
+from codexmem.capture.author import Author
+from codexmem.capture.author_queue import AUTHOR, AuthorQueue
+from codexmem.capture.authoring import Authoring
+from codexmem.capture.budget import TokenBudget
+from codexmem.capture.extraction import Extraction
+from codexmem.capture.job_log import JobLog
 from codexmem.capture.service import EXTRACT, SUMMARIZE, CaptureService, Rules, excluded
 from codexmem.kernel.embed.model import Embedder
 from codexmem.kernel.events.log import Log
 from codexmem.kernel.events.review import Review
-from codexmem.kernel.jobs.job_kind import JobContext
+from codexmem.kernel.jobs.job_kind import Done, JobContext
 from codexmem.kernel.jobs.queue import Queue
-from codexmem.kernel.llm.material import ExtractedObservation, ExtractionResult, Material, ModelOutcome, TurnSummary
+from codexmem.kernel.llm.model import Completion, ModelPrompt
 from codexmem.kernel.model.capture import HookReport
 from codexmem.kernel.model.job import Job, JobStatus
 from codexmem.kernel.model.memory import Kind, Memory
@@ -39,44 +44,19 @@ from tests._support import services
 from tests._support.services import Services
 
 
-class Scripted:
-    """Distils each batch into one observation that names its tools; a test may replace what it says."""
+class ScriptedModel:
+    """Answers each question as a test says; as it stands, that there is nothing to remember."""
+
+    name = "scripted"
 
     def __init__(self) -> None:
-        self.asked: list[Material] = []
-        self.title: Callable[[Material], str] = lambda material: "+".join(event.tool for event in material.events)
+        self.asked: list[str] = []
+        self.says: Callable[[str], str] = lambda _: '{"reason": "", "memories": []}'
 
-    def observations(
-        self, material: Material, check: Callable[[], None]
-    ) -> ExtractionResult[tuple[ExtractedObservation, ...]]:
+    def answer(self, prompt: ModelPrompt, check: Callable[[], None]) -> Completion:
         check()
-        self.asked.append(material)
-        distilled = ExtractedObservation(
-            type="change", title=self.title(material), subtitle="", narrative=str(material.events[-1].response),
-            facts=(), concepts=("what-changed",), files_read=("src/读.py",), files_modified=(),
-            events=tuple(event.seq for event in material.events),
-        )  # fmt: skip
-        return _result((distilled,))
-
-    def summary(
-        self, material: Material, message: str, check: Callable[[], None]
-    ) -> ExtractionResult[TurnSummary | None]:
-        check()
-        self.asked.append(material)
-        return _result(TurnSummary(material.prompt, "", message, "", "", ""))
-
-
-def _result(value: Any) -> ExtractionResult[Any]:
-    return ExtractionResult(
-        value=value,
-        outcomes=(ModelOutcome.SUCCESS,),
-        by="model",
-        prompt_tokens=100,
-        completion_tokens=20,
-        model_ms=5.0,
-        error_class=None,
-        error=None,
-    )
+        self.asked.append(prompt.text)
+        return Completion(self.says(prompt.text), 100, 20)
 
 
 @dataclass
@@ -87,13 +67,20 @@ class Capturing:
     base: Services
     intake: CaptureService
     extraction: Extraction
+    authoring: Authoring
     context: ContextBuilder
     forgetting: Forgetting
     queue: Queue
     sessions: Sessions
     captures: Captures
     tallies: Tallies
-    extractor: Scripted = field(default_factory=Scripted)
+    model: ScriptedModel = field(default_factory=ScriptedModel)
+
+    @property
+    def handlers(self) -> dict[str, Callable[[Job, JobContext], Done]]:
+        """What runs each kind of job of capture."""
+        found = {EXTRACT: self.extraction.observations, SUMMARIZE: self.extraction.summaries}
+        return {**found, AUTHOR: self.authoring.write}
 
     def tool(self, tool: str = "Bash", *, session: str = "s1", **told: Any) -> Any:
         """Report one tool event."""
@@ -107,7 +94,7 @@ class Capturing:
 
     def waiting(self) -> list[Job]:
         """Jobs of capture that have not run, oldest first."""
-        return [job for job in self.queue.list(JobStatus.QUEUED)[::-1] if job.kind in (EXTRACT, SUMMARIZE)]
+        return [job for job in self.queue.list(JobStatus.QUEUED)[::-1] if job.kind in (EXTRACT, SUMMARIZE, AUTHOR)]
 
     def run(self, *, all_of_them: bool = False) -> int:
         """Run what is due, in order, as a worker would; returns how many jobs ran."""
@@ -115,8 +102,7 @@ class Capturing:
         for job in self.waiting():
             if not all_of_them and job.run_at_ms > self.base.clock.now_ms():
                 continue
-            handle = self.extraction.observations if job.kind == EXTRACT else self.extraction.summaries
-            done = handle(job, JobContext(job, 60.0))
+            done = self.handlers[job.kind](job, JobContext(job, 60.0))
             with self.db.transaction():
                 if done.effect is not None:
                     done.effect()
@@ -132,15 +118,19 @@ class Capturing:
 _USUAL = Rules()
 
 
-def build(db: Database, rules: Rules = _USUAL, *, daily_tokens: int = 0, embedder: Embedder | None = None) -> Capturing:
+def build(db: Database, rules: Rules = _USUAL, *, daily_tokens: int = 0, embedder: Embedder | None = None,
+          asked: bool = False) -> Capturing:  # fmt: skip
     """Wire capture on this store."""
     base = services.build(db)
     clock = base.clock
     log = Log(db, EventTable(db), LocalNotifier(), clock)
     queue = Queue(db, Jobs(db), Dispatch(db), LocalNotifier(), clock)
     sessions, captures, tallies = Sessions(db), Captures(db), Tallies(db)
-    extractor = Scripted()
+    model = ScriptedModel()
     budget = TokenBudget(tallies, clock, daily_tokens)
+    plan = AuthorQueue(queue, sessions, captures, asked=asked)
+    job_log = JobLog(sessions, tallies, budget, log, clock)
+    author = Author(model, may_spend=budget.allows)
     finder = Finder(
         db,
         MemoryTable(db),
@@ -163,9 +153,10 @@ def build(db: Database, rules: Rules = _USUAL, *, daily_tokens: int = 0, embedde
         sessions=sessions,
         captures=captures,
         tallies=tallies,
-        extractor=extractor,
-        intake=CaptureService(db, sessions, captures, base.memories, queue, log, clock, rules, context.begun),
+        model=model,
+        intake=CaptureService(db, sessions, captures, base.memories, queue, log, clock, rules, plan, context.begun),
         context=context,
-        extraction=Extraction(sessions, captures, base.memories, tallies, budget, extractor, log, clock),  # type: ignore[arg-type]
+        extraction=Extraction(sessions, captures, base.memories, plan, job_log),
+        authoring=Authoring(sessions, captures, base.memories, queue, plan, author, finder.search, job_log),
         forgetting=Forgetting(db, base.memories, base.history, sessions, captures, ReceiptTable(db), log),
     )

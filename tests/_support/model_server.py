@@ -21,6 +21,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
 
 _EVENT = re.compile(r"^\[\[event (\d+): ", re.MULTILINE)
+_ITEM = re.compile(r"^\[\[(?:person|agent|event) (\d+)[^\n]*\]\]\n(.+?)\n\[\[end ", re.MULTILINE | re.DOTALL)
 CHAT = "/v1/chat/completions"
 
 
@@ -72,6 +73,11 @@ class Asked:
     def events(self) -> list[int]:
         """The numbers of the events in the prompt."""
         return sorted({int(number) for number in _EVENT.findall(self.prompt)})
+
+    @property
+    def items(self) -> dict[int, str]:
+        """What the prompt shows of each item that can be cited, by its number."""
+        return {int(number): text for number, text in _ITEM.findall(self.prompt)}
 
 
 Script = Callable[[Asked], "Reply | str | None"]
@@ -245,27 +251,18 @@ class ModelServer:
 
 
 def good(asked: Asked) -> str:
-    """What a model says that does as it was told."""
-    if asked.body.get("response_format", {}).get("json_schema", {}).get("name") == "summary" or (
-        "last words of the agent" in asked.prompt
-    ):
-        return json.dumps(summary_answer())
-    return json.dumps(observation_answer(asked.events))
+    """What a model says that does as it was told: the newest item, in its own words."""
+    items = asked.items
+    if not items:
+        return json.dumps({"reason": "nothing was said", "memories": []})
+    number, text = max(items.items(), key=lambda item: (item[0] in asked.events, item[0]))
+    return json.dumps(memory_answer([number], title=text.splitlines()[0][:80], text=text.splitlines()[0][:80]))
 
 
-def observation_answer(events: list[int], **more: Any) -> dict[str, Any]:
-    """A fitting answer with one observation."""
-    observation = {
-        "type": "discovery", "title": "A scripted observation", "subtitle": "It was scripted",
-        "narrative": "The server said what the script told it.", "facts": ["One fact."],
-        "concepts": ["how-it-works", "pattern"], "files_read": [], "events": events,
+def memory_answer(rests_on: list[int], /, **more: Any) -> dict[str, Any]:
+    """A fitting answer with one memory."""
+    memory = {
+        "op": "add", "target": "", "kind": "discovery", "title": "A scripted memory", "text": "It was scripted.",
+        "rests_on": rests_on, "reason": "it will be asked for",
     }  # fmt: skip
-    return {"skip": False, "reason": "", "observations": [observation | more]}
-
-
-def summary_answer(**more: Any) -> dict[str, Any]:
-    """A fitting answer with a summary."""
-    return {
-        "skip": False, "reason": "", "request": "Do it", "investigated": "The code", "learned": "How it works",
-        "completed": "All of it", "next_steps": "Nothing", "notes": "",
-    } | more  # fmt: skip
+    return {"reason": "", "memories": [memory | more]}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bench import extraction_faults
-from bench.extraction_faults import BATCH, Figures
+from bench.extraction_faults import CAPTURED, TOOLS, Figures
 from bench.report import ENGINES
 from bench.stores import stores
 from bench.writes import wired
@@ -25,8 +25,8 @@ def test_every_job_ends_once_whatever_the_server_does(engine: str) -> None:
         faulty = extraction_faults.run(core, server, jobs=60, faulty=0.5, name="faulty", show=lambda _: None)
     assert extraction_faults.kept(calm, faulty), (calm, faulty)
     assert calm["requests"] == calm["jobs"] == 10
-    assert calm["requests per event"] == 1 / BATCH
-    assert faulty["ended"] == {"completed": 60}
+    assert calm["requests per event"] == 1 / CAPTURED
+    assert faulty["results"] == 60
     assert faulty["faulty replies"] > 10
     assert faulty["answered by"]["rules"] > 0
     assert faulty["answered by"]["model"] > 0
@@ -35,19 +35,19 @@ def test_every_job_ends_once_whatever_the_server_does(engine: str) -> None:
 
 def figures(**more: object) -> Figures:
     good: Figures = {
-        "jobs": 2, "captured events": 10, "stuck": 0, "results twice": 0, "ended": {"completed": 2}, "results": 2,
-        "extracted events": 10, "requests per event": 0.2, "answered by": {"model": 2},
+        "jobs": 2, "captured events": 16, "stuck": 0, "results twice": 0, "ended": {"completed": 6}, "results": 2,
+        "extracted events": 2 * TOOLS, "requests per event": 0.125, "answered by": {"model": 2},
     }  # fmt: skip
     return good | more
 
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"stuck": 1}, {"results twice": 1}, {"ended": {"completed": 1, "failed": 1}}, {"results": 1},
-     {"extracted events": 9}],
+    [{"stuck": 1}, {"results twice": 1}, {"ended": {"completed": 5, "failed": 1}}, {"results": 1},
+     {"extracted events": 11}],
 )  # fmt: skip
 def test_a_broken_promise_is_noticed(wrong: dict[str, object]) -> None:
     assert extraction_faults.kept(figures(), figures())
     assert not extraction_faults.kept(figures(), figures(**wrong))
     assert not extraction_faults.kept(figures(**wrong), figures())
-    assert not extraction_faults.kept(figures(**{"requests per event": 0.21}), figures())
+    assert not extraction_faults.kept(figures(**{"requests per event": 0.16}), figures())

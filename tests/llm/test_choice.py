@@ -1,34 +1,36 @@
-"""Which distiller the settings choose."""
+"""Which model the settings choose."""
 
 from __future__ import annotations
 
 import pytest
 
-from codexmem.kernel.llm.choice import ModelChoice, choose
+from codexmem.capture.author import Author
+from codexmem.kernel.llm.choice import ModelChoice, model_of
+from codexmem.kernel.llm.material import FinishedTurn
 from codexmem.kernel.model.errors import InvalidArgument
 from tests._support.model_server import ModelServer
-from tests.llm.events import edit, material, nothing
+from tests.llm.events import nothing
 
 
 def test_6_the_default_is_openai_and_without_a_key_rules() -> None:
-    assert choose(ModelChoice(model="m")).model is None
-    assert choose(ModelChoice(model="m", api_key="sk")).model == "m"
-    assert choose(ModelChoice("rules", "m", "http://127.0.0.1:1/v1", "sk")).model is None
+    assert model_of(ModelChoice(model="m")) is None
+    assert getattr(model_of(ModelChoice(model="m", api_key="sk")), "name", None) == "m"
+    assert model_of(ModelChoice("rules", "m", "http://127.0.0.1:1/v1", "sk")) is None
 
 
 def test_a_server_of_ones_own_needs_no_key() -> None:
     with ModelServer() as server:
-        extractor = choose(ModelChoice("openai", "m", server.url))
-        assert extractor.observations(material(edit(1, "a.py", "x", "y")), nothing).by == "model"
+        author = Author(model_of(ModelChoice("openai", "m", server.url)))
+        assert author.ask("shop", [FinishedTurn(1, "Do it", ())], (), nothing).by == "model"
         assert server.asked[0].key == "Bearer none"
         assert server.asked[0].body["model"] == "m"
 
 
 def test_an_unknown_provider_or_no_model_is_refused() -> None:
     with pytest.raises(InvalidArgument, match="not a provider"):
-        choose(ModelChoice("gemini"))
+        model_of(ModelChoice("gemini"))
     with pytest.raises(InvalidArgument, match="no model"):
-        choose(ModelChoice("openai", "", "http://127.0.0.1:1/v1"))
+        model_of(ModelChoice("openai", "", "http://127.0.0.1:1/v1"))
 
 
 def test_the_key_is_never_shown() -> None:

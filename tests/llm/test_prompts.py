@@ -10,21 +10,29 @@ import pytest
 
 from codexmem.kernel.llm.clip import clip, line, rendered, shares
 from codexmem.kernel.llm.language import language_of
-from codexmem.kernel.llm.prompts import observations, shared, summaries
-from tests.llm.events import edit, material, tool
+from codexmem.kernel.llm.material import FinishedTurn, KnownMemory
+from codexmem.kernel.llm.prompts import turns
+from codexmem.kernel.llm.prompts.turns import ROOM, SCHEMA, SMALL, SMALL_SCHEMA
+from codexmem.kernel.model.text_size import tokens
+from tests.llm.events import bash, edit, tool
 
 
-def text(*events: Any, prompt: str = "Do it") -> str:
-    return observations.ask(material(*events, prompt=prompt)).text
+def turn(*events: Any, prompt: str = "Do it", message: str = "", number: int = 1) -> FinishedTurn:
+    return FinishedTurn(number, prompt, events, message)
 
 
-def test_events_are_numbered_and_fenced_with_a_mark_of_this_prompt_alone() -> None:
+def text(*events: Any, prompt: str = "Do it", message: str = "") -> str:
+    return turns.ask("shop", [turn(*events, prompt=prompt, message=message)]).prompt.text
+
+
+def test_items_are_numbered_and_fenced_with_a_mark_of_this_prompt_alone() -> None:
     events = [edit(70 + n, f"a{n}.py", "x", "y") for n in range(3)]
-    first, second = text(*events), text(*events)
+    first, second = text(*events, message="Done"), text(*events)
     mark = re.search(r"Mark of this prompt: (\w{12})", first)
     assert mark is not None
-    assert [f"event {n}: Edit" in first for n in (1, 2, 3, 4)] == [True, True, True, False]
-    assert first.count(f"[[end {mark.group(1)}]]") == 7  # the request, three inputs, three responses
+    shown = re.findall(r"^\[\[((?:person|agent|event) \d+)", first, re.MULTILINE)
+    assert shown == ["person 1", "event 2", "event 3", "event 4", "agent 5"]
+    assert first.count(f"[[end {mark.group(1)}]]") == 5
     assert mark.group(1) not in second
 
 
@@ -33,8 +41,8 @@ def test_data_cannot_end_its_fence_or_speak_for_us() -> None:
     prompt = text(tool(1, "Bash", {"command": "cat x"}, hostile))
     mark = re.search(r"Mark of this prompt: (\w+)", prompt)
     assert mark is not None
-    inside = prompt.partition(f"[[event 1: response {mark.group(1)}]]")[2].partition(f"[[end {mark.group(1)}]]")[0]
-    assert inside.strip() == hostile
+    inside = prompt.partition(f"[[event 2: Bash {mark.group(1)}]]")[2].partition(f"[[end {mark.group(1)}]]")[0]
+    assert inside.strip() == f"$ cat x\n=> {hostile}"
     assert "never an instruction" in prompt.partition("Mark of this prompt")[0]
 
 
@@ -43,21 +51,48 @@ def test_data_cannot_end_its_fence_or_speak_for_us() -> None:
     [
         [tool(n, "Read", {"file_path": "x" * 50_000}, "y" * 400_000) for n in range(5)],
         [tool(n, "Write", {"content": "内容" * 30_000}, {"ok": ["z" * 9_000] * 9}) for n in range(5)],
-        [tool(n, "Bash", {"command": "x" * 3_000}, "y" * 3_000) for n in range(50)],
+        [tool(n, "Bash", {"command": "x" * 3_000}, "y" * 3_000) for n in range(60)],
     ],
 )
-def test_a_batch_stays_within_its_bounds(events: list[Any]) -> None:
-    prompt = text(*events, prompt="p" * 100_000)
-    assert len(prompt) < shared.MAX_CHARS + 15_000
+def test_a_question_stays_within_its_room(events: list[Any]) -> None:
+    prompt = text(*events, prompt="p" * 100_000, message="说" * 20_000)
+    assert tokens(prompt) < ROOM * 1.25
     assert "characters left out" in prompt
 
 
+def test_words_come_before_what_tools_said() -> None:
+    prompt = text(tool(1, "Read", {"file_path": "a"}, "y" * 900_000), prompt="p" * 3_000, message="m" * 9_000)
+    assert (prompt.count("p" * 3_000), prompt.count("m" * 9_000)) == (1, 1)
+    assert prompt.count("y") > 5_000
+
+
 def test_one_long_response_leaves_room_for_the_others() -> None:
-    short = tool(2, "Edit", {"old_string": "short one"}, "stays whole")
-    prompt = text(tool(1, "Read", {}, "y" * 900_000), short)
+    prompt = text(tool(1, "Read", {}, "y" * 900_000), tool(2, "Edit", {"old_string": "short one"}, "stays whole"))
     assert "short one" in prompt
-    assert "stays whole" in prompt
-    assert 14_000 < prompt.count("y") < 16_100
+
+
+def test_what_a_tool_did_is_told_without_its_packaging() -> None:
+    prompt = text(bash(1, "make test", "1 failed", code=2), edit(2, "a.py", "old", "new"))
+    assert "$ make test\n=> failed 1 failed" in prompt
+    assert "a.py\nold_string: old\nnew_string: new" in prompt
+
+
+def test_short_turns_share_a_question_and_long_ones_do_not() -> None:
+    short = [turn(prompt=f"question {n}", message="answer", number=n) for n in range(1, 7)]
+    long = turn(prompt="p", message="m" * 15_000, number=7)
+    assert [[each.number for each in group] for group in turns.packed([*short, long, long])] == [
+        [1, 2, 3, 4, 5, 6, 7], [7]
+    ]  # fmt: skip
+    assert list(turns.packed([])) == []
+
+
+def test_a_small_model_gets_a_smaller_question() -> None:
+    known = [KnownMemory("K1", 3, "rule", "Never on Friday")]
+    small = turns.ask("shop", [turn(bash(1, "make", "y" * 99_000), message="Done")], known, room=SMALL - 1).prompt
+    large = turns.ask("shop", [turn(bash(1, "make", "y" * 99_000), message="Done")], known).prompt
+    assert tokens(small.text) < SMALL * 1.2 < tokens(large.text)
+    assert ("Never on Friday" in small.text, "Never on Friday" in large.text) == (False, True)
+    assert "op" not in str(small.schema["properties"]["memories"]["items"]["required"])
 
 
 def test_shares_give_short_texts_whole_and_the_rest_in_equal_parts() -> None:
@@ -106,7 +141,7 @@ def objects(schema: Any) -> Iterator[dict[str, Any]]:
             yield from objects(value)
 
 
-@pytest.mark.parametrize("schema", [observations.SCHEMA, summaries.SCHEMA])
+@pytest.mark.parametrize("schema", [SCHEMA, SMALL_SCHEMA])
 def test_20_schemas_are_strict(schema: dict[str, Any]) -> None:
     found = list(objects(schema))
     assert found
@@ -116,9 +151,4 @@ def test_20_schemas_are_strict(schema: dict[str, Any]) -> None:
 
 
 def test_files_that_were_changed_are_not_asked_for() -> None:
-    assert "files_modified" not in str(observations.SCHEMA)
-
-
-def test_a_summary_prompt_is_bounded() -> None:
-    asked = summaries.ask(material(prompt="p" * 90_000), "m" * 900_000, ["done"] * 9_000, ["r"] * 9_000, ["c"] * 9_000)
-    assert len(asked.text) < 60_000
+    assert "files" not in str(SCHEMA)

@@ -15,9 +15,9 @@ pytestmark = pytest.mark.sqlite
 
 RECIPE = "Add a field to an observation"
 SAID = {
-    "skip": False, "reason": "",
-    "observations": [{"type": "discovery", "title": "The port", "narrative": "It listens on 8123.", "facts": [],
-                      "concepts": [], "files_read": [], "events": [1], "subtitle": "", "outlook": "open it to others"}],
+    "reason": "",
+    "memories": [{"op": "add", "target": "", "kind": "decision", "title": "PORT = 8123", "text": "PORT = 8123",
+                  "rests_on": [2], "reason": "", "outlook": "open it to others"}],
 }  # fmt: skip
 
 
@@ -27,17 +27,20 @@ def copy(tmp_path: Path) -> Copy:
     copy = Copy.below(tmp_path)
     copy.insert("kernel/model/attrs.py", 'learned or did, distilled."""\n\n    subtitle: str = ""\n',
                 '    outlook: str = ""  # what is likely to come next\n')  # fmt: skip
-    prompt = "kernel/llm/prompts/observations.py"
-    copy.insert(prompt, "- files_read: paths that were read and matter.\n", "- outlook: what is likely to come next.\n")
-    copy.insert(prompt, '                    "files_read": shared.texts("paths"),\n',
-                '                    "outlook": shared.text("what is likely to come next"),\n')  # fmt: skip
+    prompt = "kernel/llm/prompts/turns.py"
     copy.insert(
-        "kernel/llm/structured.py", '    type: Label = ""\n    title: Title = ""\n', '    outlook: Sentence = ""\n'
+        prompt, "- reason: why it will be needed, at most 12 words.\n", "- outlook: what is likely to come next.\n"
     )
-    copy.insert("kernel/llm/material.py", '    title: str\n    subtitle: str = ""\n', '    outlook: str = ""\n')
-    copy.insert("kernel/llm/extractor.py", "        subtitle=said.subtitle,\n", "        outlook=said.outlook,\n")
-    copy.insert("capture/extraction.py", "        subtitle=_line(distilled.subtitle),\n",
-                "        outlook=_line(distilled.outlook),\n")  # fmt: skip
+    copy.insert(prompt, '    "text": shared.text("one to three sentences"),\n',
+                '    "outlook": shared.text("what is likely to come next"),\n')  # fmt: skip
+    copy.insert(
+        "kernel/llm/structured.py", '    kind: Label = ""\n    title: Title = ""\n', '    outlook: Sentence = ""\n'
+    )
+    copy.insert("kernel/llm/material.py", '    title: str = ""\n    text: str = ""\n', '    outlook: str = ""\n')
+    copy.insert("capture/author.py", "            by_person=by_person, reason=said.reason,", " outlook=said.outlook,")
+    copy.insert(
+        "capture/authoring.py", "            events=said.events,\n", "            outlook=_line(said.outlook),\n"
+    )
     rows = "recall/wire/rows.py"
     copy.insert(rows, "    subtitle: str\n", "    outlook: str\n")
     copy.insert(rows, "            subtitle=observed.subtitle,\n", "            outlook=observed.outlook,\n")
@@ -55,8 +58,15 @@ def told(copy: Copy) -> tuple[bool, str | None, str]:
                 "contentSessionId": "s", "tool_name": "Read", "tool_input": {"file_path": "/r/server.py"},
                 "tool_response": "PORT = 8123", "cwd": "/r",
             })  # fmt: skip
+            server.post("/api/sessions/complete", {"contentSessionId": "s"})
             deadline = time.monotonic() + 60
-            while not (items := server.request("GET", "/api/observations?project=shop").json["items"]):
+            while not (
+                items := [
+                    item
+                    for item in server.request("GET", "/api/observations?project=shop").json["items"]
+                    if item["type"] == "decision"
+                ]
+            ):
                 assert time.monotonic() < deadline, "nothing was extracted in time"
                 time.sleep(0.05)
             asked = (
@@ -66,7 +76,7 @@ def told(copy: Copy) -> tuple[bool, str | None, str]:
             )
             read = copy.output("-c", asked).strip()
     schema = model.asked[0].body["response_format"]["json_schema"]["schema"]
-    wanted = schema["properties"]["observations"]["items"]["properties"]
+    wanted = schema["properties"]["memories"]["items"]["properties"]
     return "outlook" in wanted, items[0].get("outlook"), read
 
 

@@ -58,8 +58,8 @@ def labels(told: Any) -> list[str]:
 def turns(here: Capturing) -> None:
     """Two turns of one session, the first with two tool events and a summary."""
     here.say("修复登录 please", cwd="/home/me/shop", platform="claude-code")
-    here.tool("Read", response="one")
-    here.tool("Edit", response="two")
+    here.tool("Read", input={"file_path": "/w/a.py"}, response="one")
+    here.tool("Edit", input={"file_path": "/w/a.py", "old_string": "one", "new_string": "two"}, response="two")
     here.intake.summarize(HookReport("s1", project="demo", message="done 完成"))
     here.run(all_of_them=True)
     here.say("and now the port")
@@ -76,7 +76,7 @@ def test_an_observation_tells_its_events_session_prompt_and_job(here: Capturing,
     session = here.sessions.named("s1")
     assert session is not None
     assert (told.memory.label, told.memory.origin, told.memory.source) == (
-        f"#{first.seq}", "model", session.subject,
+        f"#{first.seq}", "tool", session.subject,
     )  # fmt: skip
     assert [(event.tool, event.kind, event.turn, event.kept) for event in told.events] == [
         ("Read", "tool", 1, True), ("Edit", "tool", 1, True),

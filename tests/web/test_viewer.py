@@ -23,10 +23,10 @@ WORDS: dict[str, dict[str, Any]] = {
         "traces": "Searches", "timings": "Timings", "failures": re.compile("^Failures"),
         "events": "Events, newest first", "newest": re.compile("^Newest memories"),
         "became": "1 event became 1 memory, by the model",
-        "rules": re.compile(r"1 event became 1 memory, by rules \(.*refuses the prompt"), "pause": "Pause",
+        "rules": re.compile(r"what rules wrote stands \(.*refuses the prompt"), "pause": "Pause",
         "paused": "Paused. New events are kept for you.", "new": "{} new", "began": "Session {} started",
         "searches": "Searches, newest first", "query": "Search text", "why": "Why these results",
-        "ranked": "Results and their ranking factors", "words": "words #1 (BM25",
+        "ranked": "Results and their ranking factors", "words": re.compile(r"words #\d+ \(BM25"),
         "factors": "Show the factors of result {}", "spent": "Where the time went", "step": "find by words",
         "none": "No search matches these filters.", "clear": "Clear filters", "project": "Project", "csv": "CSV",
         "extractions": "Extractions, newest first", "session": "Session number", "total": "Total",
@@ -43,10 +43,11 @@ WORDS: dict[str, dict[str, Any]] = {
     "zh": {
         "traces": "检索", "timings": "耗时", "failures": re.compile("^失败"), "events": "事件，最新的在前",
         "newest": re.compile("最新的记忆$"), "became": "1 个事件成为 1 条记忆，由模型完成",
-        "rules": re.compile("1 个事件成为 1 条记忆，由规则完成（.*refuses the prompt"), "pause": "暂停",
+        "rules": re.compile("规则写下的内容保留（.*refuses the prompt"), "pause": "暂停",
         "paused": "已暂停。期间发生的事件会为您保留。", "new": "{} 条新内容", "began": "会话 {} 开始",
         "searches": "检索，最新的在前", "query": "检索文字", "why": "为何如此回答", "ranked": "结果及其排序依据",
-        "words": "词 #1（BM25", "factors": "显示结果 {} 的依据", "spent": "时间花在了哪里", "step": "按词查找",
+        "words": re.compile(r"词 #\d+（BM25"), "factors": "显示结果 {} 的依据", "spent": "时间花在了哪里",
+        "step": "按词查找",
         "none": "没有符合这些筛选条件的检索。", "clear": "清除筛选", "project": "项目", "csv": "CSV",
         "extractions": "提取，最新的在前", "session": "会话编号", "total": "总计", "waiting": "等待",
         "recent": "失败，最新的在前", "missing": "缺少所需的内容",
@@ -97,6 +98,7 @@ def test_what_a_hook_captures_appears_without_reload(visit: Visitor, seeded: Ser
     seeds.hook(seeded, "session-init", about | {"prompt": "看日志"})
     tool = {"tool_name": "Bash", "tool_input": {"command": "tail"}, "tool_response": f"{seeds.NOTED}:{title};"}
     seeds.hook(seeded, "observation", about | tool)
+    seeds.hook(seeded, "session-complete", about)
     expect(rows(page, words["events"]).filter(has_text=words["became"]).first).to_be_visible()
     found = newest.get_by_role("link", name=title)
     expect(found).to_be_visible()
@@ -111,6 +113,7 @@ def test_a_model_that_fails_is_told_with_the_reason(visit: Visitor, seeded: Serv
     page = listening(visit, f"/viewer?project={PROJECT}", language)
     name, _ = seeds.begin(seeded)
     seeds.use(seeded, name, seeds.REFUSED)
+    seeds.end(seeded, name)
     expect(rows(page, words["events"]).filter(has_text=words["rules"]).first).to_be_visible()
 
 
@@ -142,7 +145,7 @@ def test_only_the_chosen_kind_of_event_is_shown(visit: Visitor, seeded: Server) 
     page = listening(visit, f"/viewer?project={PROJECT}")
     seeds.noted(seeded, "Two kinds of event")
     events = rows(page, "Events, newest first")
-    expect(events.filter(has_text="became")).to_have_count(1)
+    expect(events.filter(has_text="by the model")).to_have_count(1)
     expect(events.filter(has_text="started")).to_have_count(1)
     page.get_by_role("combobox", name="Event type").select_option("Session")
     page.wait_for_url("**event=session.status**")
@@ -255,11 +258,13 @@ def test_timings_show_where_a_message_waited(visit: Visitor, seeded: Server, lan
     # Each part is as long as its time is of the longest.
     timing = told["timings"][0]
     longest = max(each["totalMs"] for each in told["timings"])
-    widths = bar.evaluate(
+    fields = {"queueWait": "queueWaitMs", "model": "modelMs", "index": "indexMs"}
+    wanted = {part: pytest.approx(100 * timing[name] / longest, abs=0.3) for part, name in fields.items()}
+    script = (
         "bar => Object.fromEntries([...bar.children].map(part => [part.dataset.part, parseFloat(part.style.width)]))"
     )
-    for part, field in (("queueWait", "queueWaitMs"), ("model", "modelMs"), ("index", "indexMs")):
-        assert widths.get(part, 0) == pytest.approx(100 * timing[field] / longest, abs=0.3)
+    # The rows of all sessions go when those of this one come.
+    wait_until(lambda: {part: bar.evaluate(script).get(part, 0) for part in fields} == wanted, seeds.PATIENCE_S)
     expect(page.get_by_role("group", name=words["total"], exact=True)).to_be_visible()
     listed.first.click()
     page.wait_for_url(f"**/ui/sessions/{number}")

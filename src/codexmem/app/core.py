@@ -9,8 +9,13 @@ from typing import TypeVar
 
 from codexmem import __version__
 from codexmem.app.operations import ground_of, operations_of
-from codexmem.capture import extraction, service
-from codexmem.capture.extraction import Extraction, TokenBudget
+from codexmem.capture import authoring, extraction, service
+from codexmem.capture.author import Author
+from codexmem.capture.author_queue import AUTHOR, AuthorQueue
+from codexmem.capture.authoring import Authoring
+from codexmem.capture.budget import TokenBudget
+from codexmem.capture.extraction import Extraction
+from codexmem.capture.job_log import JobLog
 from codexmem.capture.service import CaptureService, Rules
 from codexmem.features import FEATURES
 from codexmem.hook.surroundings import stored_token
@@ -27,7 +32,6 @@ from codexmem.kernel.jobs.job_kind import JobKind, JobKinds
 from codexmem.kernel.jobs.queue import Queue
 from codexmem.kernel.jobs.worker import Worker
 from codexmem.kernel.llm import choice as llm
-from codexmem.kernel.llm.extractor import Extractor
 from codexmem.kernel.model import redaction
 from codexmem.kernel.model.ids import Clock, SystemClock
 from codexmem.kernel.opened import Kernel
@@ -112,6 +116,7 @@ class Core:
     undoing: Undoing
     explaining: Explaining
     extraction: Extraction
+    authoring: Authoring
     budget: TokenBudget
     traces: SearchTraces
     indexer: Indexer
@@ -160,11 +165,12 @@ class Core:
         self.db.close()
 
 
-def handlers(chores: Housekeeping, indexes: Indexing, extracting: Extraction, lab: Lab) -> JobKinds:
+def handlers(chores: Housekeeping, indexes: Indexing, extracting: Extraction, authors: Authoring, lab: Lab) -> JobKinds:
     """Every kind of job there is, and the function that runs it."""
     return {
         service.EXTRACT: JobKind(extracting.observations, timeout_s=extraction.TIMEOUT_S),
         service.SUMMARIZE: JobKind(extracting.summaries, timeout_s=extraction.TIMEOUT_S),
+        AUTHOR: JobKind(authors.write, timeout_s=authoring.TIMEOUT_S),
         indexing.CATCH_UP: JobKind(indexes.catch_up, timeout_s=indexing.TIMEOUT_S),
         housekeeping.FADE_EVENTS: JobKind(chores.fade_events),
         housekeeping.PRUNE_RECEIPTS: JobKind(chores.prune_receipts),
@@ -231,9 +237,13 @@ def _build(db: Database, settings: Settings, clock: Clock, transfer: Transfer, *
     sessions, captures, tallies = Sessions(db), Captures(db), Tallies(db)
     rules = rules_of(settings)
     budget = TokenBudget(tallies, clock, settings.daily_tokens)
-    extracting = Extraction(
-        sessions, captures, remembering, tallies, budget, extractor_of(settings, budget), log, clock
+    author = author_of(settings, budget)
+    plan = AuthorQueue(
+        queue, sessions, captures, asked=author.model is not None, soon_ms=settings.batch_wait_s * 1000
     )  # fmt: skip
+    job_log = JobLog(sessions, tallies, budget, log, clock)
+    extracting = Extraction(sessions, captures, remembering, plan, job_log)
+    authors = Authoring(sessions, captures, remembering, queue, plan, author, finder.search, job_log)
     chores = Housekeeping(
         queue, clock, Retention(events, clock).prune, lambda limit: once.prune(limit=limit),
         lambda limit: captures.fade(before_ms=clock.now_ms() - settings.capture_days * DAY_MS, limit=limit),
@@ -257,7 +267,7 @@ def _build(db: Database, settings: Settings, clock: Clock, transfer: Transfer, *
     lab = rooms[Lab]
     assert isinstance(lab, Lab)
     worker = Worker(
-        db, jobs, dispatch, log, notifier, clock, handlers(chores, indexes, extracting, lab),
+        db, jobs, dispatch, log, notifier, clock, handlers(chores, indexes, extracting, authors, lab),
         threads=settings.worker_threads,
     )  # fmt: skip
     live, labels = Live(db, events, notifier), Labels(db)
@@ -297,8 +307,9 @@ def _build(db: Database, settings: Settings, clock: Clock, transfer: Transfer, *
         worker=worker,
         history=past,
         extraction=extracting,
+        authoring=authors,
         budget=budget,
-        intake=CaptureService(db, sessions, captures, remembering, queue, log, clock, rules, context.begun),
+        intake=CaptureService(db, sessions, captures, remembering, queue, log, clock, rules, plan, context.begun),
         context=context,
         forgetting=Forgetting(db, remembering, past, sessions, captures, answers, log),
         importing=Importing(db, table, remembering, past, clock),
@@ -373,9 +384,9 @@ def rules_of(settings: Settings) -> Rules:
     )  # fmt: skip
 
 
-def extractor_of(settings: Settings, budget: TokenBudget) -> Extractor:
-    """What turns captured events into observations: a model where one is configured, else rules."""
-    return llm.choose(wish_of(settings), may_spend=budget.allows)
+def author_of(settings: Settings, budget: TokenBudget) -> Author:
+    """Who says what turns mean: a model where one is configured, else nobody."""
+    return Author(llm.model_of(wish_of(settings)), may_spend=budget.allows)
 
 
 def embedder_of(settings: Settings) -> Embedder | None:

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from codexmem.capture import service
-from codexmem.capture.extraction import TokenBudget
+from codexmem.capture.author_queue import AUTHOR
+from codexmem.capture.budget import TokenBudget
 from codexmem.kernel.embed.model import Embedder
 from codexmem.kernel.events.live import Live
 from codexmem.kernel.events.review import Review
@@ -39,7 +40,8 @@ from codexmem.operations.transfer import BACKUPS
 from codexmem.settings import Settings
 
 # What the contract calls the work of each kind of job.
-MESSAGE_TYPES = {service.EXTRACT: "observation", service.SUMMARIZE: "summarize"}
+MESSAGE_TYPES = {service.EXTRACT: "observation", service.SUMMARIZE: "summarize", AUTHOR: "observation"}
+_WAITED_FOR = (service.EXTRACT, service.SUMMARIZE)  # short turns wait for an author on purpose
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +63,12 @@ def operations_of(db: Database, notifier: Notifier, clock: Clock, *, live: Live,
     review = Review(EventPages(db))
     upkeep = StoreUpkeep(db.engine.name, indexer, outside_copy(db, vectors, embedder), tallies, queue, memories)
     return Operations(
-        watching=LiveWatching(live, DepthMeter(db, notifier, tuple(MESSAGE_TYPES))),
+        watching=LiveWatching(live, DepthMeter(db, notifier, _WAITED_FOR)),
         reports=Reports(review, MESSAGE_TYPES, memories),
         trends=Trends(review, clock),
         upkeep=upkeep,
         standing=Standing(
-            db, clock, upkeep, Sessions(db), model, schema=inspection.expected_schema(), kinds=tuple(MESSAGE_TYPES),
+            db, clock, upkeep, Sessions(db), model, schema=inspection.expected_schema(), kinds=_WAITED_FOR,
             worker=ground.worker, spent=ground.spent, followers=live.count,
             disk=Disk(ground.data_dir, BACKUPS) if ground.data_dir is not None else None,
             directory=str(ground.data_dir) if ground.told and ground.data_dir is not None else None,

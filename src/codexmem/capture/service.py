@@ -11,6 +11,7 @@ from fnmatch import fnmatchcase
 from pathlib import PurePath
 from typing import Any
 
+from codexmem.capture.author_queue import AuthorQueue
 from codexmem.kernel.events.log import Log
 from codexmem.kernel.jobs.queue import Enqueued, Queue
 from codexmem.kernel.model import clipping, privacy, project, redaction
@@ -78,7 +79,8 @@ class CaptureService:
     """The four things a hook can say."""
 
     def __init__(self, db: Database, sessions: Sessions, captures: Captures, memories: Memories, queue: Queue, log: Log,
-                 clock: Clock, rules: Rules, begun: Callable[[Session], None] = lambda _: None) -> None:  # fmt: skip
+                 clock: Clock, rules: Rules, author: AuthorQueue,
+                 begun: Callable[[Session], None] = lambda _: None) -> None:  # fmt: skip
         self._db = db
         self._sessions = sessions
         self._captures = captures
@@ -87,6 +89,7 @@ class CaptureService:
         self._log = log
         self._clock = clock
         self._rules = rules
+        self._author = author
         self._begun = begun  # told of each new session
 
     def init(self, report: HookReport) -> TurnStarted:
@@ -163,6 +166,7 @@ class CaptureService:
             if touched is None:
                 return Skipped(Skip.NOT_ACTIVE)
             self._send_off(touched)
+            self._author.session_ended(touched.session)
             self._tell(touched.session)
             return Completed(touched.session.id)
 

@@ -16,7 +16,7 @@ from codexmem.kernel.model.memory import Kind, Memory, MemoryDraft, Origin, Stat
 from codexmem.kernel.model.query import Filter, PageRequest
 from codexmem.kernel.model.sentences import sentences
 from codexmem.kernel.model.session import Session
-from codexmem.kernel.model.statement import MAX_SENTENCE, STANDING, SUPERSEDES, TYPE, StatementKind
+from codexmem.kernel.model.statement import MAX_SENTENCE, STANDING, SUPERSEDES, TYPE, LastingKind
 from codexmem.kernel.search import tokens
 from codexmem.kernel.search.evidence import rarity, telling
 from codexmem.kernel.services.memories import Memories
@@ -39,16 +39,16 @@ _OTHER = re.compile(
     r"\*\*|^[#|>]"
 )
 _CUES = (
-    (StatementKind.PREFERENCE, re.compile(
+    (LastingKind.PREFERENCE, re.compile(
         r"(?i)\b(?:(?:i|we)(?:'d| would)? (?:strongly |really |much )?prefer|(?:my|our) preference)\b|"
         r"偏好|更喜欢|更喜歡|(?:我|我们|我們)喜欢")),
-    (StatementKind.DECISION, re.compile(
+    (LastingKind.DECISION, re.compile(
         r"(?i)\b(?:we(?:'ve| have)? (?:just |finally |now )?(?:decided|agreed|settled|chose|went with)|"
         r"(?:it(?:'s| is| was)|that(?:'s| is)) (?:decided|settled|agreed)|(?:final )?decision\s?(?:is|:)|"
         r"we (?:no longer|stay with|stick with|are switching|are moving|switched|moved))\b|"
         r"\b(?:final )?decision:|我们决定|我們決定|^决定|^決定|决定(?:采用|使用|改用|不)|"
         r"(?:就这么|已经)定了|敲定|我们改用|不再使用")),
-    (StatementKind.RULE, re.compile(
+    (LastingKind.RULE, re.compile(
         r"(?i)\b(?:from now on|going forward|no exceptions?|remember (?:that|to)|"
         r"(?:the|our|a) (?:rule|policy|convention) is|in this (?:repo|project|codebase),? (?:we )?(?:always|never))\b|"
         r"^(?:rule|remember|convention):|^(?:please )?(?:always|never(?! mind))\b|\bwe (?:always|never)\b|"
@@ -77,7 +77,7 @@ class Statement:
     """One sentence; without a kind if only what it amends can make it a statement."""
 
     text: str
-    kind: StatementKind | None
+    kind: LastingKind | None
 
 
 def statements(prompt: str) -> list[Statement]:
@@ -147,12 +147,12 @@ class Statements:
             old = _replaced(text, standing, least=_SHARED_IMPLIED if each.kind is None else 0.0)
             if each.kind is None and old is None:
                 continue
-            new = self._remember(session, turn, text, each.kind or StatementKind.DECISION, old, events, at_ms, by)
+            new = self._remember(session, turn, text, each.kind or LastingKind.DECISION, old, events, at_ms, by)
             standing = [new, *(every for every in standing if old is None or every.seq != old.seq)]
             written += 1
         return written
 
-    def _remember(self, session: Session, turn: int, text: str, kind: StatementKind, old: Memory | None,
+    def _remember(self, session: Session, turn: int, text: str, kind: LastingKind, old: Memory | None,
                   events: Sequence[int], at_ms: int, by: WriteContext) -> Memory:  # fmt: skip
         attrs = ObservationAttrs(concepts=(kind.value,), prompt_number=turn or None, events=tuple(events))
         links = ((SUPERSEDES, old.seq),) if old is not None else ()

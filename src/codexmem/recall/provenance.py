@@ -195,7 +195,8 @@ def _whence(memory: Memory) -> Whence:
         label=handle.label(memory), seq=memory.seq, id=memory.id, kind=memory.kind.value, title=_title(memory),
         project=state.project, status=state.status.value, version=memory.version, origin=memory.origin.value,
         source=memory.source, uris=state.uris, imported=getattr(state.attrs, "imported", ""),
-        created_ms=memory.created_ms, updated_ms=memory.updated_ms,
+        created_ms=memory.created_ms, updated_ms=memory.updated_ms, confirmed=memory.counters.valid,
+        unproven=getattr(state.attrs, "unproven", ()),
     )  # fmt: skip
 
 

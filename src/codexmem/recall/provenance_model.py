@@ -105,6 +105,8 @@ class Whence:
     imported: str  # where it stood in the program it was imported from
     created_ms: int
     updated_ms: int
+    confirmed: int  # further times that it was said or seen
+    unproven: tuple[str, ...]  # what its author claimed besides, and the evidence did not bear
 
 
 @dataclass(frozen=True, slots=True)

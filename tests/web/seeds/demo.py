@@ -16,7 +16,7 @@ from urllib.parse import quote
 
 from codexmem.lab.prompts import consolidation, lessons
 from tests._support.lab_bank import Script, said_lessons, said_merging
-from tests._support.model_server import Asked, ModelServer, Reply, observation_answer, summary_answer
+from tests._support.model_server import Asked, ModelServer, Reply, memory_answer
 from tests._support.server import Server
 from tests.jobs.stores import wait_until
 from tests.stories import lab_cast
@@ -25,7 +25,6 @@ from tests.web.seeds.audit import Wrapper
 
 SHOP = "web-shop"
 PATIENCE_S = 60.0
-_UNSAID = dict.fromkeys(("investigated", "learned", "next_steps"), "")
 _TEACHER = Script(
     lambda _: said_lessons(*texts.LEARNED), lambda _: said_merging(*[("add", 0, "")] * len(texts.LEARNED))
 )
@@ -36,12 +35,9 @@ def says(asked: Asked) -> Reply | str | None:
     form = asked.body.get("response_format", {}).get("json_schema", {}).get("name", "")
     if form in {lessons.NAME, consolidation.NAME}:
         return _TEACHER(asked)
-    if "last words of the agent" in asked.prompt:
-        said = next((words for mark, words in texts.SUMMARIES.items() if mark in asked.prompt), None)
-        return json.dumps(summary_answer(**{**_UNSAID, **said})) if said else None
-    found = [(asked.prompt.rfind(mark), mark) for mark in texts.FINDINGS if mark in asked.prompt]
-    if found:
-        return json.dumps(observation_answer(asked.events, **texts.FINDINGS[max(found)[1]]))
+    if found := [each for each in texts.FINDINGS.values() if each["text"] in asked.prompt]:
+        cited = sorted(asked.items)
+        return json.dumps({"reason": "", "memories": [memory_answer(cited, **each)["memories"][0] for each in found]})
     return lab_cast.script(asked) if asked.body.get("tools") else None
 
 
@@ -116,14 +112,15 @@ def _turn(demo: Demo, turn: texts.Turn, number: int) -> None:
         "GET", f"/api/context?project={quote(turn.project)}&session={turn.session}&prompt={quote(turn.prompt)}"
     )
     for place, (tool, given, answer) in enumerate(turn.tools):
-        before = _count(demo, turn.project, "observation")
         said = {"tool_name": tool, "tool_input": given, "tool_response": answer}
         demo.send("POST", "/api/sessions/observations", {**about, **said, "tool_use_id": f"{number}-{place}"})
-        if any(mark in answer for mark in texts.FINDINGS):
-            _until(lambda seen=before: _count(demo, turn.project, "observation") > seen)  # type: ignore[misc]
     before = _count(demo, turn.project, "summary")
-    demo.send("POST", "/api/sessions/summarize", {**about, "last_assistant_message": turn.words})
+    found = [each for mark, each in texts.FINDINGS.items() if any(mark in answer for _, _, answer in turn.tools)]
+    words = "\n\n".join((turn.words, *(f"{each['title']}.\n{each['text']}" for each in found)))
+    demo.send("POST", "/api/sessions/summarize", {**about, "last_assistant_message": words})
     _until(lambda: _count(demo, turn.project, "summary") > before)
+    titles = {each["title"] for each in found}
+    _until(lambda: titles <= _titles(demo, turn.project))
     if turn.ends:
         demo.send("POST", "/api/sessions/complete", about)
     if turn.shown:
@@ -143,6 +140,11 @@ def stirred(demo: Demo) -> None:
 
 def _count(demo: Demo, project: str, kind: str) -> int:
     return len(demo.get(f"/api/memories/timeline?project={quote(project)}&kind={kind}&limit=50")["items"])
+
+
+def _titles(demo: Demo, project: str) -> set[str]:
+    rows = demo.get(f"/api/memories/timeline?project={quote(project)}&kind=observation&limit=50")["items"]
+    return {row["title"] for row in rows}
 
 
 def _notes(demo: Demo) -> None:

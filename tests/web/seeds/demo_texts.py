@@ -21,108 +21,58 @@ class Turn:
 
 
 # A mark in what a tool answered says which finding the model distils from it.
-FINDINGS: dict[str, dict[str, Any]] = {
+FINDINGS: dict[str, dict[str, str]] = {
     "pool_size=5": {
-        "type": "bugfix",
+        "kind": "cause-and-fix",
         "title": "Checkout timed out because the connection pool was exhausted",
-        "subtitle": "Five connections for forty workers",
-        "narrative": "Under load every checkout waited for one of five connections and gave up after 30 s. The pool "
-        "now holds 20, and the worker count is read from the same setting so that they cannot drift apart.",
-        "facts": [
-            "The pool held 5 connections, the server runs 40 workers",
-            "p95 of checkout fell from 30 s to 240 ms",
-            "SHOP_DB_POOL now bounds both",
-        ],
-        "concepts": ["problem-solution", "gotcha"],
-        "files_read": ["src/shop/db.py", "deploy/values.yaml"],
-        "files_modified": ["src/shop/db.py"],
+        "text": (
+            "Under load every checkout waited for one of five connections and gave up after 30 s. The "
+            "pool now holds 20, and the worker count is read from the same setting so that they cannot "
+            "drift apart."
+        ),
     },
     "PORT=37877": {
-        "type": "decision",
+        "kind": "decision",
         "title": "The deployment listens on port 37877",
-        "subtitle": "8080 is closed by the firewall",
-        "narrative": "Operations closed 8080 for everything but the old proxy. Staging and production both listen on "
-        "37877; the note project://deploy/port says so for the next agent.",
-        "facts": ["8080 is closed on web-1 and web-2"],
-        "concepts": ["what-changed", "why-it-exists"],
-        "files_read": ["deploy/values.yaml"],
+        "text": (
+            "Operations closed 8080 for everything but the old proxy. Staging and production both listen "
+            "on 37877; the note project://deploy/port says so for the next agent."
+        ),
     },
     "412 passed": {
-        "type": "change",
+        "kind": "how-to",
         "title": "Slow tests are marked and left out by default",
-        "subtitle": "From nine minutes to forty seconds",
-        "narrative": "The 31 tests that talk to the payment sandbox carry the mark slow; `just test` leaves them out, "
-        "`just test-all` and the nightly build run them.",
-        "facts": ["412 tests in 40 s", "31 slow tests run at night"],
-        "concepts": ["how-it-works"],
-        "files_modified": ["pyproject.toml", "justfile"],
+        "text": (
+            "The 31 tests that talk to the payment sandbox carry the mark slow; `just test` leaves them "
+            "out, `just test-all` and the nightly build run them."
+        ),
     },
     "退款重复": {
-        "type": "bugfix",
+        "kind": "cause-and-fix",
         "title": "退款回调重复到达时会退两次款",
-        "subtitle": "缺少幂等键",
-        "narrative": (
-            "支付渠道在超时后会重发回调。处理函数没有按回调编号去重，因此同一笔退款执行了两次。"
+        "text": (
+            "支付渠道在超时后会重发回调。"
+            "处理函数没有按回调编号去重，因此同一笔退款执行了两次。"
             "现在以回调编号为唯一键写入，重复的回调直接返回成功。"
         ),
-        "facts": ["渠道最多重发 5 次，间隔 15 秒", "唯一键：callback_id", "历史上共 3 笔重复退款，已人工冲正"],
-        "concepts": ["problem-solution", "gotcha"],
-        "files_read": ["支付/回调.py"],
-        "files_modified": ["支付/回调.py"],
     },
     "时区": {
-        "type": "discovery",
+        "kind": "discovery",
         "title": "对账文件按北京时间切分，数据库按 UTC 存储",
-        "subtitle": "差异出现在零点前后八小时",
-        "narrative": (
+        "text": (
             "渠道的日对账文件以北京时间零点为界，而订单表以 UTC 存储。"
-            "按 UTC 日期查询会漏掉当天最后八小时的订单。对账任务现在先换算再查询。"
+            "按 UTC 日期查询会漏掉当天最后八小时的订单。"
+            "对账任务现在先换算再查询。"
         ),
-        "facts": ["对账文件每天 02:30 到达", "订单时间为 UTC 毫秒"],
-        "concepts": ["how-it-works", "gotcha"],
-        "files_read": ["对账/日报.py"],
     },
     "ix_orders_customer": {
-        "type": "feature",
+        "kind": "discovery",
         "title": "Order history loads in one query with an index on customer and day",
-        "subtitle": "No more query per row",
-        "narrative": "The page asked once per order for its lines. One join with an index on (customer_id, created_at) "
-        "replaces 51 queries; the page of a customer with 4,000 orders takes 38 ms.",
-        "facts": ["51 queries became one", "Index: ix_orders_customer_day"],
-        "concepts": ["pattern", "trade-off"],
-        "files_modified": ["src/shop/orders.py", "migrations/0042_orders_index.sql"],
+        "text": (
+            "The page asked once per order for its lines. One join with an index on (customer_id, "
+            "created_at) replaces 51 queries; the page of a customer with 4,000 orders takes 38 ms."
+        ),
     },
-}
-SUMMARIES: dict[str, dict[str, Any]] = {
-    "pool is larger": {
-        "request": "Find out why checkout times out",
-        "investigated": "Database pool, worker count, load test",
-        "learned": "The pool was smaller than the number of workers",
-        "completed": "Pool raised to 20, load test passes",
-        "next_steps": "Watch p95 for a week",
-    },
-    "37877 everywhere": {
-        "request": "Which port does the deployment use?",
-        "learned": "8080 is closed by the firewall",
-        "completed": "Both environments listen on 37877",
-    },
-    "tests are quick": {
-        "request": "Make the tests quick again",
-        "completed": "Slow tests are marked and run at night",
-    },
-    "不会再退两次": {
-        "request": "查清为什么有客户收到两次退款",
-        "investigated": "回调日志、退款表、渠道文档",
-        "learned": "渠道会重发回调，处理函数没有去重",
-        "completed": "以回调编号为唯一键",
-        "next_steps": "补一条监控：同一订单的退款次数",
-    },
-    "对账已对上": {
-        "request": "对账为什么总差几笔",
-        "learned": "时区不同",
-        "completed": "换算后再查询，三天的对账都一致",
-    },
-    "one query": {"request": "Order history is slow", "completed": "One query and an index instead of 51 queries"},
 }
 EVENTS = (
     Turn(

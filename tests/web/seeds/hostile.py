@@ -25,7 +25,7 @@ from codexmem.kernel.model.tool_access import ToolRequest
 from codexmem.lab.service.profiles import load
 from tests._support.chat_server import Cast, Line
 from tests._support.lab_bank import said_lessons
-from tests._support.model_server import Asked, ModelServer, Reply, observation_answer, refused
+from tests._support.model_server import Asked, ModelServer, Reply, memory_answer, refused
 from tests._support.server import Server
 from tests.jobs.stores import wait_until
 from tests.web.payloads import PAYLOADS
@@ -110,10 +110,9 @@ class Planting:
         if any(str(asked.body["messages"][0]["content"]).startswith(role.prompt) for role in _PROFILE.roles.values()):
             return self._cast()(asked)
         if asked.events and MARK in asked.prompt:
-            return json.dumps(observation_answer(
-                asked.events, title=self.of("distilled title"), subtitle=self.of("distilled subtitle"),
-                narrative=self.of("distilled text"), facts=[self.of("distilled fact")],
-            ))  # fmt: skip
+            said = {"title": self.of("authored title"), "text": self.of("authored text"),
+                    "kind": self.of("authored kind"), "reason": self.of("authored reason")}  # fmt: skip
+            return json.dumps(memory_answer(sorted(asked.items), **said))
         return None
 
     def _cast(self) -> Cast:
@@ -131,7 +130,7 @@ class Planting:
         return Cast(_PROFILE, {"orchestrator": [first, asks, last], "mof_expert": [looks, self.of("delegated answer")]})
 
     def _captured(self) -> None:
-        """A session as a hook reports it, distilled by a model that speaks in payloads."""
+        """A session as a hook reports it, written down by a model that speaks in payloads."""
         project = f"{self.of('session project')} {self.round}"
         about = {
             "contentSessionId": f"{self.of('session name')} {self.round}", "project": project,
@@ -147,10 +146,13 @@ class Planting:
         rows = f"/api/memories/timeline?project={quote(project)}&kind=observation"
         self._until(lambda: bool(self.server.request("GET", rows).json["items"]))
         (made, *_) = self.server.request("GET", rows).json["items"]
-        worse = {**tool, "tool_response": REFUSED, "tool_use_id": f"refused-{self.round}"}
-        self.send("POST", "/api/sessions/observations", {**about, **worse})
-        said = {**about, "last_assistant_message": f"{MARK} {self.of('last words')}"}
-        self.send("POST", "/api/sessions/summarize", said)
+        words = "\n".join((MARK, self.of("last words"), self.of("authored title"), self.of("authored text")))
+        self.send("POST", "/api/sessions/summarize", {**about, "last_assistant_message": words})
+        self.send("POST", "/api/sessions/complete", about)
+        worse = {**about, "contentSessionId": f"refused-{self.round}"}
+        self.send("POST", "/api/sessions/init", {**worse, "prompt": REFUSED})
+        self.send("POST", "/api/sessions/observations", {**worse, **tool, "tool_use_id": f"refused-{self.round}"})
+        self.send("POST", "/api/sessions/complete", worse)
         self.server.request("GET", f"/api/context?project={quote(project)}&prompt={quote(self.of('handed prompt'))}")
         self.shown("/ui/timeline", project=project)
         self.shown(f"/ui/sessions/{number}", events="1")

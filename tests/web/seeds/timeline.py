@@ -11,41 +11,15 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode
 
-from tests._support.model_server import Asked, observation_answer, summary_answer
 from tests._support.server import Server, environment
 
 WAITS_S = 30
 DAY_MS = 86_400_000
 BATCH = 500  # rows that one import takes
-# What the scripted model distils from an event that says the mark.
-FINDINGS: dict[str, dict[str, Any]] = {
-    "mark-login": {
-        "type": "bugfix", "title": "登录超时的原因是连接池耗尽", "subtitle": "The login timeout",
-        "narrative": "The pool held 5 connections; under load every login waited. 池大小改为 20。",
-        "facts": ["Pool size was 5", "登录接口在高峰期等待 30 秒"], "concepts": ["problem-solution", "gotcha"],
-        "files_read": ["src/登录.py"],
-    },
-    "mark-port": {
-        "type": "decision", "title": "The deploy port is 37877", "subtitle": "Because of the firewall",
-        "narrative": "Port 8080 is closed by the firewall, so the deployment listens on 37877.",
-        "facts": ["8080 is closed"], "concepts": ["what-changed"], "files_read": ["deploy/config.toml"],
-    },
-    "mark-tests": {
-        "type": "discovery", "title": "The tests take three seconds", "subtitle": "",
-        "narrative": "All three tests pass; together they take three seconds.", "facts": [], "concepts": [],
-        "files_read": [],
-    },
-}  # fmt: skip
-
-
-def says(asked: Asked) -> str | None:
-    """What the model answers to these sessions; None leaves it to its usual manner."""
-    found = [(asked.prompt.rfind(mark), mark) for mark in FINDINGS if mark in asked.prompt]
-    if "last words of the agent" in asked.prompt or not found:
-        if "mark-" not in asked.prompt:
-            return None
-        return json.dumps(summary_answer(request="修复登录超时", learned="The pool was too small", completed="已修复"))
-    return json.dumps(observation_answer(asked.events, **FINDINGS[max(found)[1]]))
+# What rules make of the session's edits.
+LOGIN, PORT = "编辑 src/登录.py：Pool 5 → 20", "Edited deploy/firewall.toml: port 8080 → 37877"
+LARGER_POOL = {"file_path": "src/登录.py", "old_string": "pool = Pool(5)", "new_string": "pool = Pool(20)"}
+OTHER_PORT = {"file_path": "deploy/firewall.toml", "old_string": "port = 8080", "new_string": "port = 37877"}
 
 
 @dataclass
@@ -124,18 +98,18 @@ def working_session(server: Server, project: str, key: str) -> Agent:
     """Two turns with tools, observations and a summary, and what the agent was handed."""
     agent = Agent(server, key, project)
     agent.asks("登录为什么超时？请修复")
-    agent.uses("Read", {"file_path": "src/登录.py"}, "pool = Pool(5)  # mark-login")
+    agent.uses("Edit", LARGER_POOL, "ok")
     until_there(server, project, 1, "observation")
-    agent.uses("Bash", {"command": "pytest -q"}, "3 passed  # mark-tests")
+    agent.uses("Bash", {"command": "pytest -q"}, "3 passed in 3s")
     until_there(server, project, 2, "observation")
-    agent.ends_turn("The pool is larger now. mark-done")
+    agent.ends_turn("The pool is larger now.")
     until_there(server, project, 1, "summary")
     agent.handed()
     agent.asks("Which port does the deployment use?")
     agent.handed("Which%20port")
-    agent.uses("Read", {"file_path": "deploy/config.toml"}, "port = 37877  # mark-port")
+    agent.uses("Edit", OTHER_PORT, "ok")
     until_there(server, project, 3, "observation")
-    agent.ends_turn("It is 37877. mark-done")
+    agent.ends_turn("It is 37877.")
     until_there(server, project, 2, "summary")
     agent.leaves()
     return agent

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 from urllib.parse import quote
 
-from tests._support.model_server import Asked, ModelServer, Reply, observation_answer, refused
+from tests._support.model_server import Asked, ModelServer, Reply, memory_answer, refused
 from tests._support.server import Server, environment
 from tests.jobs.stores import wait_until
 
@@ -29,7 +29,7 @@ def says(asked: Asked) -> str | Reply | None:
     if NOTED not in asked.prompt or not asked.events:
         return None
     title = asked.prompt.rpartition(f"{NOTED}:")[2].partition(";")[0]
-    return json.dumps(observation_answer(asked.events, title=title, narrative=f"{title} was seen in the log."))
+    return json.dumps(memory_answer(asked.events, title=title, text=title))
 
 
 @contextmanager
@@ -71,10 +71,17 @@ def use(server: Server, session: str, answer: str, project: str = PROJECT) -> No
     assert (reply.status, reply.json["status"]) == (200, "queued"), reply.body
 
 
+def end(server: Server, session: str, project: str = PROJECT) -> None:
+    """The session's turn is over, and so is the session."""
+    for event in ("summarize", "complete"):
+        assert server.post(f"/api/sessions/{event}", {"contentSessionId": session, "project": project}).status == 200
+
+
 def noted(server: Server, title: str, *, project: str = PROJECT) -> int:
     """A session whose work became an observation with this title; the session's number."""
     name, number = begin(server, project)
     use(server, name, f"{NOTED}:{title};", project)
+    end(server, name, project)
     wait_until(lambda: title in titles(server, project), PATIENCE_S)
     return number
 

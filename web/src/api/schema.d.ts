@@ -8103,6 +8103,8 @@ export interface components {
          * @description The memory itself and what set it apart from the first moment.
          */
         Whence: {
+            /** Confirmed */
+            confirmed: number;
             /** Created Ms */
             created_ms: number;
             /** Id */
@@ -8125,6 +8127,8 @@ export interface components {
             status: string;
             /** Title */
             title: string;
+            /** Unproven */
+            unproven: string[];
             /** Updated Ms */
             updated_ms: number;
             /** Uris */

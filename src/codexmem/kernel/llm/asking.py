@@ -33,6 +33,12 @@ class ModelTrial(Generic[T]):
     model_ms: float = 0.0
     error_class: str | None = None
     error: str | None = None
+    wait_s: float = 0.0  # how long the model asked to be left alone
+
+
+def failed(error_class: str | None) -> bool:
+    """Whether no answer means that the model failed; a budget that is used up does not."""
+    return error_class not in {None, BUDGET}
 
 
 class Asking:
@@ -57,6 +63,7 @@ class Asking:
             except Unanswered as error:
                 trial.prompt_tokens += error.prompt_tokens
                 trial.error_class, trial.error = error.trouble.value, _told(error)
+                trial.wait_s = error.wait_s
                 return trial
             finally:
                 trial.model_ms += (self._now_s() - began) * 1000

@@ -1,13 +1,11 @@
-"""Which extractor, from what the settings say.
+"""Which model, from what the settings say.
 
 `domain.writer` decides whether a model is asked. A server at home needs no key; the key goes to the configured address
 alone.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
-from codexmem.kernel.llm.extractor import Extractor
 from codexmem.kernel.llm.openai import DEADLINE_S, DEFAULT_BASE_URL, OpenAIModel
 from codexmem.kernel.model.breaker import Breaker
 from codexmem.kernel.model.errors import InvalidArgument
@@ -33,12 +31,6 @@ class ModelChoice:
 
     def __repr__(self) -> str:
         return f"ModelChoice({self.provider!r}, model={self.model!r})"  # never the key
-
-
-def choose(wish: ModelChoice, may_spend: Callable[[int], bool] = lambda _: True, *, breaker: Breaker | None = None
-           ) -> Extractor:  # fmt: skip
-    """The extractor; `may_spend` is asked before each call whether that many tokens fit the budget."""
-    return Extractor(model_of(wish, breaker=breaker), may_spend=may_spend)
 
 
 def model_of(wish: ModelChoice, *, breaker: Breaker | None = None) -> OpenAIModel | None:

@@ -2,11 +2,10 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Generic, Literal, TypeVar
+from typing import Literal
 
 from codexmem.kernel.model.capture import CapturedEvent
-
-T_co = TypeVar("T_co", covariant=True)
+from codexmem.kernel.model.statement import LastingKind
 
 TYPES = ("bugfix", "feature", "refactor", "change", "discovery", "decision")
 CONCEPTS = (
@@ -26,6 +25,27 @@ class Material:
     project: str
     prompt: str
     events: tuple[CapturedEvent, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FinishedTurn:
+    """One turn with everything that was said and done in it."""
+
+    number: int
+    prompt: str
+    events: tuple[CapturedEvent, ...]
+    message: str = ""  # the agent's last words
+    at_ms: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class KnownMemory:
+    """A memory that the author is shown, so that it writes nothing twice."""
+
+    label: str  # by which an answer names it: K1
+    seq: int
+    kind: str
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,15 +90,58 @@ class ModelOutcome(StrEnum):
     FALLBACK_USED = "fallback_used"  # rules gave the answer
 
 
-@dataclass(frozen=True, slots=True)
-class ExtractionResult(Generic[T_co]):
-    """What was extracted, who did it, and what it took."""
+class OperationKind(StrEnum):
+    """What an author wants to be done."""
 
-    value: T_co
-    outcomes: tuple[ModelOutcome, ...]
-    by: By
+    ADD = "add"
+    UPDATE = "update"  # a known memory is still right, and is written anew with more
+    SUPERSEDE = "supersede"  # a known memory holds no longer; this takes its place
+    CONFIRM = "confirm"  # a known memory was said or seen again
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One thing that an author wants, with what it rests on; what the evidence does not bear is left out."""
+
+    op: OperationKind
+    kind: LastingKind
+    target: int | None = None  # number of the known memory
+    title: str = ""
+    text: str = ""
+    events: tuple[int, ...] = ()  # captured events that it cites
+    files_read: tuple[str, ...] = ()
+    files_modified: tuple[str, ...] = ()
+    by_person: bool = False  # whether it cites words of the person
+    reason: str = ""
+    unproven: tuple[str, ...] = ()  # what was claimed and does not stand in what is cited
+
+
+@dataclass(frozen=True, slots=True)
+class AuthorAnswer:
+    """What an author made of some turns, and what it took."""
+
+    operations: tuple[Operation, ...] = ()
+    outcomes: tuple[ModelOutcome, ...] = ()
+    kept: int = 0  # claims that stand
+    refused: tuple[str, ...] = ()  # claims that do not
+    questions: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
     model_ms: float = 0.0
-    error_class: str | None = None  # why rules answered although a model was there; None if there is none
+    error_class: str | None = None  # why there is no answer although somebody was to be asked
     error: str | None = None
+    wait_s: float = 0.0  # how long the model wants to be left alone
+
+    @property
+    def by(self) -> By:
+        """Whose memories stand: where the model said nothing usable, those of the rules."""
+        return "model" if ModelOutcome.SUCCESS in self.outcomes else "rules"
+
+    def __add__(self, other: "AuthorAnswer") -> "AuthorAnswer":
+        """Two answers about the same session as one."""
+        return AuthorAnswer(
+            (*self.operations, *other.operations), (*self.outcomes, *other.outcomes), self.kept + other.kept,
+            (*self.refused, *other.refused), self.questions + other.questions, self.prompt_tokens + other.prompt_tokens,
+            self.completion_tokens + other.completion_tokens, self.model_ms + other.model_ms,
+            other.error_class or self.error_class, other.error or self.error, max(self.wait_s, other.wait_s),
+        )  # fmt: skip

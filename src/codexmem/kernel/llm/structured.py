@@ -1,8 +1,8 @@
 """Reading a model's answer: JSON of a known shape, with the small slips of models fixed and everything else refused.
 
-Fixed: a code fence or a block of thoughts around the answer, a list or one observation where an object of them was
-asked for, a single text where a list belongs, null for nothing. A type that we do not know is kept; an observation
-that says nothing is dropped. What does not fit is described, so that the model can be asked once to fix it.
+Fixed: a code fence or a block of thoughts around the answer, a list or one memory where an object of them was asked
+for, a single text where a list belongs, null for nothing. A memory that says nothing is dropped. What does not fit is
+described, so that the model can be asked once to fix it.
 """
 
 import json
@@ -12,12 +12,11 @@ from typing import Annotated, Any, TypeVar
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
 from codexmem.kernel.llm.clip import clean
-from codexmem.kernel.llm.material import CONCEPTS, ModelOutcome, TurnSummary
+from codexmem.kernel.llm.material import ModelOutcome
 
 _FENCE = re.compile(r"\A```[A-Za-z0-9_-]*[ \t]*\r?\n(.*?)\r?\n?```\Z", re.DOTALL)
 _THOUGHTS = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
-_MAX_OBSERVATIONS = 20
-_MAX_LIST = 40
+_MAX_MEMORIES = 20
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -40,19 +39,6 @@ def _one(limit: int) -> BeforeValidator:
     return BeforeValidator(fix)
 
 
-def _several(limit: int) -> BeforeValidator:
-    def fix(value: object) -> object:
-        if value is None:
-            return ()
-        if isinstance(value, str):
-            value = [value]
-        if isinstance(value, list):
-            return tuple(clean(each, limit) if isinstance(each, str) else each for each in value[:_MAX_LIST])
-        return value
-
-    return BeforeValidator(fix)
-
-
 def _numbers(value: object) -> object:
     """Numbers of events; what is none is left out, because events can be made good for."""
     given = value if isinstance(value, list) else [value]
@@ -64,61 +50,35 @@ Label = Annotated[str, _one(60)]
 Title = Annotated[str, _one(200)]
 Sentence = Annotated[str, _one(400)]
 Paragraph = Annotated[str, _one(4_000)]
-Facts = Annotated[tuple[str, ...], _several(1_000)]
-Labels = Annotated[tuple[str, ...], _several(400)]
 Numbers = Annotated[tuple[int, ...], BeforeValidator(_numbers)]
-Flag = Annotated[bool, BeforeValidator(lambda value: False if value is None else value)]
 
 
-class SaidObservation(BaseModel):
-    """One observation as a model wrote it."""
+class SaidMemory(BaseModel):
+    """One thing that a model wants to be remembered, as it wrote it."""
 
     model_config = ConfigDict(extra="ignore", strict=True)
 
-    type: Label = ""
+    op: Label = ""
+    target: Label = ""
+    kind: Label = ""
     title: Title = ""
-    subtitle: Sentence = ""
-    narrative: Paragraph = ""
-    facts: Facts = ()
-    concepts: Labels = ()
-    files_read: Labels = ()
-    events: Numbers = ()
+    text: Paragraph = ""
+    rests_on: Numbers = ()
+    reason: Sentence = ""
 
     @property
     def is_empty(self) -> bool:
         """Whether it says nothing."""
-        return not (self.title or self.narrative or any(self.facts) or self.known_concepts)
-
-    @property
-    def known_concepts(self) -> tuple[str, ...]:
-        """Those of the seven, without explanations behind a colon, each once."""
-        cut = (concept.partition(":")[0].strip().lower() for concept in self.concepts)
-        return tuple(dict.fromkeys(concept for concept in cut if concept in CONCEPTS))[:5]
+        return not (self.title or self.text or self.target)
 
 
-class SaidObservations(BaseModel):
-    """A whole answer about observations."""
+class SaidMemories(BaseModel):
+    """A whole answer."""
 
     model_config = ConfigDict(extra="ignore", strict=True)
 
-    skip: Flag = False
     reason: Sentence = ""
-    observations: list[SaidObservation]
-
-
-class SaidSummary(BaseModel):
-    """A whole answer about a summary."""
-
-    model_config = ConfigDict(extra="ignore", strict=True)
-
-    skip: Flag = False
-    reason: Sentence = ""
-    request: Paragraph = ""
-    investigated: Paragraph = ""
-    learned: Paragraph = ""
-    completed: Paragraph = ""
-    next_steps: Paragraph = ""
-    notes: Paragraph = ""
+    memories: list[SaidMemory]
 
 
 def parsed(text: str) -> Any:
@@ -131,31 +91,15 @@ def parsed(text: str) -> Any:
         raise UnusableAnswer(ModelOutcome.PARSE_FAIL, "the answer was not one complete JSON object") from None
 
 
-def observations(text: str) -> tuple[SaidObservation, ...]:
-    """What the answer says; nothing only if it says that nothing is worth remembering."""
+def memories(text: str) -> tuple[SaidMemory, ...]:
+    """What the answer says; nothing is an answer too."""
     found = parsed(text)
     if isinstance(found, list):
-        found = {"observations": found}
-    elif isinstance(found, dict) and "observations" not in found:
-        found = {"observations": [found]} if "title" in found else {"observations": [], **found}
-    said = validated(SaidObservations, found)
-    if said.skip:
-        return ()
-    kept = tuple(each for each in said.observations if not each.is_empty)[:_MAX_OBSERVATIONS]
-    if not kept:
-        raise UnusableAnswer(ModelOutcome.SCHEMA_FAIL, "there was no observation, and skip was not true")
-    return kept
-
-
-def summary(text: str) -> TurnSummary | None:
-    """What the answer says; None if it says that the turn is not worth a summary."""
-    said = validated(SaidSummary, parsed(text))
-    if said.skip:
-        return None
-    digest = TurnSummary(said.request, said.investigated, said.learned, said.completed, said.next_steps, said.notes)
-    if digest.is_empty:
-        raise UnusableAnswer(ModelOutcome.SCHEMA_FAIL, "every field of the summary was empty, and skip was not true")
-    return digest
+        found = {"memories": found}
+    elif isinstance(found, dict) and "memories" not in found and "title" in found:
+        found = {"memories": [found]}
+    said = validated(SaidMemories, found)
+    return tuple(each for each in said.memories if not each.is_empty)[:_MAX_MEMORIES]
 
 
 def validated(shape: type[M], found: Any) -> M:

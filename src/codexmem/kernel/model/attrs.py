@@ -53,6 +53,7 @@ class ObservationAttrs(Attrs):
     discovery_tokens: int = 0
     events: tuple[int, ...] = ()  # the captured events it came from
     imported: str = ""  # where it stood in the program it was imported from: claude-mem:123
+    unproven: tuple[str, ...] = ()  # what its author claimed besides, and the evidence does not bear
 
     def facets(self) -> Iterable[tuple[str, str]]:
         """Concepts, and every file that was read or changed, under its path and the ends of it."""

@@ -7,7 +7,7 @@ when it has come several times in a row.
 from dataclasses import dataclass
 
 from codexmem.kernel.events.review import Review, Sought
-from codexmem.kernel.llm.extractor import failed
+from codexmem.kernel.llm.asking import failed
 from codexmem.kernel.llm.model import SOMEBODY_MUST_ACT
 from codexmem.kernel.model.event import Event, EventType
 from codexmem.kernel.model.writer import RULES, MemoryWriter

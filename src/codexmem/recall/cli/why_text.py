@@ -51,6 +51,8 @@ def _origin(found: _Told) -> list[list[str]]:
         "why.source": memory["source"] or "",
         "why.imported": memory["imported"],
         "why.run": found["run"] or "",
+        "why.confirmed": say("why.times", count=memory["confirmed"]) if memory["confirmed"] else "",
+        "why.unproven": " · ".join(memory["unproven"]),
     }
     if session is not None:
         number = f"session:{session['id']}" if session["id"] is not None else ""

@@ -114,7 +114,7 @@ const viewer: Same<typeof en> = {
     summary: '本轮成为 {{memories}}，由{{by}}完成',
     memories_other: '{{count}} 条记忆',
     by: { model: '模型', rules: '规则', other: '{{by}}' },
-    because: '{{what}}（{{why}}）',
+    unanswered: '模型没有给出答复，规则写下的内容保留（{{why}}）',
     failed_other: '{{kind}} 尝试 {{count}} 次后失败：{{error}}',
   },
   kinds: {
@@ -226,6 +226,7 @@ const viewer: Same<typeof en> = {
       replies: '紧跟在相符的问题之后',
       coverage: '包含检索中的许多词语',
       bridge: '与最佳结果还有其他共同词语',
+      turn: '同一轮的其他内容也相符',
       session: '所在会话整体相符',
       who: '出自检索中点名的人',
       person: '由人说出',

@@ -41,6 +41,16 @@ export function ProvenanceOrigin({ told, onExplain }: Props) {
         )}
         {memory.source && <Fact name={t('meta.source')}>{memory.source}</Fact>}
         {memory.imported && <Fact name={t('why.imported')}>{memory.imported}</Fact>}
+        {memory.confirmed > 0 && <Fact name={t('why.confirmed')}>{t('why.times', { count: memory.confirmed })}</Fact>}
+        {memory.unproven.length > 0 && (
+          <Fact name={t('why.unproven')}>
+            <ul>
+              {memory.unproven.map((claim) => (
+                <li key={claim}>{claim}</li>
+              ))}
+            </ul>
+          </Fact>
+        )}
       </dl>
       {prompt && (
         <>

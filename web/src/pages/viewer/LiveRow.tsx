@@ -72,7 +72,7 @@ function useSentence({ name, payload }: FeedRow): string {
         text('messageType') === 'summarize'
           ? t('stream.summary', { memories, by: who })
           : t('stream.observation', { count: number('events'), memories, by: who });
-      return text('errorClass') ? t('stream.because', { what, why: text('error') || text('errorClass') }) : what;
+      return text('errorClass') ? t('stream.unanswered', { why: text('error') || text('errorClass') }) : what;
     }
     case 'queue.failed':
       return t('stream.failed', { kind: text('kind'), count: number('attempts'), error: text('error') });

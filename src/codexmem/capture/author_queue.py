@@ -1,0 +1,80 @@
+"""When an author is asked: soon after a turn that had much in it, and for short turns together, at the latest when the
+session ends or has been quiet for a while.
+
+A job names the first turn that it is about; its last is the one before the first of the session's next job. So a turn
+that ends while a job waits belongs to that job, and one that ends while it runs gets another.
+"""
+
+from codexmem.kernel.jobs.queue import Queue
+from codexmem.kernel.model.capture import Capture
+from codexmem.kernel.model.job import PATIENT, Job, JobStatus, NewJob
+from codexmem.kernel.model.session import Session, SessionStatus
+from codexmem.kernel.store.captures import Captures
+from codexmem.kernel.store.sessions import Sessions
+
+AUTHOR = "capture.author"
+_ENOUGH = 8  # captured events that are worth a question of their own
+_QUIET = 90  # times the wait for a batch, after which short turns wait for no others
+_ATTEMPTS = 3
+_KNOWN = 50  # newest jobs of a session that are looked at
+
+
+class AuthorQueue:
+    """Plans the acting tenant's questions, inside the caller's transaction, by one look at the session's jobs."""
+
+    def __init__(self, queue: Queue, sessions: Sessions, captures: Captures, *, asked: bool = False,
+                 soon_ms: int = 10_000) -> None:  # fmt: skip
+        self._queue = queue
+        self._sessions = sessions
+        self._captures = captures
+        self._asked = asked  # whether there is an author
+        self._soon_ms = soon_ms
+
+    def turn_ended(self, session: Session, turn: int, events: int) -> None:
+        """A turn with so many tool events has been written down by rules."""
+        if not self._asked:
+            return
+        now = self._sessions.get(session.id)
+        over = now is None or now.status is SessionStatus.COMPLETED
+        newest = self._newest(session)
+        first = int(newest.payload["from"]) if newest is not None else turn
+        enough = over or events + 2 * (turn - first + 1) >= _ENOUGH
+        if newest is not None and self._queue.join(newest.id, hurry=enough):
+            return
+        enough = over or events + 2 >= _ENOUGH
+        self._enqueue(session, turn, 0 if over else self._soon_ms if enough else _QUIET * self._soon_ms)
+
+    def session_ended(self, session: Session) -> None:
+        """Nothing more will come: what waits need wait no longer, nor a turn that never ended."""
+        if not self._asked:
+            return
+        newest = self._newest(session)
+        if newest is not None:
+            self._queue.hurry(newest.id, _subject(session))
+        elif not self._captures.of_turn(session.id, session.turn, Capture.STOP, limit=1) and self._captures.of_turn(
+            session.id, session.turn, Capture.TOOL, limit=1
+        ):
+            self._enqueue(session, session.turn, 0)
+
+    def turns_of(self, job: Job, session: Session) -> range:
+        """The turns that a job is about, as far as they have begun."""
+        later = (each for each in self._queue.of_subject(_subject(session), limit=_KNOWN) if each.id > job.id)
+        end = min((int(each.payload["from"]) for each in later), default=session.turn + 1)
+        return range(int(job.payload["from"]), end)
+
+    def _newest(self, session: Session) -> Job | None:
+        """The job of the session that still waits, if one does."""
+        newest = next(iter(self._queue.of_subject(_subject(session), limit=1)), None)
+        waits = newest is not None and newest.status is JobStatus.QUEUED and newest.attempts == 0
+        return newest if waits else None
+
+    def _enqueue(self, session: Session, turn: int, delay_ms: int) -> None:
+        subject = _subject(session)
+        self._queue.enqueue(NewJob(
+            AUTHOR, {"session": session.id, "from": turn}, subject=subject, lane=subject, priority=PATIENT,
+            max_attempts=_ATTEMPTS, delay_ms=delay_ms,
+        ))  # fmt: skip
+
+
+def _subject(session: Session) -> str:
+    return f"author:{session.id}"

@@ -1,0 +1,253 @@
+"""Authoring: a job asks a model what finished turns mean, and does with the project's memories what it answers.
+
+The model is asked outside any transaction; what it wants is done in the transaction that ends the job, against the
+memories as they are then. It never rewrites what a person said, and takes back a person's statement only where it cites
+the person. Whatever it says again confirms the memory that is there.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+
+from codexmem.capture.author import Author
+from codexmem.capture.author_queue import AuthorQueue
+from codexmem.capture.job_log import JobLog
+from codexmem.capture.statements import same
+from codexmem.kernel.jobs.job_kind import Done, JobContext
+from codexmem.kernel.jobs.queue import Queue
+from codexmem.kernel.llm.clip import clip
+from codexmem.kernel.llm.material import AuthorAnswer, FinishedTurn, KnownMemory, Operation, OperationKind
+from codexmem.kernel.llm.model import Trouble
+from codexmem.kernel.llm.prompts.turns import packed
+from codexmem.kernel.model import ids, redaction
+from codexmem.kernel.model.attrs import ObservationAttrs, PromptAttrs
+from codexmem.kernel.model.capture import Capture, CapturedEvent
+from codexmem.kernel.model.errors import NotFound
+from codexmem.kernel.model.history import Op, WriteContext
+from codexmem.kernel.model.job import Job, JobStatus, RetryLater
+from codexmem.kernel.model.memory import MAX_LABEL, MAX_TITLE, VISIBLE, Kind, Memory, MemoryDraft, Origin, State, Status
+from codexmem.kernel.model.query import Filter, PageRequest
+from codexmem.kernel.model.search import SearchAnswer, SearchQuery
+from codexmem.kernel.model.session import Session, SessionStatus
+from codexmem.kernel.model.statement import LASTING, SUPERSEDES, TYPES, LastingKind
+from codexmem.kernel.services.memories import Memories
+from codexmem.kernel.store.captures import Captures
+from codexmem.kernel.store.sessions import Sessions
+
+TIMEOUT_S = 900.0
+ACTOR = "author"
+_TURNS = 40  # of one job
+_EVENTS = 60  # of a turn
+_PROMPTS = 200  # newest of a session, in which those of the turns are looked for
+_NEAREST, _NEWEST = 8, 12  # known memories that an author is shown
+_COMPARED = 200  # newest lasting memories, with which a new one is compared
+_SOUGHT = 1_500  # characters of what was said, for which the nearest are looked for
+_OBSERVATIONS = frozenset({Kind.OBSERVATION})
+_PASSING = frozenset({Trouble.TRANSIENT.value, Trouble.RATE_LIMIT.value})
+
+Search = Callable[[SearchQuery], SearchAnswer]
+
+
+class Authoring:
+    """The job that asks an author."""
+
+    def __init__(self, sessions: Sessions, captures: Captures, memories: Memories, queue: Queue, plan: AuthorQueue,
+                 author: Author, search: Search, log: JobLog) -> None:  # fmt: skip
+        self._sessions = sessions
+        self._captures = captures
+        self._memories = memories
+        self._queue = queue
+        self._plan = plan
+        self._author = author
+        self._search = search
+        self._log = log
+
+    def write(self, job: Job, context: JobContext) -> Done:
+        """Ask about the turns of the job, and remember what comes of it."""
+        with self._log.failures_timed(job, "observation"):
+            return self._write(job, context)
+
+    def _write(self, job: Job, context: JobContext) -> Done:
+        session = self._log.session(job)
+        if session is None:
+            return Done({"memories": 0})
+        turns = self._turns(job, session)
+        answer = AuthorAnswer()
+        for group in packed(turns, self._author.room):
+            answer += self._author.ask(session.project, group, self._known(session, group), context.check)
+            if answer.error_class in _PASSING and job.attempts < job.max_attempts:
+                wait_ms = int(answer.wait_s * 1000) or None
+                raise RetryLater(answer.error or "no answer", error_class=answer.error_class or "", delay_ms=wait_ms)
+        if not answer.questions:
+            return Done({"memories": 0})
+        events = sum(len(turn.events) for turn in turns)
+
+        def effect() -> None:
+            if not self._sessions.hold(session.id):
+                return  # forgotten while we worked: nothing of it may come back
+            began = ids.monotonic()
+            written = AuthoredSession(self._memories, session, turns, answer).apply()
+            index_ms = (ids.monotonic() - began) * 1000
+            self._log.ended(job, session, "observation", answer, events=events, written=written, index_ms=index_ms)
+
+        return Done({"by": answer.by, "events": events, "questions": answer.questions}, effect)
+
+    def _turns(self, job: Job, session: Session) -> list[FinishedTurn]:
+        """The turns that have ended and that rules have written down; a session that is over has no others."""
+        over = session.status is SessionStatus.COMPLETED
+        prompts = self._prompts(session)
+        found: list[FinishedTurn] = []
+        for number in self._plan.turns_of(job, session)[:_TURNS]:
+            stops = self._captures.of_turn(session.id, number, Capture.STOP, limit=1)
+            if stops and not self._written(stops[-1]):
+                break
+            if not stops and not over and number == session.turn:
+                break
+            tools = self._captures.of_turn(session.id, number, Capture.TOOL, limit=_EVENTS)
+            events = tuple(event for event in tools if event.input is not None or event.response is not None)
+            message = stops[-1].message if stops else ""
+            at_ms = max((event.at_ms for event in (*stops, *tools)), default=session.last_ms)
+            if prompt := prompts.get(number, ""):
+                found.append(FinishedTurn(number, prompt, events, message, at_ms))
+            elif events or message:
+                found.append(FinishedTurn(number, "", events, message, at_ms))
+        return found
+
+    def _written(self, stop: CapturedEvent) -> bool:
+        """Whether rules have done with a turn; their job is pruned long after."""
+        if stop.job is None:
+            return True
+        try:
+            return self._queue.get(stop.job).status not in {JobStatus.QUEUED, JobStatus.RUNNING}
+        except NotFound:
+            return True
+
+    def _prompts(self, session: Session) -> dict[int, str]:
+        wanted = Filter(kinds=frozenset({Kind.PROMPT}), session=session.key)
+        return {
+            memory.state.attrs.prompt_number: memory.state.content
+            for memory in self._memories.page(wanted, PageRequest(limit=_PROMPTS)).items
+            if isinstance(memory.state.attrs, PromptAttrs)
+        }
+
+    def _known(self, session: Session, turns: Sequence[FinishedTurn]) -> list[KnownMemory]:
+        """What the project knows already: nearest to what was said, then newest."""
+        said = clip("\n".join(text for turn in turns for text in (turn.prompt, turn.message) if text), _SOUGHT)
+        wanted = Filter(_OBSERVATIONS, project=session.project, facets=LASTING)
+        near = [result.memory for result in self._search(SearchQuery(said, wanted, limit=_NEAREST)).results]
+        new = self._memories.page(wanted, PageRequest(limit=_NEWEST)).items
+        found = {memory.seq: memory for memory in (*near, *new)}
+        return [
+            KnownMemory(f"K{place}", memory.seq, _kind(memory), memory.state.content)
+            for place, memory in enumerate(found.values(), 1)
+        ]
+
+
+class AuthoredSession:
+    """What an author said of one session, done to the memories as they are now."""
+
+    def __init__(self, memories: Memories, session: Session, turns: Sequence[FinishedTurn],
+                 answer: AuthorAnswer) -> None:  # fmt: skip
+        self._memories = memories
+        self._session = session
+        self._turns = turns
+        self._answer = answer
+        self._confirmed: set[int] = set()
+        wanted = Filter(_OBSERVATIONS, project=session.project, facets=LASTING)
+        self._standing = list(memories.page(wanted, PageRequest(limit=_COMPARED)).items)
+
+    def apply(self) -> int:
+        """Do it; returns how many memories were written."""
+        return sum(map(self._apply, self._answer.operations))
+
+    def _apply(self, said: Operation) -> bool:
+        target = self._target(said.target)
+        if said.op is OperationKind.CONFIRM:
+            if target is not None:
+                self._confirm(target)
+            return False
+        said = replace(said, title=_line(said.title), text=redaction.redact(said.text))
+        known = next((old for old in self._standing if old.seq != said.target and _says(old, said)), None)
+        if known is not None:
+            self._confirm(known)
+            return False
+        if target is not None and said.op is OperationKind.UPDATE and target.origin is not Origin.HUMAN:
+            self._update(target, said)
+        elif (
+            target is not None
+            and said.op is OperationKind.SUPERSEDE
+            and (said.by_person or target.origin is not Origin.HUMAN)
+        ):
+            self._add(said, target)
+        else:
+            self._add(said, None)
+        return True
+
+    def _target(self, seq: int | None) -> Memory | None:
+        """The memory that is meant, if it still stands in this project."""
+        if seq is None:
+            return None
+        memory = self._memories.many([seq], _OBSERVATIONS).get(seq)
+        if memory is None or memory.state.project != self._session.project or memory.state.status not in VISIBLE:
+            return None
+        return memory
+
+    def _confirm(self, memory: Memory) -> None:
+        """Another session said it too; said again in the same one it is no more certain."""
+        if memory.session == self._session.key or memory.seq in self._confirmed:
+            return
+        self._confirmed.add(memory.seq)
+        self._memories.count([memory.seq], valid=1)
+
+    def _add(self, said: Operation, old: Memory | None) -> None:
+        links = ((SUPERSEDES, old.seq),) if old is not None else ()
+        state = State(
+            said.text, self._attrs(said), project=self._session.project, type=TYPES[said.kind], title=said.title,
+            links=links,
+        )  # fmt: skip
+        at_ms = max((turn.at_ms for turn in self._turns), default=self._session.last_ms)
+        draft = MemoryDraft(Kind.OBSERVATION, state, Origin.MODEL, session=self._session.key, created_ms=at_ms)
+        self._standing.insert(0, self._memories.remember(draft, self._by(said)))
+        if old is not None:
+            self._memories.write(old, replace(old.state, status=Status.DEPRECATED), Op.UPDATE, self._by(said))
+            self._standing = [each for each in self._standing if each.seq != old.seq]
+
+    def _update(self, memory: Memory, said: Operation) -> None:
+        before = memory.state.attrs
+        attrs = self._attrs(said)
+        if isinstance(before, ObservationAttrs):
+            attrs = replace(attrs, events=tuple(dict.fromkeys((*before.events, *attrs.events))))
+        state = replace(memory.state, content=said.text, title=said.title, type=TYPES[said.kind], attrs=attrs)
+        self._memories.write(memory, state, Op.UPDATE, self._by(said))
+
+    def _attrs(self, said: Operation) -> ObservationAttrs:
+        stated = len([each for each in self._answer.operations if each.op is not OperationKind.CONFIRM])
+        return ObservationAttrs(
+            concepts=(said.kind.value,),
+            files_read=_labels(said.files_read),
+            files_modified=_labels(said.files_modified),
+            prompt_number=self._turns[-1].number or None if self._turns else None,
+            discovery_tokens=self._answer.completion_tokens // max(stated, 1),
+            events=said.events,
+            unproven=tuple(redaction.redact(each) for each in said.unproven),
+        )
+
+    def _by(self, said: Operation) -> WriteContext:
+        return WriteContext(ACTOR, self._session.subject, note=_line(said.reason))
+
+
+def _says(old: Memory, said: Operation) -> bool:
+    return same(said.text, old.state.content) or same(said.title, old.state.title)
+
+
+def _kind(memory: Memory) -> str:
+    attrs = memory.state.attrs
+    concepts = attrs.concepts if isinstance(attrs, ObservationAttrs) else ()
+    return next((each for each in concepts if each in set(LastingKind)), memory.state.type)
+
+
+def _line(text: str) -> str:
+    return " ".join(redaction.redact(text).split())[:MAX_TITLE]
+
+
+def _labels(values: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(value for value in values if value and len(value) <= MAX_LABEL))

@@ -1,0 +1,105 @@
+"""What the jobs of capture leave in the log: who answered, what came of it, what it cost and how long it took."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from codexmem.capture.budget import TokenBudget
+from codexmem.kernel.events.log import Log
+from codexmem.kernel.jobs.job_kind import Interrupted
+from codexmem.kernel.llm.asking import failed
+from codexmem.kernel.llm.material import AuthorAnswer
+from codexmem.kernel.model import redaction
+from codexmem.kernel.model.event import EventType, NewEvent
+from codexmem.kernel.model.ids import Clock
+from codexmem.kernel.model.job import Canceled, GiveUp, Job, RetryLater
+from codexmem.kernel.model.session import Session
+from codexmem.kernel.store.sessions import Sessions
+from codexmem.kernel.store.tallies import Tallies
+
+
+class JobLog:
+    """Tells of the acting tenant's extractions, in the transaction that ends each."""
+
+    def __init__(self, sessions: Sessions, tallies: Tallies, budget: TokenBudget, log: Log, clock: Clock) -> None:
+        self._sessions = sessions
+        self._tallies = tallies
+        self._budget = budget
+        self._log = log
+        self._clock = clock
+
+    def session(self, job: Job) -> Session | None:
+        """Whose events these are; None if the session was forgotten meanwhile."""
+        number = job.payload.get("session")
+        if not isinstance(number, int):
+            raise GiveUp(f"job {job.id} names no session")
+        return self._sessions.get(number)
+
+    @contextmanager
+    def failures_timed(self, job: Job, message_type: str) -> Iterator[None]:
+        """A run that fails is timed as well; one that is told to stop or will be tried again has not failed."""
+        try:
+            yield
+        except (Interrupted, Canceled, RetryLater):
+            raise
+        except Exception:
+            number = job.payload.get("session")
+            session = self._sessions.get(number) if isinstance(number, int) else None
+            if session is not None:
+                self._time(job, session, message_type, success=False)
+            raise
+
+    def ended(self, job: Job, session: Session, message_type: str, answer: AuthorAnswer, *, events: int, written: int,
+              index_ms: float) -> None:  # fmt: skip
+        """A job has done its work."""
+        self._count(answer)
+        self._tell(job, session, message_type, answer, events, written)
+        self._time(job, session, message_type, events=events, model_ms=answer.model_ms, index_ms=index_ms)
+
+    def _count(self, answer: AuthorAnswer) -> None:
+        amounts = {
+            f"agent.observation.{outcome.value}": answer.outcomes.count(outcome) for outcome in set(answer.outcomes)
+        }
+        amounts |= {"claims.kept": answer.kept, "claims.refused": len(answer.refused)}
+        amounts[self._budget.name()] = answer.prompt_tokens + answer.completion_tokens
+        amounts = {name: amount for name, amount in amounts.items() if amount}
+        if amounts:
+            self._tallies.add(amounts)
+
+    def _tell(self, job: Job, session: Session, message_type: str, answer: AuthorAnswer, events: int,
+              written: int) -> None:  # fmt: skip
+        payload = {
+            "sessionDbId": session.id,
+            "messageType": message_type,
+            "outcome": [outcome.value for outcome in answer.outcomes],
+            "by": answer.by,
+            "events": events,
+            "memories": written,
+            "refused": len(answer.refused),
+            "tokens": {"prompt": answer.prompt_tokens, "completion": answer.completion_tokens},
+            "error_class": answer.error_class,
+            "error": redaction.redact(answer.error) if answer.error else None,
+        }
+        self._log.append(NewEvent(EventType.MODEL_RESULT, f"job:{job.id}", payload, session.project))
+        if failed(answer.error_class):
+            failure = {"kind": job.kind, "subject": session.subject, "attempts": job.attempts, "fallback": answer.by,
+                       "error": payload["error"], "error_class": answer.error_class}  # fmt: skip
+            self._log.append(NewEvent(EventType.MODEL_FAILED, f"job:{job.id}", failure, session.project))
+
+    def _time(self, job: Job, session: Session, message_type: str, *, success: bool = True, events: int = 0,
+              model_ms: float = 0.0, index_ms: float = 0.0) -> None:  # fmt: skip
+        now = self._clock.now_ms()
+        total_ms = max(0, now - job.created_ms)
+        payload = {
+            "job": job.id,
+            "sessionDbId": session.id,
+            "messageType": message_type,
+            "success": success,
+            "events": events,
+            "queueWaitMs": max(0, (job.started_ms or now) - job.created_ms),
+            "modelMs": round(model_ms, 1),
+            "indexMs": round(index_ms, 1),
+            "totalMs": total_ms,
+        }
+        self._log.append(
+            NewEvent(EventType.EXTRACTION_TIMED, session.subject, payload, session.project, total_ms * 1000)
+        )

@@ -1,0 +1,305 @@
+"""Authoring: what a model makes of finished turns becomes memories, and what it says again confirms them."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import pytest
+
+from codexmem.capture.author_queue import AUTHOR
+from codexmem.kernel.events.report import EventReport
+from codexmem.kernel.jobs.job_kind import JobContext
+from codexmem.kernel.llm.model import Trouble, Unanswered
+from codexmem.kernel.model.attrs import ObservationAttrs
+from codexmem.kernel.model.capture import HookReport
+from codexmem.kernel.model.event import EventType
+from codexmem.kernel.model.history import Mode, WriteContext
+from codexmem.kernel.model.job import Job, RetryLater
+from codexmem.kernel.model.memory import Kind, Memory, Origin, Status
+from codexmem.kernel.model.query import Filter, PageRequest
+from codexmem.kernel.store.database import Database
+from tests._support import capturing
+from tests._support.capturing import Capturing
+from tests._support.model_server import memory_answer
+
+PORT = "The dev server listens on port 5179."
+
+
+@pytest.fixture
+def here(database: Database) -> Capturing:
+    return capturing.build(database, asked=True)
+
+
+def turn(
+    here: Capturing, prompt: str = "Which port?", message: str = PORT, *, session: str = "s1", tools: int = 0
+) -> None:
+    """One turn, to its end."""
+    here.say(prompt, session=session)
+    for number in range(tools):
+        here.tool(session=session, input={"command": f"make step-{number}"}, call=f"{session}-{prompt}-{number}")
+    here.intake.summarize(HookReport(session, message=message))
+
+
+def authors(here: Capturing) -> list[Job]:
+    return [job for job in here.waiting() if job.kind == AUTHOR]
+
+
+def says(here: Capturing, **more: Any) -> None:
+    """The model remembers something for each item that has the word."""
+
+    def answer(prompt: str) -> str:
+        numbers = [int(each) for each in re.findall(r"^\[\[(?:person|agent|event) (\d+)", prompt, re.MULTILINE)]
+        return json.dumps(memory_answer(numbers, **{"title": PORT, "text": PORT, "kind": "how-to"} | more))
+
+    here.model.says = answer
+
+
+def rules_run(here: Capturing) -> None:
+    """What rules do is done; the author still waits."""
+    for job in here.waiting():
+        if job.kind != AUTHOR:
+            done = here.handlers[job.kind](job, JobContext(job, 60.0))
+            with here.db.transaction():
+                assert done.effect is not None
+                done.effect()
+            here.queue.cancel(job.id)
+
+
+def run(here: Capturing) -> None:
+    while here.run(all_of_them=True):
+        pass
+
+
+def written(here: Capturing, status: Status = Status.ACTIVE) -> list[Memory]:
+    wanted = Filter(frozenset({Kind.OBSERVATION}), statuses=frozenset({status}))
+    return [
+        each for each in here.base.memories.page(wanted, PageRequest(limit=100)).items if each.origin is Origin.MODEL
+    ]
+
+
+def test_a_turn_becomes_a_memory_that_says_what_it_rests_on(here: Capturing) -> None:
+    says(here)
+    turn(here, tools=3)
+    run(here)
+    (memory,) = written(here)
+    attrs = memory.state.attrs
+    assert isinstance(attrs, ObservationAttrs)
+    assert (memory.state.title, memory.state.type, attrs.concepts) == (PORT, "discovery", ("how-to",))
+    assert (memory.session, attrs.prompt_number) == ("s1", 1)
+    assert len(attrs.events) == 3
+    assert len(here.model.asked) == 1
+    for said in ("Which port?", PORT, "$ make step-2"):
+        assert said in here.model.asked[0]
+    results = (each.payload or {} for each in EventReport(here.base.events).newest(EventType.MODEL_RESULT))
+    (told,) = [each for each in results if each["outcome"]]
+    assert (told["by"], told["events"], told["memories"], told["refused"]) == ("model", 3, 1, 0)
+    assert here.tallies.under("agent.") == {"agent.observation.success": 1}
+    assert here.tallies.under("claims.") == {"claims.kept": 2}
+    assert sum(here.tallies.under("tokens.").values()) == 120
+
+
+def test_without_an_author_nothing_is_planned(database: Database) -> None:
+    here = capturing.build(database)
+    turn(here, tools=9)
+    run(here)
+    here.intake.complete("s1")
+    assert (authors(here), here.model.asked) == ([], [])
+
+
+def test_a_turn_with_much_in_it_is_asked_about_soon_and_short_ones_together(here: Capturing) -> None:
+    now = here.base.clock.now_ms
+    turn(here, "first", "one")
+    rules_run(here)
+    (job,) = authors(here)
+    assert job.run_at_ms - now() > 600_000
+    turn(here, "second", "two")
+    rules_run(here)
+    (same,) = authors(here)
+    assert same.payload["from"] == 1
+    run(here)
+    assert len(here.model.asked) == 1
+    assert "first" in here.model.asked[0]
+    assert "second" in here.model.asked[0]
+    turn(here, "third", "three", tools=6)
+    rules_run(here)
+    (soon,) = authors(here)
+    assert soon.payload["from"] == 3
+    assert 9_000 < soon.run_at_ms - now() <= 10_000
+
+
+def test_a_session_that_ends_waits_for_nobody(here: Capturing) -> None:
+    turn(here)
+    rules_run(here)
+    (waiting,) = authors(here)
+    assert waiting.run_at_ms > here.base.clock.now_ms()
+    here.intake.complete("s1")
+    (hurried,) = authors(here)
+    assert hurried.run_at_ms <= here.base.clock.now_ms()
+
+
+def test_a_turn_that_never_ended_is_asked_about_when_its_session_does(here: Capturing) -> None:
+    here.say("find the port")
+    here.tool("Read", input={"file_path": "/w/server.py"}, response="PORT = 8123")
+    here.intake.complete("s1")
+    run(here)
+    assert len(here.model.asked) == 1
+    assert "PORT = 8123" in here.model.asked[0]
+
+
+def test_one_fact_in_many_sessions_and_two_languages_is_one_memory(here: Capturing) -> None:
+    chinese = "开发服务器监听端口 5179。"
+
+    def answer(prompt: str) -> str:
+        number = int(re.findall(r"^\[\[agent (\d+)", prompt, re.MULTILINE)[0])
+        if label := re.search(r"^(K\d+) \(how-to\): .*5179", prompt, re.MULTILINE):
+            return json.dumps(memory_answer([number], op="confirm", target=label[1], title="", text=""))
+        said = chinese if chinese in prompt else PORT
+        return json.dumps(memory_answer([number], kind="how-to", title=said, text=said))
+
+    here.model.says = answer
+    for number in range(21):
+        turn(here, *(("哪个端口？", chinese) if number % 2 else ("Which port?", PORT)), session=f"s{number}")
+        run(here)
+    (memory,) = written(here)
+    assert (memory.counters.valid, memory.version) == (20, 1)
+
+
+def test_the_same_fact_without_a_word_of_the_known_one_confirms_it_too(here: Capturing) -> None:
+    says(here)
+    turn(here, session="a")
+    run(here)
+    turn(here, session="b")
+    run(here)
+    (memory,) = written(here)
+    assert memory.counters.valid == 1
+
+
+def test_said_again_in_the_same_session_it_is_no_more_certain(here: Capturing) -> None:
+    says(here)
+    turn(here, tools=6)
+    run(here)
+    turn(here, "And now?", tools=6)
+    run(here)
+    (memory,) = written(here)
+    assert memory.counters.valid == 0
+
+
+def test_an_amended_one_supersedes_and_undo_brings_the_old_one_back(here: Capturing) -> None:
+    says(here)
+    turn(here, session="a")
+    run(here)
+    says(here, op="supersede", target="K1", title="The port is 6000 now.", text="The port is 6000 now.")
+    turn(here, "Change it", "The port is 6000 now.", session="b")
+    run(here)
+    (new,), (old,) = written(here), written(here, Status.DEPRECATED)
+    assert (new.state.content, new.state.links) == ("The port is 6000 now.", (("supersedes", old.seq),))
+    assert new.source is not None
+    here.base.history.undo_source(new.source, Mode.STRICT, WriteContext("test"))
+    (back,) = written(here)
+    assert (back.seq, back.state.content) == (old.seq, PORT)
+
+
+def test_an_update_is_a_version_of_the_same_memory(here: Capturing) -> None:
+    says(here)
+    turn(here, session="a")
+    run(here)
+    longer = f"{PORT} Grafana has 5173."
+    says(here, op="update", target="K1", title=PORT, text=longer, reason="says why")
+    turn(here, "Why?", "Grafana has 5173.", session="b")
+    run(here)
+    (memory,) = written(here)
+    assert (memory.state.content, memory.version) == (longer, 2)
+
+
+@pytest.mark.parametrize("op", ["update", "supersede"])
+def test_what_a_person_said_is_not_rewritten_by_a_model(here: Capturing, op: str) -> None:
+    turn(here, "From now on we always deploy on Monday.", "Understood.", session="a")
+    run(here)
+
+    def answer(prompt: str) -> str:
+        number = int(re.findall(r"^\[\[agent (\d+)", prompt, re.MULTILINE)[0])
+        said = "We deploy on Tuesday."
+        return json.dumps(memory_answer([number], op=op, target="K1", kind="rule", title=said, text=said))
+
+    here.model.says = answer
+    turn(here, "When?", "We deploy on Tuesday.", session="b")
+    run(here)
+    (person,) = [each for each in here.memories(Kind.OBSERVATION) if each.origin is Origin.HUMAN]
+    assert (person.state.status, person.version) == (Status.ACTIVE, 1)
+    assert "K1 (rule): From now on we always deploy on Monday." in here.model.asked[-1]
+    assert [each.state.content for each in written(here)] == ["We deploy on Tuesday."]
+
+
+def test_what_a_person_takes_back_is_superseded(here: Capturing) -> None:
+    turn(here, "From now on we always deploy on Monday.", "Understood.", session="a")
+    run(here)
+    says(here, op="supersede", target="K1", kind="rule", title="Deploys are on Tuesday", text="Deploys are on Tuesday.")
+    turn(here, "Deploys are on Tuesday, please.", "Fine.", session="b")
+    run(here)
+    deprecated = Filter(frozenset({Kind.OBSERVATION}), statuses=frozenset({Status.DEPRECATED}))
+    (person,) = here.base.memories.page(deprecated, PageRequest(limit=9)).items
+    assert person.origin is Origin.HUMAN
+
+
+def test_what_is_not_borne_out_is_refused_and_counted(here: Capturing) -> None:
+    says(here, title="The port is 9999", text=f"{PORT} Restart it with `systemctl restart shop`.")
+    turn(here)
+    run(here)
+    (memory,) = written(here)
+    attrs = memory.state.attrs
+    assert isinstance(attrs, ObservationAttrs)
+    assert (memory.state.title, memory.state.content) == (PORT, PORT)
+    assert attrs.unproven == ("The port is 9999", "Restart it with `systemctl restart shop`.")
+    assert here.tallies.under("claims.") == {"claims.refused": 2}
+
+
+def test_secrets_do_not_come_back_through_the_model(here: Capturing) -> None:
+    secret = "ghp_abcdefghijklmnopqrstuvwxyz0123456789"
+    says(here, title=f"{PORT} {secret}"[:200], text=f"{PORT} {secret}")
+    turn(here)
+    run(here)
+    assert secret not in str(written(here))
+
+
+def test_a_model_that_is_away_for_a_moment_is_asked_again(here: Capturing) -> None:
+    turn(here)
+    here.run(all_of_them=True)
+    (job,) = authors(here)
+
+    def away(_: str) -> str:
+        raise Unanswered("busy", Trouble.RATE_LIMIT, wait_s=90.0)
+
+    here.model.says = away
+    with pytest.raises(RetryLater) as caught:
+        here.authoring.write(job, JobContext(job, 60.0))
+    assert (caught.value.delay_ms, caught.value.error_class) == (90_000, "rate_limit")
+    says(here)
+    run(here)
+    assert len(written(here)) == 1
+
+
+def test_a_job_that_runs_twice_remembers_once_and_nothing_forgotten_comes_back(here: Capturing) -> None:
+    says(here)
+    turn(here)
+    here.run(all_of_them=True)
+    (job,) = authors(here)
+    here.authoring.write(job, JobContext(job, 60.0))
+    second = here.authoring.write(job, JobContext(job, 60.0))
+    assert written(here) == []
+    here.forgetting.session("s1", WriteContext("test"))
+    with here.db.transaction():
+        assert second.effect is not None
+        second.effect()
+    assert written(here) == []
+    assert here.authoring.write(job, JobContext(job, 60.0)).effect is None
+
+
+def test_a_private_turn_is_shown_to_nobody(here: Capturing) -> None:
+    here.say("<private>the password is hunter2</private>")
+    here.tool(response="hunter2")
+    here.intake.summarize(HookReport("s1", message="hunter2"))
+    here.intake.complete("s1")
+    run(here)
+    assert "hunter2" not in str(here.model.asked)
