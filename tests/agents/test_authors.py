@@ -46,10 +46,12 @@ def goes_on() -> None:
 class Refusing(ScriptedModel):
     """A model server that refuses."""
 
-    refusal: tuple[int, dict[str, Any]] = (500, {"error": {"message": "boom"}})
+    refusal: tuple[int, dict[str, Any]] | None = (500, {"error": {"message": "boom"}})
 
     def answer(self, asked: Asked) -> tuple[int, dict[str, Any] | list[dict[str, Any]]]:
-        """The same to everybody."""
+        """The same to everybody; without a refusal, the script."""
+        if self.refusal is None:
+            return super().answer(asked)
         self.asked.append(asked)
         return self.refusal
 

@@ -15,7 +15,12 @@ from codexmem.agents.install.json_settings import table
 from codexmem.kernel.llm.model import ModelPrompt
 
 _SETTINGS = {"disableAllHooks": True, "autoMemoryEnabled": False}
-_ENVIRON = {"CLAUDE_CODE_DISABLE_CLAUDE_MDS": "1", "CLAUDE_CODE_DISABLE_AUTO_MEMORY": "1", "DISABLE_AUTOUPDATER": "1"}
+_ENVIRON = {
+    "CLAUDE_CODE_DISABLE_CLAUDE_MDS": "1",
+    "CLAUDE_CODE_DISABLE_AUTO_MEMORY": "1",
+    "DISABLE_AUTOUPDATER": "1",
+    "CLAUDE_CODE_MAX_RETRIES": "1",
+}
 
 
 class ClaudeAuthor(Author):
