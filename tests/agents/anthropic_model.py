@@ -52,8 +52,10 @@ class AnthropicModel:
         else:
             block, delta, reason = {"type": "text", "text": ""}, {"type": "text_delta", "text": text}, "end_turn"
         used = {"input_tokens": 100, "output_tokens": 1}
-        message: Value = {"id": "msg_1", "type": "message", "role": "assistant", "model": body.get("model"), "content": [],
-                          "stop_reason": None, "stop_sequence": None, "usage": used}  # fmt: skip
+        message: Value = {
+            "id": "msg_1", "type": "message", "role": "assistant", "model": body.get("model"), "content": [],
+            "stop_reason": None, "stop_sequence": None, "usage": used,
+        }  # fmt: skip
         ends = {"stop_reason": reason, "stop_sequence": None}
         return [
             {"type": "message_start", "message": message},

@@ -43,6 +43,8 @@ LONG = ModelPrompt(
     (Message("system", "You write memories."), Message("user", f"{QUESTION} {'材料 ' * 33_000}")), "m", SCHEMA, 500
 )
 SHORT = ModelPrompt((Message("user", "Question?"),), "memory", SCHEMA, 500)
+KEY = (401, {"error": {"code": 401, "type": "authentication_error", "message": "Incorrect API key provided",
+                       "status": "UNAUTHENTICATED"}})  # fmt: skip
 OPENAI = {"error": {"type": "rate_limit_exceeded", "message": "Rate limit reached", "code": "rate_limit_exceeded"}}
 GOOGLE = {"error": {"code": 429, "message": "You exceeded your rate limit. Please retry in 34s.",
                     "status": "RESOURCE_EXHAUSTED"}}  # fmt: skip
@@ -175,7 +177,18 @@ def opencode(place: Place) -> Iterator[Driven]:
 
 
 AGENTS = {"codex": codex, "claude-code": claude, "qwen-code": qwen, "gemini-cli": gemini, "opencode": opencode}
-COLUMNS = ("agent", "version", "answered", "schema by", "own session", "author's run", "left", "seconds", "limit")
+COLUMNS = (
+    "agent",
+    "version",
+    "answered",
+    "schema by",
+    "own session",
+    "author's run",
+    "left",
+    "seconds",
+    "limit",
+    "login",
+)
 
 
 def driven(driven: Driven, place: Place, witness: Witness) -> tuple[str, ...]:
@@ -206,12 +219,15 @@ def driven(driven: Driven, place: Place, witness: Witness) -> tuple[str, ...]:
     driven.model.refusal = driven.limit
     refused, limit_s = trouble(driven.name, environ)
     assert refused is Trouble.RATE_LIMIT, refused
+    driven.model.refusal = KEY
+    unknown, login_s = trouble(driven.name, environ)
+    assert unknown is Trouble.AUTH_INVALID, unknown
     assert witness.started == [], witness.started
     version = subprocess.run([driven.program, "--version"], capture_output=True, text=True, check=True, timeout=60,
                              env=environ, stdin=subprocess.DEVNULL).stdout.split()  # fmt: skip
     number = next(word for word in version if word[0].isdigit())
     return (driven.name, number, "yes", schema, f"{len(own)} started", "0 started, 0 reached", f"{len(left)} files",
-            f"{took_s:.1f}", f"{refused} in {limit_s:.0f} s")  # fmt: skip
+            f"{took_s:.1f}", f"{refused} in {limit_s:.0f} s", f"{unknown} in {login_s:.0f} s")  # fmt: skip
 
 
 def trouble(name: str, environ: dict[str, str]) -> tuple[Trouble | None, float]:

@@ -129,6 +129,25 @@ def test_codex_answers_by_the_schema_and_nothing_of_it_is_remembered(
     assert config.read_bytes() == was
 
 
+@pytest.mark.parametrize("code_mode", [False, True], ids=["tools", "code"])
+def test_a_model_of_codex_that_is_led_astray_changes_nothing(
+    codex: Codex, person: Person, environ: dict[str, str], code_mode: bool
+) -> None:
+    codex.configure(code_mode=code_mode)
+    target = person.home / "astray"
+    patch = f"*** Begin Patch\n*** Add File: {target}\n+x\n*** End Patch"
+    tries = [Call("apply_patch", source=patch)]
+    if code_mode:
+        tries = [
+            Call("exec", source=f"await tools.apply_patch({json.dumps(patch)})"),
+            Call("exec", source=f"text(await tools.exec_command({{cmd: 'touch {target}'}}))"),
+        ]
+    codex.model.play(*tries, Say(json.dumps(ANSWER)))
+    assert json.loads(agent_model("codex", environ).answer(PROMPT, goes_on).text) == ANSWER
+    assert len(codex.model.asked) == len(tries) + 1
+    assert not target.exists()
+
+
 def test_qwen_answers_by_the_schema_and_nothing_of_it_is_remembered(
     qwen: Qwen, person: Person, programs: Path, witness: Witness, environ: dict[str, str]
 ) -> None:
