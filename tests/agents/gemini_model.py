@@ -20,6 +20,7 @@ class GeminiModel:
 
     script: Sequence[Step] = ()
     asked: list[Value] = field(default_factory=list)
+    refusal: tuple[int, Value] | None = None  # status and body for everybody
     _server: ThreadingHTTPServer | None = None
 
     @property
@@ -71,13 +72,18 @@ def _endpoint(model: GeminiModel) -> type[BaseHTTPRequestHandler]:
 
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            if "countTokens" in self.path:
+            status = 200
+            if model.refusal is not None:
+                status, kind = model.refusal[0], "application/json"
+                text = json.dumps(model.refusal[1])
+                model.asked.append(body)
+            elif "countTokens" in self.path:
                 text, kind = json.dumps({"totalTokens": 1}), "application/json"
             elif "stream" in self.path:
                 text, kind = f"data: {json.dumps(model.answer(body))}\n\n", "text/event-stream"
             else:
                 text, kind = json.dumps(model.answer(body)), "application/json"
-            self.send_response(200)
+            self.send_response(status)
             self.send_header("Content-Type", kind)
             self.end_headers()
             self.wfile.write(text.encode())

@@ -35,8 +35,11 @@ RANKS: Mapping[str, int] = {
     "console": 8,
     **dict.fromkeys(("cli", "__main__"), 11),
 }
-# What changes the files of agents uses the client and the hook.
+# What changes the files of agents uses the client and the hook; what runs them as models is the server's, with a rank
+# above the hook's for the environment.
 INSTALLING = 4
+AGENT_WORK = (["agents", "install"], ["agents", "authors"])
+AUTHORS = ["agents", "authors"]
 # A room's commands stand above the application: they open it in process, or ask a server.
 COMMANDS = 9
 COMMAND_RANKS = {COMMANDS, COMMANDS + 1}  # the wrapper's use those of rooms
@@ -109,7 +112,7 @@ def rank_of(parts: Sequence[str]) -> int | None:
     """The rank of a module, None where its folder is unknown."""
     if parts[1:2] == ["cli"] and parts[0] in {*ROOMS, "codecli"}:
         return COMMANDS if parts[0] in ROOMS else COMMANDS + 1
-    if parts[:2] == ["agents", "install"]:
+    if parts[:2] in AGENT_WORK:
         return INSTALLING
     return RANKS.get(parts[0])
 
@@ -136,7 +139,7 @@ def directions(module: Module) -> Iterator[Violation]:
             if own[0] not in ENTRY_POINTS and rank not in COMMAND_RANKS and not _builds(own):
                 yield module.breaks(each.line, "settings", f"{own[0]} reads settings; receive values instead")
         elif own[0] in OUTSIDE and rank not in COMMAND_RANKS and rest[0] == "kernel":
-            if rest[1:2] != ["model"]:
+            if rest[1:2] != ["model"] and (own[:2] != AUTHORS or rest[1:2] != ["llm"]):
                 yield module.breaks(each.line, "outside", f"{own[0]} imports {'.'.join(rest)}, not kernel.model alone")
         elif own[0] == "settings":
             yield module.breaks(each.line, "settings", f"settings imports {rest[0]}; it may import kernel.model only")
@@ -223,7 +226,7 @@ def model_pure(module: Module) -> Iterator[Violation]:
 
 def agents_light(module: Module) -> Iterator[Violation]:
     """The hook loads an agent in milliseconds: what changes files, and every library, is loaded by methods alone."""
-    if module.layer != "agents" or module.parts[1:2] == ["install"]:
+    if module.layer != "agents" or module.parts[:2] in AGENT_WORK:
         return
     at_once = set(_lines_at_once(module.tree))
     for each in module.imports:
@@ -232,7 +235,7 @@ def agents_light(module: Module) -> Iterator[Violation]:
             continue
         if head != PACKAGE:
             yield module.breaks(each.line, "agent", f"imports {head} at once; the hook would load it")
-        elif rest[:2] == ["agents", "install"]:
+        elif rest[:2] in AGENT_WORK:
             yield module.breaks(each.line, "agent", f"imports {'.'.join(rest)} at once; import it in the method")
 
 

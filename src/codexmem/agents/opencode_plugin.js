@@ -36,6 +36,8 @@ function tell(event, payload) {
 }
 
 export const Codexmem = async ({ directory }) => {
+  // OpenCode is writing memories for codexmem, which must not remember that.
+  if (process.env.CODEXMEM_AUTHOR) return {}
   const begun = new Map() // session → what its beginning was told
   const asked = new Map() // session → what bears on its last prompt
   const answers = new Map() // session → the assistant's last text

@@ -135,8 +135,12 @@ def environment() -> Mapping[str, str]:
 
 
 def is_internal(environ: Mapping[str, str] | None = None) -> bool:
-    """Whether we were started by our own work, which must not be remembered."""
-    return (os.environ if environ is None else environ).get("CODEXMEM_INTERNAL", "") not in {"", "0"}
+    """Whether we were started by our own work, which must not be remembered.
+
+    So it is below an agent that writes memories for us (`CODEXMEM_AUTHOR`).
+    """
+    environ = os.environ if environ is None else environ
+    return any(environ.get(name, "") not in {"", "0"} for name in ("CODEXMEM_AUTHOR", "CODEXMEM_INTERNAL"))
 
 
 def now_ns() -> int:

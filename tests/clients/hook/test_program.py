@@ -145,11 +145,12 @@ def test_an_unknown_platform_is_raw(hook: Call, endpoint: HookEndpoint) -> None:
     assert endpoint.events[0].body["platform"] == "raw"
 
 
-def test_our_own_work_is_not_remembered(hook: Call, endpoint: HookEndpoint) -> None:
+@pytest.mark.parametrize("mark", ["CODEXMEM_AUTHOR", "CODEXMEM_INTERNAL"])
+def test_our_own_work_is_not_remembered(hook: Call, endpoint: HookEndpoint, mark: str) -> None:
     endpoint.context = "x"
     for event in ("observation", "context"):
-        said = hook("codex", event, payload=TOOL, url=endpoint.url, CODEXMEM_INTERNAL="1")
-        assert (said.code, said.out) == (0, "")
+        said = hook("codex", event, payload=TOOL, url=endpoint.url, **{mark: "1"})
+        assert (said.code, said.out, said.err) == (0, "", "")
     assert endpoint.asked == []
 
 

@@ -1,6 +1,7 @@
 """`codexmem mcp`: the tools over stdio, for agents that start their MCP servers as programs.
 
-Standard output belongs to the protocol. Whatever else in this process writes there is sent to the error output.
+Standard output belongs to the protocol. Whatever else in this process writes there is sent to the error output. Below
+an agent that writes memories for us there are no tools: it must not read or change what it is writing.
 """
 
 import os
@@ -11,6 +12,7 @@ import click
 from codexmem.console.command import Command, option, setting_option
 from codexmem.console.own_project import own_project
 from codexmem.console.store import chosen, place_of
+from codexmem.hook import surroundings
 
 
 @click.command("mcp", cls=Command, key="mcp")
@@ -21,6 +23,8 @@ from codexmem.console.store import chosen, place_of
 @setting_option("data_dir", metavar="DIR")
 def mcp(toolset: str | None, project: str | None, url: str | None, port: str | None, data_dir: str | None) -> None:
     """Pass messages between stdio and the server until the input ends."""
+    if surroundings.is_internal():
+        return
     settings = chosen(url=url, port=port, data_dir=data_dir)
     from codexmem.client.bridge import Bridge
 
