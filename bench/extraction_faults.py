@@ -25,7 +25,7 @@ from bench import report
 from bench.stores import stores
 from bench.writes import wired
 from codexmem.app import Core
-from codexmem.capture.author import Author
+from codexmem.capture.author import TurnAuthor
 from codexmem.capture.author_queue import AUTHOR, AuthorQueue
 from codexmem.capture.authoring import Authoring
 from codexmem.capture.budget import TokenBudget
@@ -128,7 +128,7 @@ def _report(core: Core, session: str) -> int:
         return told + 1 + (core.intake.summarize(HookReport(session, message="登录好了 It works.")) == Queued())
 
 
-def _worker(core: Core, author: Author, threads: int) -> Worker:
+def _worker(core: Core, author: TurnAuthor, threads: int) -> Worker:
     clock, tallies = SystemClock(), Tallies(core.db)
     sessions, captures = Sessions(core.db), Captures(core.db)
     plan = AuthorQueue(core.queue, sessions, captures, asked=True, soon_ms=0)
@@ -154,7 +154,7 @@ def run(core: Core, server: Server, *, jobs: int, faulty: float, name: str, show
     deadline_s = DEADLINE_S if faulty else CALM_S
     model = OpenAIModel("scripted", base_url=server.http.url, deadline_s=deadline_s, pause_s=0.02, breaker=breaker)
     before, figures_before = _counts(core), _results(core)
-    worker = _worker(core, Author(model), WORKERS)
+    worker = _worker(core, TurnAuthor(model), WORKERS)
     began = time.monotonic()
     worker.start()
     try:

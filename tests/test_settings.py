@@ -84,6 +84,7 @@ def test_where_secrets_and_programs_come_from_is_not_for_a_checkout() -> None:
         "embedder_threads", "openai_base_url", "openai_api_key", "openai_embedding_model", "openai_embedding_base_url",
         "openai_embedding_api_key", "vector_backend", "chroma_url", "chroma_collection", "reranker",
         "rerank_url", "rerank_model", "rerank_api_key", "rerank_depth", "provider", "openai_model", "daily_tokens",
+        "author_tokens", "daily_calls",
         "skip_tools", "exclude_projects", "capture_days", "url", "api_key", "autostart", "kb_principles_dir",
         "kb_modulation_dir", "kb_roots", "lab_api_bases", "lab_profile", "lab_learn",
         "enable_debug_endpoints",
@@ -114,7 +115,7 @@ def test_a_broken_file_is_named(environ: dict[str, str], tmp_path: Path) -> None
         ("auth", "yes"), ("log_level", "loud"), ("lang", "fr"), ("pool_size", "0"), ("allowed_hosts", [1]),
         ("data_dir", ""), ("data_dir", "a\0b"), ("database_url", "mysql://x"), ("max_body_bytes", "1"),
         ("reranker", "auto"), ("reranker", "fastembed:"), ("rerank_url", "ftp://x"), ("rerank_depth", "1"),
-        ("provider", "gemini"), ("daily_tokens", "-1"), ("skip_tools", [1]), ("exclude_projects", 1),
+        ("provider", "cursor"), ("daily_tokens", "-1"), ("skip_tools", [1]), ("exclude_projects", 1),
         ("capture_days", "0"), ("batch_events", "0"), ("batch_events", "51"), ("batch_wait_s", "3601"),
     ],
 )  # fmt: skip

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from codexmem.capture.author import Author
+from codexmem.capture.author import TurnAuthor
 from codexmem.capture.author_queue import AUTHOR, AuthorQueue
 from codexmem.capture.authoring import Authoring
 from codexmem.capture.budget import TokenBudget
@@ -130,7 +130,7 @@ def build(db: Database, rules: Rules = _USUAL, *, daily_tokens: int = 0, embedde
     budget = TokenBudget(tallies, clock, daily_tokens)
     plan = AuthorQueue(queue, sessions, captures, asked=asked)
     job_log = JobLog(sessions, tallies, budget, log, clock)
-    author = Author(model, may_spend=budget.allows)
+    author = TurnAuthor(model, may_spend=budget.allows)
     finder = Finder(
         db,
         MemoryTable(db),

@@ -45,7 +45,11 @@ def test_commands_say_who_writes(call: Call, monkeypatch: pytest.MonkeyPatch) ->
     assert call("config", "list", "--json").json["settings"]["provider"]["value"] == "rules"
     assert RULES in call("status").out
     assert f"[ok]   {RULES}" in call("doctor").out
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-1")
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-1")  # for something else: nobody said that we may use it
+    assert call("config", "get", "provider").out == "rules\n"
+    assert f"{RULES} (there is an OPENAI_API_KEY; to use it: codexmem writer openai)" in call("status").out
+    assert call("status", "--json").json["writer"]["leaves_machine"] is False
+    monkeypatch.setenv("CODEXMEM_PROVIDER", "openai")
     assert call("config", "get", "provider").out == "openai\n"
     assert SENT in call("status").out
     assert call("status", "--json").json["writer"]["leaves_machine"] is True
@@ -72,7 +76,7 @@ def test_init_asks_on_a_terminal_and_keeps_the_answer(fresh: Path) -> None:
     """The server that is started has the key in its environment and does not use it."""
     env = _environ(fresh, OPENAI_API_KEY="sk-1")
     ours, theirs = pty.openpty()
-    os.write(ours, b"n\n")
+    os.write(ours, b"1\n")
     done = subprocess.run(
         [sys.executable, "-m", "codexmem.cli", "init", "--service", "none"], env=env, check=False, timeout=120,
         stdin=theirs, stdout=theirs, stderr=theirs, cwd=fresh,
@@ -81,10 +85,61 @@ def test_init_asks_on_a_terminal_and_keeps_the_answer(fresh: Path) -> None:
     said = os.read(ours, 1 << 16).decode()
     os.close(ours)
     assert done.returncode == 0, said
+    assert f"1  {RULES}" in said
+    assert "2  memories are written by the model" in said
     assert SENT in said
-    assert "Send what agents do here to api.openai.com?" in said
-    assert said.index("Send what agents") < said.index(RULES)
+    assert said.index("Who writes your memories?") < said.index("codexmem is ready")
     assert tomllib.loads((fresh / ".config/codexmem/config.toml").read_text())["provider"] == "rules"
     status = [sys.executable, "-m", "codexmem.cli", "status", "--json"]
     told = json.loads(subprocess.run(status, env=env, check=True, capture_output=True, timeout=60).stdout)
     assert (told["running"], told["writer"]["provider"]) == (True, "rules")
+
+
+def test_another_writer_is_one_command_and_the_running_server_follows(fresh: Path) -> None:
+    env = _environ(fresh, CODEXMEM_PORT="0")
+
+    def call(*words: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "codexmem.cli", *words]
+        return subprocess.run(command, env=env, check=False, capture_output=True, text=True, timeout=120, cwd=fresh)
+
+    first = call("start", "--json")
+    assert first.returncode == 0, first.stderr
+    assert json.loads(call("writer", "--json").stdout)["provider"] == "rules"
+    done = call("writer", "claude", "--json")
+    told = json.loads(done.stdout)
+    assert (told["provider"], told["leaves_machine"]) == ("claude", True)
+    assert "memories are written by your Claude Code login" in told["text"]
+    assert "What would be sent" in call("writer", "codex").stderr
+    assert call("writer", "claude").returncode == 0
+    assert tomllib.loads((fresh / ".config/codexmem/config.toml").read_text())["provider"] == "claude"
+    assert json.loads(call("status", "--json").stdout)["pid"] != json.loads(first.stdout)["pid"]
+    assert "由本机上的规则写成" in call("writer", "rules", "--lang", "zh").stdout
+    wrong = call("writer", "cursor")
+    assert (wrong.returncode, "codex" in wrong.stderr) == (2, True)
+    env["CODEXMEM_PROVIDER"] = "openai"
+    assert "CODEXMEM_PROVIDER says otherwise and wins" in call("writer", "qwen").stderr
+
+
+def test_init_offers_the_agents_that_are_there(fresh: Path) -> None:
+    programs = fresh / "bin"
+    programs.mkdir()
+    for name in ("codex", "qwen"):
+        (programs / name).write_text("#!/bin/sh\nexit 1\n")
+        (programs / name).chmod(0o755)
+    env = _environ(fresh, PATH=f"{programs}:/usr/bin:/bin", CODEXMEM_LANG="zh")
+    ours, theirs = pty.openpty()
+    os.write(ours, b"3\nn\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "codexmem.cli", "init", "--service", "none"], env=env, check=False, timeout=120,
+        stdin=theirs, stdout=theirs, stderr=theirs, cwd=fresh,
+    )  # fmt: skip
+    os.close(theirs)
+    said = os.read(ours, 1 << 16).decode()
+    os.close(ours)
+    assert done.returncode == 0, said
+    assert "由谁写您的记忆？" in said
+    assert "2  记忆由您的 Codex 登录写成" in said
+    assert "3  记忆由您的 Qwen Code 登录写成" in said
+    assert "4  " not in said
+    assert "会发送的内容" in said
+    assert tomllib.loads((fresh / ".config/codexmem/config.toml").read_text())["provider"] == "qwen"

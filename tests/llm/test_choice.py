@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from codexmem.capture.author import Author
+from codexmem.capture.author import TurnAuthor
 from codexmem.kernel.llm.choice import ModelChoice, model_of
 from codexmem.kernel.llm.material import FinishedTurn
 from codexmem.kernel.model.errors import InvalidArgument
@@ -20,7 +20,7 @@ def test_6_the_default_is_openai_and_without_a_key_rules() -> None:
 
 def test_a_server_of_ones_own_needs_no_key() -> None:
     with ModelServer() as server:
-        author = Author(model_of(ModelChoice("openai", "m", server.url)))
+        author = TurnAuthor(model_of(ModelChoice("openai", "m", server.url)))
         assert author.ask("shop", [FinishedTurn(1, "Do it", ())], (), nothing).by == "model"
         assert server.asked[0].key == "Bearer none"
         assert server.asked[0].body["model"] == "m"

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from codexmem.capture.author import Author
+from codexmem.capture.author import TurnAuthor
 from codexmem.kernel.llm.asking import BUDGET
 from codexmem.kernel.llm.material import AuthorAnswer, FinishedTurn, KnownMemory, ModelOutcome, OperationKind
 from codexmem.kernel.llm.model import Check, Completion, ModelPrompt, Trouble, Unanswered
@@ -35,12 +35,12 @@ def server() -> Iterator[ModelServer]:
         yield running
 
 
-def author(server: ModelServer, may_spend: Callable[[int], bool] = lambda _: True) -> Author:
+def author(server: ModelServer, may_spend: Callable[[int], bool] = lambda _: True) -> TurnAuthor:
     asking = OpenAIModel("small", base_url=server.url, deadline_s=20.0, pause_s=0.01, breaker=Breaker(first_s=0.0))
-    return Author(asking, may_spend=may_spend)
+    return TurnAuthor(asking, may_spend=may_spend)
 
 
-def ask(author: Author, *turns: FinishedTurn, known: tuple[KnownMemory, ...] = ()) -> AuthorAnswer:
+def ask(author: TurnAuthor, *turns: FinishedTurn, known: tuple[KnownMemory, ...] = ()) -> AuthorAnswer:
     return author.ask("shop", turns, known, nothing)
 
 
@@ -99,8 +99,8 @@ def test_6_without_an_answer_what_rules_wrote_stands(server: ModelServer, reply:
 
 
 def test_6_without_a_model_nobody_is_asked_and_nothing_is_amiss() -> None:
-    answer = ask(Author(), turn(EDIT))
-    assert (answer, answer.by, Author().model) == (AuthorAnswer(), "rules", None)
+    answer = ask(TurnAuthor(), turn(EDIT))
+    assert (answer, answer.by, TurnAuthor().model) == (AuthorAnswer(), "rules", None)
 
 
 def test_nothing_worth_remembering_is_a_success(server: ModelServer) -> None:
@@ -179,7 +179,7 @@ def test_a_repair_must_fit_the_budget_too(server: ModelServer) -> None:
 
 def test_what_a_cut_call_probably_cost_is_counted(server: ModelServer) -> None:
     server.script = lambda _: SILENCE
-    answer = ask(Author(OpenAIModel("small", base_url=server.url, deadline_s=0.3)), turn(EDIT))
+    answer = ask(TurnAuthor(OpenAIModel("small", base_url=server.url, deadline_s=0.3)), turn(EDIT))
     assert answer.error_class == Trouble.TRANSIENT.value
     assert answer.prompt_tokens > 300
     assert answer.model_ms >= 250
@@ -192,7 +192,7 @@ def test_an_interruption_is_not_taken_for_a_failure(server: ModelServer) -> None
     def check() -> None:
         raise Stopped
 
-    for asking in (author(server), Author(Away())):
+    for asking in (author(server), TurnAuthor(Away())):
         with pytest.raises(Stopped):
             asking.ask("shop", [turn(EDIT)], (), check)
     assert server.count == 0
@@ -208,5 +208,5 @@ class Away:
 
 
 def test_the_error_says_what_to_do_and_how_long_to_wait() -> None:
-    answer = ask(Author(Away()), turn(EDIT))
+    answer = ask(TurnAuthor(Away()), turn(EDIT))
     assert (answer.error, answer.by, answer.wait_s) == ("away (wait)", "rules", 7.0)

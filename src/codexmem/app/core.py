@@ -10,11 +10,12 @@ from typing import TypeVar
 from codexmem import __version__
 from codexmem.app.operations import ground_of, operations_of
 from codexmem.capture import authoring, extraction, service
-from codexmem.capture.author import Author
+from codexmem.capture.author import TurnAuthor
 from codexmem.capture.author_queue import AUTHOR, AuthorQueue
 from codexmem.capture.authoring import Authoring
 from codexmem.capture.budget import TokenBudget
 from codexmem.capture.extraction import Extraction
+from codexmem.capture.idle import AgentIdleness
 from codexmem.capture.job_log import JobLog
 from codexmem.capture.service import CaptureService, Rules
 from codexmem.features import FEATURES
@@ -32,8 +33,10 @@ from codexmem.kernel.jobs.job_kind import JobKind, JobKinds
 from codexmem.kernel.jobs.queue import Queue
 from codexmem.kernel.jobs.worker import Worker
 from codexmem.kernel.llm import choice as llm
+from codexmem.kernel.llm.model import Model
 from codexmem.kernel.model import redaction
 from codexmem.kernel.model.ids import Clock, SystemClock
+from codexmem.kernel.model.writer import RULES
 from codexmem.kernel.opened import Kernel
 from codexmem.kernel.search.finder import Finder
 from codexmem.kernel.search.indexer import Indexer
@@ -236,14 +239,18 @@ def _build(db: Database, settings: Settings, clock: Clock, transfer: Transfer, *
     past = History(db, remembering, table, versions, answers, indexer, log, clock)
     sessions, captures, tallies = Sessions(db), Captures(db), Tallies(db)
     rules = rules_of(settings)
-    budget = TokenBudget(tallies, clock, settings.daily_tokens)
+    budget = TokenBudget(tallies, clock, settings.daily_tokens, settings.daily_calls)
     author = author_of(settings, budget)
     plan = AuthorQueue(
         queue, sessions, captures, asked=author.model is not None, soon_ms=settings.batch_wait_s * 1000
     )  # fmt: skip
     job_log = JobLog(sessions, tallies, budget, log, clock)
     extracting = Extraction(sessions, captures, remembering, plan, job_log)
-    authors = Authoring(sessions, captures, remembering, queue, plan, author, finder.search, job_log)
+    is_idle = AgentIdleness(sessions, captures, clock, author.model or "").is_idle
+    authors = Authoring(
+        sessions, captures, remembering, queue, plan, author, finder.search, job_log,
+        is_idle if settings.writer.is_agent else lambda: True,
+    )  # fmt: skip
     chores = Housekeeping(
         queue, clock, Retention(events, clock).prune, lambda limit: once.prune(limit=limit),
         lambda limit: captures.fade(before_ms=clock.now_ms() - settings.capture_days * DAY_MS, limit=limit),
@@ -384,9 +391,16 @@ def rules_of(settings: Settings) -> Rules:
     )  # fmt: skip
 
 
-def author_of(settings: Settings, budget: TokenBudget) -> Author:
+def author_of(settings: Settings, budget: TokenBudget) -> TurnAuthor:
     """Who says what turns mean: a model where one is configured, else nobody."""
-    return Author(llm.model_of(wish_of(settings)), may_spend=budget.allows)
+    model: Model | None = None
+    if settings.writer.is_agent:
+        from codexmem.agents.authors.model import chosen_agent
+
+        model = chosen_agent(settings.provider)
+    elif settings.writer.provider != RULES:
+        model = llm.model_of(wish_of(settings))
+    return TurnAuthor(model, may_spend=budget.allows_question, room=settings.author_tokens)
 
 
 def embedder_of(settings: Settings) -> Embedder | None:

@@ -19,7 +19,7 @@ from codexmem.kernel.model import ids
 from codexmem.kernel.model.statement import LastingKind
 
 
-class Author:
+class TurnAuthor:
     """A model, if there is one. Every call may come from any thread."""
 
     def __init__(self, model: Model | None = None, *, may_spend: Callable[[int], bool] = lambda _: True,

@@ -16,6 +16,7 @@ AUTHOR = "capture.author"
 _ENOUGH = 8  # captured events that are worth a question of their own
 _QUIET = 90  # times the wait for a batch, after which short turns wait for no others
 _ATTEMPTS = 3
+_BUSY_MS = 60_000
 _KNOWN = 50  # newest jobs of a session that are looked at
 
 
@@ -55,6 +56,10 @@ class AuthorQueue:
             session.id, session.turn, Capture.TOOL, limit=1
         ):
             self._enqueue(session, session.turn, 0)
+
+    def postpone(self, job: Job, session: Session) -> None:
+        """Ask later, about the same turns and those that end meanwhile."""
+        self._enqueue(session, int(job.payload["from"]), _BUSY_MS)
 
     def turns_of(self, job: Job, session: Session) -> range:
         """The turns that a job is about, as far as they have begun."""

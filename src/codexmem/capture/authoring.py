@@ -8,7 +8,7 @@ the person. Whatever it says again confirms the memory that is there.
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
-from codexmem.capture.author import Author
+from codexmem.capture.author import TurnAuthor
 from codexmem.capture.author_queue import AuthorQueue
 from codexmem.capture.job_log import JobLog
 from codexmem.capture.statements import same
@@ -51,7 +51,8 @@ class Authoring:
     """The job that asks an author."""
 
     def __init__(self, sessions: Sessions, captures: Captures, memories: Memories, queue: Queue, plan: AuthorQueue,
-                 author: Author, search: Search, log: JobLog) -> None:  # fmt: skip
+                 author: TurnAuthor, search: Search, log: JobLog,
+                 is_idle: Callable[[], bool] = lambda: True) -> None:  # fmt: skip
         self._sessions = sessions
         self._captures = captures
         self._memories = memories
@@ -60,6 +61,7 @@ class Authoring:
         self._author = author
         self._search = search
         self._log = log
+        self._is_idle = is_idle  # whether the author has nothing else to do
 
     def write(self, job: Job, context: JobContext) -> Done:
         """Ask about the turns of the job, and remember what comes of it."""
@@ -70,6 +72,8 @@ class Authoring:
         session = self._log.session(job)
         if session is None:
             return Done({"memories": 0})
+        if not self._is_idle():
+            return Done({"memories": 0}, lambda: self._plan.postpone(job, session))
         turns = self._turns(job, session)
         answer = AuthorAnswer()
         for group in packed(turns, self._author.room):

@@ -61,6 +61,7 @@ class JobLog:
         }
         amounts |= {"claims.kept": answer.kept, "claims.refused": len(answer.refused)}
         amounts[self._budget.name()] = answer.prompt_tokens + answer.completion_tokens
+        amounts[self._budget.calls()] = answer.questions
         amounts = {name: amount for name, amount in amounts.items() if amount}
         if amounts:
             self._tallies.add(amounts)

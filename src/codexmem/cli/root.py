@@ -33,6 +33,7 @@ _GROUPS: dict[str, dict[str, str]] = {
     "group.agents": {
         "init": "codexmem.operations.cli.install.init:init",
         "install": "codexmem.operations.cli.install.install:install",
+        "writer": "codexmem.operations.cli.install.writer:writer",
         "uninstall": "codexmem.operations.cli.install.uninstall:uninstall",
     },
     "group.server": {

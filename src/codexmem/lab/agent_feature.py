@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from codexmem.kernel.llm.chat_choice import ChatModels
 from codexmem.kernel.llm.choice import ModelChoice
 from codexmem.kernel.model.errors import InvalidArgument
+from codexmem.kernel.model.writer import AGENTS, MODEL
 from codexmem.lab.model import RunTask
 from codexmem.lab.service.agent import ProfileAgent
 from codexmem.lab.service.desk import BankReader, KnowledgeBase
@@ -52,8 +53,9 @@ def profile_of(settings: Settings) -> ChosenProfile:
 
 
 def wish_of(settings: Settings) -> ModelChoice:
-    """The model that the settings name."""
-    return ModelChoice(settings.provider, settings.openai_model, settings.openai_base_url, settings.openai_api_key)
+    """The model server that the settings name; an agent that writes memories answers nothing else."""
+    provider = MODEL if settings.provider in AGENTS else settings.provider
+    return ModelChoice(provider, settings.openai_model, settings.openai_base_url, settings.openai_api_key)
 
 
 def has_model(settings: Settings) -> Callable[[str, str], bool]:

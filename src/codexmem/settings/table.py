@@ -7,6 +7,7 @@ from pathlib import Path
 
 from codexmem.kernel.model.parse_value import Parse, choice, integer, switch, text, web_url
 from codexmem.kernel.model.skipped_tools import SKIPPED_TOOLS
+from codexmem.kernel.model.writer import PROVIDERS
 
 
 def path(value: object) -> Path:
@@ -137,9 +138,14 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("rerank_depth", integer(2, 200), "30", "How many of the best results are reranked.",
             in_project=False),
     # Nor these: they say who reads what is captured, what it may cost, and what is not captured at all.
-    Setting("provider", choice("openai", "rules"), "openai", "What writes observations: openai (any server with a "
-            "compatible API; without key and address, rules) or rules.", in_project=False),
-    Setting("openai_model", text, DEFAULT_MODEL, "The model that writes observations and summaries.", in_project=False),
+    Setting("provider", choice(*PROVIDERS), "openai", "Who says what turns mean, besides rules: openai (any server "
+            "with a compatible API; without key and address nobody), rules (nobody), agent (the first of your agents "
+            "that is installed), codex, claude, qwen, gemini or opencode.", in_project=False),
+    Setting("openai_model", text, DEFAULT_MODEL, "The model that is asked what turns mean.", in_project=False),
+    Setting("author_tokens", integer(800, 60000), "8000", "Size of a question to the author; below 3,000 it is a "
+            "simpler one, for small models.", in_project=False),
+    Setting("daily_calls", integer(0, 10**9), "400", "Questions a day to the author; 0 for no limit.",
+            in_project=False),
     Setting("daily_tokens", integer(0, 10**12), "2000000",
             "Tokens a day that extraction may spend before rules take over; 0 for no limit.", in_project=False),
     Setting("skip_tools", names, ",".join(SKIPPED_TOOLS), "Tools that are not captured.", in_project=False),
@@ -149,7 +155,8 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("capture_days", integer(1, 3650), "30", "Days that captured events are kept after extraction.",
             in_project=False),
     Setting("batch_events", integer(1, 50), "5", "Captured events that rules read together."),
-    Setting("batch_wait_s", integer(0, 3600), "10", "Seconds that captured events wait for others; short turns wait 90 times as long for the author."),
+    Setting("batch_wait_s", integer(0, 3600), "10",
+            "Seconds that captured events wait for others; short turns wait 90 times as long for the author."),
     # Nor these: they say which folders the lab reads, where its requests go, and what it tells about itself.
     Setting("kb_principles_dir", path, "the shipped sample",
             "The lab's library of principles: a folder of documents or of LightRAG.", in_project=False),

@@ -9,6 +9,8 @@ from codexmem.kernel.model.skipped_tools import SKIPPED_TOOLS
 from codexmem.kernel.model.writer import MemoryWriter, writer_of
 from codexmem.settings.table import BY_NAME, DEFAULT_MODEL, SETTINGS
 
+_NAMED_FOR_US = ("provider", "openai_base_url", "openai_model")
+
 
 @dataclass(frozen=True, slots=True)
 class Settings:
@@ -47,6 +49,8 @@ class Settings:
     rerank_depth: int = 30
     provider: str = "openai"
     openai_model: str = DEFAULT_MODEL
+    author_tokens: int = 8_000
+    daily_calls: int = 400
     daily_tokens: int = 2_000_000
     skip_tools: tuple[str, ...] = SKIPPED_TOOLS
     exclude_projects: tuple[str, ...] = ()
@@ -79,8 +83,16 @@ class Settings:
     def writer(self) -> MemoryWriter:
         """Who writes memories from what is captured."""
         return writer_of(
-            self.provider, model=self.openai_model, base_url=self.openai_base_url, api_key=self.openai_api_key
-        )
+            self.provider, model=self.openai_model, base_url=self.openai_base_url, api_key=self.openai_api_key,
+            decided=self.decided_on_model,
+        )  # fmt: skip
+
+    @property
+    def decided_on_model(self) -> bool:
+        """Whether a person said that a model may be asked: by naming one for us, not by a key that others use too."""
+        if any(self.origins.get(name, "default") != "default" for name in _NAMED_FOR_US):
+            return True
+        return self.origins.get("openai_api_key", "default") not in {"default", "environment OPENAI_API_KEY"}
 
     def shown(self, name: str) -> str:
         """A value as it may be printed: never a password."""

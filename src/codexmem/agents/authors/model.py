@@ -156,6 +156,17 @@ class AgentModel:
             self._breaker.failed(now_s)
 
 
+class MissingAgent:
+    """Stands for an agent that is not installed: it says so whenever it is asked, and looks again each time."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def answer(self, prompt: ModelPrompt, check: Check) -> Completion:
+        """The answer of an agent that has been installed meanwhile."""
+        return agent_model(self.name).answer(prompt, check)
+
+
 def author_of(name: str) -> Author:
     """How this agent answers prompts."""
     module = __import__(f"codexmem.agents.authors.{name.replace('-', '_')}", fromlist=["AUTHOR"])
@@ -167,6 +178,14 @@ def installed_author(environ: Mapping[str, str]) -> str:
     """The first agent whose program is on the PATH; empty if there is none."""
     path = environ.get("PATH", "")
     return next((name for name in NAMES if shutil.which(author_of(name).agent.program, path=path)), "")
+
+
+def chosen_agent(name: str) -> AgentModel | MissingAgent:
+    """The agent that a person has chosen, whether or not it is installed."""
+    try:
+        return agent_model(name)
+    except Unanswered:
+        return MissingAgent(name)
 
 
 def agent_model(name: str = ANY, environ: Mapping[str, str] | None = None, *, timeout_s: float = TIMEOUT_S,

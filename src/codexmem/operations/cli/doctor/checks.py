@@ -18,7 +18,6 @@ from codexmem.hook.spool import outside
 from codexmem.hook.surroundings import environment
 from codexmem.kernel.model.errors import CodexmemError, InvalidArgument
 from codexmem.kernel.model.ids import SystemClock
-from codexmem.kernel.model.writer import trouble
 from codexmem.kernel.store import inspection
 from codexmem.lab.service import profiles
 from codexmem.operations.cli.doctor import agent_checks, search_checks
@@ -154,7 +153,7 @@ def _writer(settings: Settings) -> Finding:
     found = writer.seen(settings)
     if found.trouble is None:
         return Finding("writer", "ok", "doctor.writer", {"text": found.text()})
-    values = {"text": found.text(), "how": trouble(found.trouble, language())}
+    values = {"text": found.text(), "how": found.writer.trouble(found.trouble, language())}
     return Finding("writer", "warning", "doctor.writer_fails", values)
 
 

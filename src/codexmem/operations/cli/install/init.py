@@ -8,13 +8,13 @@ import click
 
 from codexmem.console import writer
 from codexmem.console.command import Command, current, option, setting_option
-from codexmem.console.messages import language, say
+from codexmem.console.messages import say
 from codexmem.console.output import UsageProblem
 from codexmem.console.store import chosen
-from codexmem.kernel.model.writer import MODEL, RULES
 from codexmem.operations.cli.config import write_user_file
 from codexmem.operations.cli.install.installed import commands_of, detected, person
 from codexmem.operations.cli.install.service import require_port, started
+from codexmem.operations.cli.install.writer import asked
 from codexmem.settings import user_file
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 @click.command("init", cls=Command, key="init")
 @option("--service", type=click.Choice(["auto", "none"]), default="auto", key="init.service")
 @option("--dry-run", is_flag=True, key="init.dry_run")
-@setting_option("provider", metavar="openai|rules")
+@setting_option("provider", metavar="WHO")
 @setting_option("port", metavar="PORT")
 @setting_option("data_dir", metavar="DIR")
 def init(service: str, dry_run: bool, provider: str | None, port: str | None, data_dir: str | None) -> None:
@@ -45,7 +45,7 @@ def init(service: str, dry_run: bool, provider: str | None, port: str | None, da
     if dry_run:
         output.result(document, _plan_text(settings, given, supervisor))
         return
-    if (said := _asked_who_writes(settings)) is not None:
+    if (said := asked(settings)) is not None:
         given["provider"] = said
         settings = chosen(port=port, data_dir=data_dir, provider=said)
     if given:
@@ -65,14 +65,6 @@ def init(service: str, dry_run: bool, provider: str | None, port: str | None, da
     if who.writer.sends:
         output.note(say("init.model_off"))
     _go_on(settings)
-
-
-def _asked_who_writes(settings: Settings) -> str | None:
-    """What the person says, where captured text would leave this machine and nobody has decided on that yet."""
-    if not settings.writer.sends or settings.origins["provider"] != "default" or not current().may_ask:
-        return None
-    current().note(settings.writer.described(language()))
-    return MODEL if click.confirm(say("init.ask_model", host=settings.writer.host), default=True, err=True) else RULES
 
 
 def _supervisor() -> Supervisor | None:

@@ -80,6 +80,22 @@ def stop(data_dir: str | None) -> None:
         output.note(say("stop.again"))
 
 
+def restarted(settings: Settings) -> None:
+    """Let a running server of ours begin anew with other settings; one that does not run is left alone."""
+    from codexmem.client import background
+
+    running = None if settings.url else background.look(place_of(settings))
+    if running is None or not running.own:
+        return
+    supervisor = _in_charge()
+    if supervisor is not None:
+        supervisor.stop()
+    if not background.stop(running):
+        raise Unavailable(say("stop.stays", pid=running.pid), hint=say("stop.stays_hint", pid=running.pid))
+    background.forget_attempt(settings.data_dir)
+    started(settings)
+
+
 @click.command("status", cls=Command, key="status")
 @setting_option("data_dir", metavar="DIR")
 def status(data_dir: str | None) -> None:
