@@ -264,6 +264,14 @@ bench-effect *args:
 bench-coding *args:
     "{{ python }}" -m bench.coding "$@"
 
+# what an author is shown of real sessions, and what asking costs: just bench-author --data DIR
+bench-author *args:
+    "{{ python }}" -m bench.author "$@"
+
+# answers with invented files, numbers, commands, quotes and instructions: what is stored of them
+bench-claims *args:
+    "{{ python }}" -m bench.claims "$@"
+
 # strangers' prompts, small talk and nonsense, put to every interface: just bench-noise --data DIR
 bench-noise *args:
     "{{ python }}" -m bench.noise "$@"
