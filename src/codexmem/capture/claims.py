@@ -94,9 +94,9 @@ class CitedEvidence:
         if not words:
             return bool(claims)
         shared = len(words & self._words) / len(words)
-        if _UNSPACED.search(sentence):
-            return shared >= _WORDS_UNSPACED
-        return shared >= (_WORDS if claims else _WORDS_ALONE)
+        if not claims:
+            return shared >= _WORDS_ALONE
+        return shared >= (_WORDS_UNSPACED if _UNSPACED.search(sentence) else _WORDS)
 
     def _has(self, claim: Claim) -> bool:
         kind, text = claim
