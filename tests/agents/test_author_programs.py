@@ -19,7 +19,7 @@ import pytest
 from codexmem.agents.authors import NAMES
 from codexmem.agents.authors.author import trouble_of, wait_of
 from codexmem.agents.authors.model import AgentModel, agent_model, author_of
-from codexmem.kernel.llm.model import Message, ModelPrompt, Trouble, Unanswered
+from codexmem.kernel.llm.model import Message, Model, ModelPrompt, Trouble, Unanswered
 from codexmem.kernel.model.errors import InvalidArgument
 from tests._support.hook_endpoint import HookEndpoint
 from tests.agents.installation import Installation
@@ -59,7 +59,7 @@ def make(environ: dict[str, str], tmp_path: Path) -> Make:
     return made
 
 
-def refused(model: AgentModel, prompt: ModelPrompt = PROMPT) -> Unanswered:
+def refused(model: Model, prompt: ModelPrompt = PROMPT) -> Unanswered:
     with pytest.raises(Unanswered) as raised:
         model.answer(prompt, goes_on)
     return raised.value
@@ -84,6 +84,11 @@ def gone(pid: int) -> bool:
 def test_an_answer_and_what_it_took(make: Make) -> None:
     completion = make(f"cat > /dev/null; cat <<'E'\n{WHOLE}\nE").answer(PROMPT, goes_on)
     assert (completion.text, completion.prompt_tokens, completion.completion_tokens) == ('{"a": 1}', 7, 3)
+
+
+def test_a_connection_that_was_made_anew_is_no_failure(make: Make) -> None:
+    again = '{"type":"error","message":"Reconnecting... 2/5 (429)"}'
+    assert make(f"cat <<'E'\n{again}\n{WHOLE}\nE").answer(PROMPT, goes_on).text == '{"a": 1}'
 
 
 def test_it_works_in_an_empty_folder_of_its_own_that_is_removed(make: Make, tmp_path: Path) -> None:

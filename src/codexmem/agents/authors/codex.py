@@ -44,7 +44,6 @@ class CodexAuthor(Author):
         words = (
             "exec", "--json", "--ephemeral", "--ignore-rules", "--skip-git-repo-check", "--sandbox", "read-only",
             "--color", "never", "--cd", str(files.work), "--output-schema", str(schema),
-            "--output-last-message", str(files.aside / "answer"),
             *(word for setting in settings for word in ("-c", setting)), "-",
         )  # fmt: skip
         return Invocation(words, asked(prompt, with_schema=False))
@@ -57,7 +56,8 @@ class CodexAuthor(Author):
                 case "item.completed" if table(event, "item").get("type") == "agent_message":
                     answer = str(table(event, "item").get("text", ""))
                 case "turn.completed":
-                    used = table(event, "usage")
+                    # What went wrong before was made good: it connects anew by itself.
+                    used, failure = table(event, "usage"), ""
                 case "turn.failed":
                     failure = str(table(event, "error").get("message", ""))
                 case "error":
