@@ -123,6 +123,10 @@ soak-streams *args:
 soak-extraction *args:
     "{{ python }}" -m bench.extraction_faults "$@"
 
+# 20,000 consolidations at random, each taken back exactly
+soak-consolidation *args:
+    "{{ python }}" -m bench.consolidation "$@"
+
 # 10,000 hook events while the server is killed: none lost, none twice, exit 0 always
 soak-hooks *args:
     "{{ python }}" -m bench.hook_storm "$@"

@@ -83,7 +83,8 @@ class Replay:
         extracting = Extraction(sessions, captures, core.memories, plan, log)
         self.model = SilentModel()
         authors = Authoring(
-            sessions, captures, core.memories, core.queue, plan, TurnAuthor(self.model), core.recall.search, log
+            sessions, captures, core.memories, core.queue, plan, TurnAuthor(self.model), core.recall.search, log,
+            core.consolidation,
         )  # fmt: skip
         self.intake = CaptureService(
             core.db, sessions, captures, core.memories, core.queue, core.log, clock, Rules(), plan

@@ -18,6 +18,7 @@ from codexmem.app import App, handlers, open_app, open_core
 from codexmem.app import server as module
 from codexmem.app.worker_api import SURFACE
 from codexmem.capture.author_queue import AUTHOR
+from codexmem.capture.consolidation import CONSOLIDATE
 from codexmem.capture.service import EXTRACT, SUMMARIZE
 from codexmem.kernel.model.errors import InvalidArgument, NotReady, Unavailable
 from codexmem.kernel.model.event import EventType
@@ -261,8 +262,10 @@ def test_a_team_server_refuses_a_schema_it_must_not_upgrade_itself(
 def test_every_chore_has_a_handler_and_comes_round(tmp_path: Path) -> None:
     core = open_core(local(tmp_path))
     try:
-        job_kinds = handlers(core.housekeeping, core.indexing, core.extraction, core.authoring, core.lab)
-        assert set(job_kinds) == {*CHORES, CATCH_UP, AUTHOR, EXTRACT, SUMMARIZE, *core.lab.job_kinds()}
+        job_kinds = handlers(
+            core.housekeeping, core.indexing, core.extraction, core.authoring, core.consolidation, core.lab
+        )
+        assert set(job_kinds) == {*CHORES, CATCH_UP, AUTHOR, CONSOLIDATE, EXTRACT, SUMMARIZE, *core.lab.job_kinds()}
         core.housekeeping.begin()
         core.housekeeping.begin()
         assert core.queue.counts()[JobStatus.QUEUED] == len(CHORES)

@@ -11,6 +11,7 @@ from codexmem.capture.author import TurnAuthor
 from codexmem.capture.author_queue import AUTHOR, AuthorQueue
 from codexmem.capture.authoring import Authoring
 from codexmem.capture.budget import TokenBudget
+from codexmem.capture.consolidation import Consolidation
 from codexmem.capture.extraction import Extraction
 from codexmem.capture.job_log import JobLog
 from codexmem.capture.service import EXTRACT, SUMMARIZE, CaptureService, Rules, excluded
@@ -68,6 +69,7 @@ class Capturing:
     intake: CaptureService
     extraction: Extraction
     authoring: Authoring
+    consolidation: Consolidation
     context: ContextBuilder
     forgetting: Forgetting
     queue: Queue
@@ -131,6 +133,7 @@ def build(db: Database, rules: Rules = _USUAL, *, daily_tokens: int = 0, embedde
     plan = AuthorQueue(queue, sessions, captures, asked=asked)
     job_log = JobLog(sessions, tallies, budget, log, clock)
     author = TurnAuthor(model, may_spend=budget.allows)
+    tidying = Consolidation(db, base.memories, base.history, queue, author, tallies, budget)
     finder = Finder(
         db,
         MemoryTable(db),
@@ -157,6 +160,7 @@ def build(db: Database, rules: Rules = _USUAL, *, daily_tokens: int = 0, embedde
         intake=CaptureService(db, sessions, captures, base.memories, queue, log, clock, rules, plan, context.begun),
         context=context,
         extraction=Extraction(sessions, captures, base.memories, plan, job_log),
-        authoring=Authoring(sessions, captures, base.memories, queue, plan, author, finder.search, job_log),
+        authoring=Authoring(sessions, captures, base.memories, queue, plan, author, finder.search, job_log, tidying),
+        consolidation=tidying,
         forgetting=Forgetting(db, base.memories, base.history, sessions, captures, ReceiptTable(db), log),
     )

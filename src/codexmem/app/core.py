@@ -9,11 +9,12 @@ from typing import TypeVar
 
 from codexmem import __version__
 from codexmem.app.operations import ground_of, operations_of
-from codexmem.capture import authoring, extraction, service
+from codexmem.capture import authoring, consolidation, extraction, service
 from codexmem.capture.author import TurnAuthor
 from codexmem.capture.author_queue import AUTHOR, AuthorQueue
 from codexmem.capture.authoring import Authoring
 from codexmem.capture.budget import TokenBudget
+from codexmem.capture.consolidation import Consolidation
 from codexmem.capture.extraction import Extraction
 from codexmem.capture.idle import AgentIdleness
 from codexmem.capture.job_log import JobLog
@@ -120,6 +121,7 @@ class Core:
     explaining: Explaining
     extraction: Extraction
     authoring: Authoring
+    consolidation: Consolidation
     budget: TokenBudget
     traces: SearchTraces
     indexer: Indexer
@@ -168,12 +170,14 @@ class Core:
         self.db.close()
 
 
-def handlers(chores: Housekeeping, indexes: Indexing, extracting: Extraction, authors: Authoring, lab: Lab) -> JobKinds:
+def handlers(chores: Housekeeping, indexes: Indexing, extracting: Extraction, authors: Authoring,
+             tidying: Consolidation, lab: Lab) -> JobKinds:  # fmt: skip
     """Every kind of job there is, and the function that runs it."""
     return {
         service.EXTRACT: JobKind(extracting.observations, timeout_s=extraction.TIMEOUT_S),
         service.SUMMARIZE: JobKind(extracting.summaries, timeout_s=extraction.TIMEOUT_S),
         AUTHOR: JobKind(authors.write, timeout_s=authoring.TIMEOUT_S),
+        consolidation.CONSOLIDATE: JobKind(tidying.look_again, timeout_s=consolidation.TIMEOUT_S),
         indexing.CATCH_UP: JobKind(indexes.catch_up, timeout_s=indexing.TIMEOUT_S),
         housekeeping.FADE_EVENTS: JobKind(chores.fade_events),
         housekeeping.PRUNE_RECEIPTS: JobKind(chores.prune_receipts),
@@ -247,8 +251,9 @@ def _build(db: Database, settings: Settings, clock: Clock, transfer: Transfer, *
     job_log = JobLog(sessions, tallies, budget, log, clock)
     extracting = Extraction(sessions, captures, remembering, plan, job_log)
     is_idle = AgentIdleness(sessions, captures, clock, author.model or "").is_idle
+    tidying = Consolidation(db, remembering, past, queue, author, tallies, budget)
     authors = Authoring(
-        sessions, captures, remembering, queue, plan, author, finder.search, job_log,
+        sessions, captures, remembering, queue, plan, author, finder.search, job_log, tidying,
         is_idle if settings.writer.is_agent else lambda: True,
     )  # fmt: skip
     chores = Housekeeping(
@@ -274,7 +279,7 @@ def _build(db: Database, settings: Settings, clock: Clock, transfer: Transfer, *
     lab = rooms[Lab]
     assert isinstance(lab, Lab)
     worker = Worker(
-        db, jobs, dispatch, log, notifier, clock, handlers(chores, indexes, extracting, authors, lab),
+        db, jobs, dispatch, log, notifier, clock, handlers(chores, indexes, extracting, authors, tidying, lab),
         threads=settings.worker_threads,
     )  # fmt: skip
     live, labels = Live(db, events, notifier), Labels(db)
@@ -315,6 +320,7 @@ def _build(db: Database, settings: Settings, clock: Clock, transfer: Transfer, *
         history=past,
         extraction=extracting,
         authoring=authors,
+        consolidation=tidying,
         budget=budget,
         intake=CaptureService(db, sessions, captures, remembering, queue, log, clock, rules, plan, context.begun),
         context=context,

@@ -4,19 +4,23 @@ An answer that does not fit is sent back once with what is wrong. Whenever the m
 are no operations, and what rules wrote stands: they have said what happened before anybody is asked.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from codexmem.capture.claims import CitedEvidence, proven
 from codexmem.kernel.llm import evidence, structured
-from codexmem.kernel.llm.asking import Asking
+from codexmem.kernel.llm.asking import Asking, ModelTrial
 from codexmem.kernel.llm.material import AuthorAnswer, FinishedTurn, KnownMemory, ModelOutcome, Operation, OperationKind
 from codexmem.kernel.llm.model import Check, Model
+from codexmem.kernel.llm.prompts import review
 from codexmem.kernel.llm.prompts import turns as question
 from codexmem.kernel.llm.prompts.turns import TurnQuestion
-from codexmem.kernel.llm.structured import SaidMemory
+from codexmem.kernel.llm.structured import SaidChange, SaidMemory
 from codexmem.kernel.model import ids
 from codexmem.kernel.model.statement import LastingKind
+
+_REPEATED = 2  # memories that must show a rule
 
 
 class TurnAuthor:
@@ -41,22 +45,32 @@ class TurnAuthor:
             return AuthorAnswer()
         asked = question.ask(project, turns, known, room=self.room)
         trial = self._asking.ask(self._model, asked.prompt, structured.memories, check)
-        answered = trial.answered and trial.value is not None
-        judged = [judge(said, asked) for said in trial.value or ()]
-        end = ModelOutcome.SUCCESS if answered else ModelOutcome.FALLBACK_USED
-        return AuthorAnswer(
-            operations=tuple(each.operation for each in judged if each.operation is not None),
-            outcomes=(*trial.outcomes, end),
-            kept=sum(each.kept for each in judged),
-            refused=tuple(text for each in judged for text in each.refused),
-            questions=1,
-            prompt_tokens=trial.prompt_tokens,
-            completion_tokens=trial.completion_tokens,
-            model_ms=trial.model_ms,
-            error_class=trial.error_class,
-            error=trial.error,
-            wait_s=trial.wait_s,
-        )
+        return _answer(trial, [judge(said, asked) for said in trial.value or ()])
+
+    def review(self, project: str, known: Sequence[KnownMemory], check: Check) -> AuthorAnswer:
+        """What the model wants to be done to what a project knows."""
+        if self._model is None or not known:
+            return AuthorAnswer()
+        trial = self._asking.ask(self._model, review.ask(project, known), structured.review, check)
+        return _answer(trial, [judge_change(said, known) for said in trial.value or ()])
+
+
+def _answer(trial: "ModelTrial[Any]", judged: "list[Judgement]") -> AuthorAnswer:
+    answered = trial.answered and trial.value is not None
+    end = ModelOutcome.SUCCESS if answered else ModelOutcome.FALLBACK_USED
+    return AuthorAnswer(
+        operations=tuple(each.operation for each in judged if each.operation is not None),
+        outcomes=(*trial.outcomes, end),
+        kept=sum(each.kept for each in judged),
+        refused=tuple(text for each in judged for text in each.refused),
+        questions=1,
+        prompt_tokens=trial.prompt_tokens,
+        completion_tokens=trial.completion_tokens,
+        model_ms=trial.model_ms,
+        error_class=trial.error_class,
+        error=trial.error,
+        wait_s=trial.wait_s,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +113,42 @@ def judge(said: SaidMemory, asked: TurnQuestion) -> Judgement:
         ),
         kept=len(told) - min(len(told), len(left.refused)), refused=left.refused,
     )  # fmt: skip
+
+
+def judge_change(said: SaidChange, known: Sequence[KnownMemory]) -> Judgement:
+    """What a model wants to be done to known memories, as far as they bear it."""
+    by_label = {each.label.casefold(): each for each in known}
+    keep = by_label.get(said.keep.strip().casefold())
+    drop = _meant(said.drop, by_label, but=keep)
+    told = tuple(filter(None, (said.title, said.text)))
+    if said.op.strip().lower() == "rule":
+        shown = _meant(said.rests_on, by_label)
+        left = proven(said.title, said.text, CitedEvidence(each.text for each in shown))
+        if len(shown) < _REPEATED or left.is_empty:
+            return Judgement(None, refused=left.refused or told)
+        added = Operation(
+            OperationKind.ADD, LastingKind.RULE, title=left.title, text=left.text, reason=said.reason,
+            unproven=left.refused,
+        )  # fmt: skip
+        return Judgement(added, kept=len(told), refused=left.refused)
+    if keep is None or not drop:
+        return Judgement(None, refused=told or (f"{said.op} {said.keep}",))
+    op = OperationKind.SUPERSEDE if said.op.strip().lower() == "supersede" else OperationKind.MERGE
+    left = proven(said.title, said.text, CitedEvidence([keep.text, *(each.text for each in drop)]))
+    text = left.text if op is OperationKind.MERGE else ""
+    return Judgement(
+        Operation(
+            op, kind_of(keep.kind), target=keep.seq, title=left.title if text else "", text=text, reason=said.reason,
+            dropped=tuple(each.seq for each in drop), unproven=left.refused,
+        ),
+        kept=1, refused=left.refused,
+    )  # fmt: skip
+
+
+def _meant(labels: Sequence[str], known: Mapping[str, KnownMemory], but: KnownMemory | None = None
+           ) -> list[KnownMemory]:  # fmt: skip
+    found = (known.get(label.strip().casefold()) for label in dict.fromkeys(labels))
+    return [each for each in found if each is not None and each != but]
 
 
 def _operation(word: str, known: KnownMemory | None) -> OperationKind:

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from codexmem.capture.author import TurnAuthor
 from codexmem.capture.author_queue import AuthorQueue
+from codexmem.capture.consolidation import Consolidation, kind_named
 from codexmem.capture.job_log import JobLog
 from codexmem.capture.statements import same
 from codexmem.kernel.jobs.job_kind import Done, JobContext
@@ -28,7 +29,7 @@ from codexmem.kernel.model.memory import MAX_LABEL, MAX_TITLE, VISIBLE, Kind, Me
 from codexmem.kernel.model.query import Filter, PageRequest
 from codexmem.kernel.model.search import SearchAnswer, SearchQuery
 from codexmem.kernel.model.session import Session, SessionStatus
-from codexmem.kernel.model.statement import LASTING, SUPERSEDES, TYPES, LastingKind
+from codexmem.kernel.model.statement import LASTING, SUPERSEDES, TYPES
 from codexmem.kernel.services.memories import Memories
 from codexmem.kernel.store.captures import Captures
 from codexmem.kernel.store.sessions import Sessions
@@ -51,7 +52,7 @@ class Authoring:
     """The job that asks an author."""
 
     def __init__(self, sessions: Sessions, captures: Captures, memories: Memories, queue: Queue, plan: AuthorQueue,
-                 author: TurnAuthor, search: Search, log: JobLog,
+                 author: TurnAuthor, search: Search, log: JobLog, consolidation: Consolidation,
                  is_idle: Callable[[], bool] = lambda: True) -> None:  # fmt: skip
         self._sessions = sessions
         self._captures = captures
@@ -61,6 +62,7 @@ class Authoring:
         self._author = author
         self._search = search
         self._log = log
+        self._consolidation = consolidation
         self._is_idle = is_idle  # whether the author has nothing else to do
 
     def write(self, job: Job, context: JobContext) -> Done:
@@ -92,6 +94,8 @@ class Authoring:
             written = AuthoredSession(self._memories, session, turns, answer).apply()
             index_ms = (ids.monotonic() - began) * 1000
             self._log.ended(job, session, "observation", answer, events=events, written=written, index_ms=index_ms)
+            if written:
+                self._consolidation.plan(session.project)
 
         return Done({"by": answer.by, "events": events, "questions": answer.questions}, effect)
 
@@ -141,7 +145,7 @@ class Authoring:
         new = self._memories.page(wanted, PageRequest(limit=_NEWEST)).items
         found = {memory.seq: memory for memory in (*near, *new)}
         return [
-            KnownMemory(f"K{place}", memory.seq, _kind(memory), memory.state.content)
+            KnownMemory(f"K{place}", memory.seq, kind_named(memory), memory.state.content)
             for place, memory in enumerate(found.values(), 1)
         ]
 
@@ -241,12 +245,6 @@ class AuthoredSession:
 
 def _says(old: Memory, said: Operation) -> bool:
     return same(said.text, old.state.content) or same(said.title, old.state.title)
-
-
-def _kind(memory: Memory) -> str:
-    attrs = memory.state.attrs
-    concepts = attrs.concepts if isinstance(attrs, ObservationAttrs) else ()
-    return next((each for each in concepts if each in set(LastingKind)), memory.state.type)
 
 
 def _line(text: str) -> str:

@@ -97,6 +97,7 @@ class OperationKind(StrEnum):
     UPDATE = "update"  # a known memory is still right, and is written anew with more
     SUPERSEDE = "supersede"  # a known memory holds no longer; this takes its place
     CONFIRM = "confirm"  # a known memory was said or seen again
+    MERGE = "merge"  # known memories say the same; one of them stays
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +114,7 @@ class Operation:
     files_modified: tuple[str, ...] = ()
     by_person: bool = False  # whether it cites words of the person
     reason: str = ""
+    dropped: tuple[int, ...] = ()  # numbers of memories that go, where one stays
     unproven: tuple[str, ...] = ()  # what was claimed and does not stand in what is cited
 
 

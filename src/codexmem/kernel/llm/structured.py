@@ -17,6 +17,7 @@ from codexmem.kernel.llm.material import ModelOutcome
 _FENCE = re.compile(r"\A```[A-Za-z0-9_-]*[ \t]*\r?\n(.*?)\r?\n?```\Z", re.DOTALL)
 _THOUGHTS = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
 _MAX_MEMORIES = 20
+_MAX_LABELS = 60
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -46,10 +47,17 @@ def _numbers(value: object) -> object:
     return tuple(int(each) for each in plain if each.isdecimal() and len(each) < 10)
 
 
+def _labels(value: object) -> object:
+    """Labels; what is none is left out."""
+    given = value if isinstance(value, list) else [value]
+    return tuple(clean(each, 60) for each in given[:_MAX_LABELS] if isinstance(each, str) and each.strip())
+
+
 Label = Annotated[str, _one(60)]
 Title = Annotated[str, _one(200)]
 Sentence = Annotated[str, _one(400)]
 Paragraph = Annotated[str, _one(4_000)]
+Labels = Annotated[tuple[str, ...], BeforeValidator(_labels)]
 Numbers = Annotated[tuple[int, ...], BeforeValidator(_numbers)]
 
 
@@ -81,6 +89,30 @@ class SaidMemories(BaseModel):
     memories: list[SaidMemory]
 
 
+class SaidChange(BaseModel):
+    """One thing that a model wants to be done to memories that are there, as it wrote it."""
+
+    model_config = ConfigDict(extra="ignore", strict=True)
+
+    op: Label = ""
+    keep: Label = ""
+    drop: Labels = ()
+    rests_on: Labels = ()
+    kind: Label = ""
+    title: Title = ""
+    text: Paragraph = ""
+    reason: Sentence = ""
+
+
+class SaidReview(BaseModel):
+    """A whole answer about what a project knows."""
+
+    model_config = ConfigDict(extra="ignore", strict=True)
+
+    reason: Sentence = ""
+    operations: list[SaidChange]
+
+
 def parsed(text: str) -> Any:
     """The answer's JSON."""
     body = _THOUGHTS.sub("", text, count=1).strip()
@@ -100,6 +132,12 @@ def memories(text: str) -> tuple[SaidMemory, ...]:
         found = {"memories": [found]}
     said = validated(SaidMemories, found)
     return tuple(each for each in said.memories if not each.is_empty)[:_MAX_MEMORIES]
+
+
+def review(text: str) -> tuple[SaidChange, ...]:
+    """What the answer wants to be done; nothing is an answer too."""
+    found = parsed(text)
+    return tuple(validated(SaidReview, {"operations": found} if isinstance(found, list) else found).operations)
 
 
 def validated(shape: type[M], found: Any) -> M:
