@@ -26,6 +26,7 @@ from codexmem.kernel.llm.openai import OpenAIModel
 from codexmem.kernel.llm.prompts import turns as question
 from codexmem.kernel.llm.prompts.turns import TurnQuestion
 from codexmem.kernel.llm.structured import SaidMemory
+from codexmem.kernel.model.breaker import Breaker
 from codexmem.kernel.model.capture import Capture, CapturedEvent
 from codexmem.kernel.model.sentences import sentences
 
@@ -179,7 +180,7 @@ def measured(rows: Iterator[tuple[TurnQuestion, SaidMemory, list[Claim]]]) -> di
 def of_model(data: Path, projects: Sequence[str], count: int, url: str, name: str, seed: int,
              show: Callable[[str], None]) -> dict[str, Any]:  # fmt: skip
     """What a real model says about so many turns, and how much of it is refused."""
-    author = TurnAuthor(OpenAIModel(name, base_url=url, deadline_s=300.0), room=1_200)
+    author = TurnAuthor(OpenAIModel(name, base_url=url, deadline_s=300.0, breaker=Breaker(first_s=0.0)), room=1_200)
     chance = random.Random(seed)
     found = [each for project in projects for each in asked(data, project)]
     chance.shuffle(found)

@@ -330,7 +330,7 @@ def test_every_kind_of_memory_tells_where_it_comes_from(
     expect(drawer.get_by_role("link", name=traced["observation"], exact=True)).to_be_visible()
     expect(drawer.get_by_role("link", name=traced["summary"], exact=True)).to_be_visible()
     drawer.get_by_role("button", name=traced["observation"]).first.click()
-    expect(drawer).to_contain_text("Read")
+    expect(drawer).to_contain_text("Edit")
     drawer.get_by_role("link", name="notes-trace").click()
     page.wait_for_url(f"**/ui/sessions/{traced['session']}")
     expect(drawer).to_have_count(0)

@@ -17,7 +17,7 @@ from codexmem.kernel.model.statement import LastingKind
 from codexmem.kernel.model.text_size import tokens
 
 NAME = "memories"
-MAX_TOKENS = 3_000
+MAX_TOKENS, SMALL_MAX_TOKENS = 3_000, 600  # of an answer
 ROOM = 8_000  # tokens of a question, unless a model is small
 SMALL = 3_000  # tokens below which the question is a simpler one
 _LEAST = 120  # characters of an event that are always shown
@@ -130,9 +130,9 @@ def ask(
         parts.append(shared.fenced("known memories", secret, "\n".join(map(_told_known, known))))
     left = room - tokens(system) - tokens("\n".join(parts)) - _OVERHEAD * len(sources)
     parts += _items(sources, secret, left)
-    schema = SMALL_SCHEMA if small else SCHEMA
+    schema, most = (SMALL_SCHEMA, SMALL_MAX_TOKENS) if small else (SCHEMA, MAX_TOKENS)
     messages = (Message("system", system), Message("user", "\n\n".join(parts)))
-    return TurnQuestion(ModelPrompt(messages, NAME, schema, MAX_TOKENS), sources, known)
+    return TurnQuestion(ModelPrompt(messages, NAME, schema, most), sources, known)
 
 
 def _told_known(memory: KnownMemory) -> str:
