@@ -116,7 +116,7 @@ class ScriptedModel:
         self.asked.append(asked)
         if not asked.path.endswith(("/responses", "/chat/completions")):
             return 404, {"error": {"message": f"no such path: {asked.path}"}}
-        step: Step = self._step(asked) if asked.tools else Say(self.aside)
+        step = self._step(asked)
         mark = f"{next(self._numbers):04}"
         offered = next((tool for tool in asked.tools if isinstance(step, Call) and _fits(step, tool)), None)
         if isinstance(step, Call) and offered is None:
@@ -127,6 +127,8 @@ class ScriptedModel:
         return 200, events if asked.body.get("stream") else whole
 
     def _step(self, asked: Asked) -> Step:
+        if not asked.tools:
+            return Say(self.aside)
         left = self.script[asked.results :]
         return left[0] if left else Say("The script has ended.")
 

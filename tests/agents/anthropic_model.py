@@ -13,9 +13,9 @@ Value = dict[str, Any]
 
 @dataclass
 class AnthropicModel:
-    """Says `answer` to everybody; with a `refusal`, that status and body."""
+    """Says `answer` to everybody, by the tool for answers if there is one; with a `refusal`, its status and body."""
 
-    answer: Value = field(default_factory=dict)
+    answer: Value | str = field(default_factory=dict)
     refusal: tuple[int, Value] | None = None
     asked: list[Value] = field(default_factory=list)
     _server: ThreadingHTTPServer | None = None
@@ -37,10 +37,20 @@ class AnthropicModel:
         self._server.shutdown()
         self._server.server_close()
 
+    def play(self, answer: Value | str) -> None:
+        """A new answer, and a clean record of requests."""
+        self.answer = answer
+        self.asked.clear()
+
+    def answer_to(self, body: Value) -> Value | str:
+        """What it says to one request."""
+        return self.answer
+
     def events(self, body: Value) -> list[Value]:
         """The answer to one request as a stream; a schema is a tool among those that are offered."""
         tools = [str(tool.get("name")) for tool in body.get("tools") or []]
-        text = json.dumps(self.answer, ensure_ascii=False)
+        answer = self.answer_to(body)
+        text = answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)
         answered = any(
             part.get("type") == "tool_result"
             for message in body.get("messages", [])

@@ -3,8 +3,9 @@
 Each program is the real one, with codexmem installed into it as `codexmem install` does, and a scripted model on
 loopback. First the person has a session of their own, which must start our hook and our MCP server: that proves the
 installation. Then the agent is asked as a model is, with a prompt as long as one may be: nothing of ours may start,
-nothing may reach the server, and no file of the home may hold anything of the prompt. Last its model refuses. Ends
-with an error if anything is not so. Names on the command line choose agents.
+nothing may reach the server, and no file of the home may hold anything of the prompt. Then its model refuses. Last a
+real server asks it about a real session, and the next session begins with what it wrote (`author_sessions`). Ends with
+an error if anything is not so. Names on the command line choose agents.
 """
 
 from __future__ import annotations
@@ -24,16 +25,15 @@ from typing import Any, Protocol
 from codexmem.agents.authors.model import agent_model
 from codexmem.kernel.llm.model import Message, ModelPrompt, Trouble, Unanswered
 from tests._support.scripted_model import Call, Say
-from tests.agents import four_agents
-from tests.agents.anthropic_model import AnthropicModel
+from tests.agents import author_sessions, four_agents
+from tests.agents.author_sessions import AuthoredAnthropic, AuthoredGemini, AuthoredModel
 from tests.agents.codex import Codex
 from tests.agents.four_agents import OPENCODE_QUIET, Place
-from tests.agents.gemini_model import GeminiModel
 from tests.agents.installation import Installation
 from tests.agents.loopback import loopback_only
 from tests.agents.person import Person
 from tests.agents.qwen import Qwen
-from tests.agents.test_authors import ANSWER, SCHEMA, Refusing, goes_on, settings_of
+from tests.agents.test_authors import ANSWER, SCHEMA, goes_on, settings_of
 from tests.agents.witness import Witness
 
 CLAUDE_CODE = "@anthropic-ai/claude-code@2.1.197"
@@ -65,7 +65,7 @@ class Driven:
     name: str
     program: Path
     model: Refuser
-    ask: Callable[[], None]
+    ask: Callable[[str], None]  # a session of the person's own, which the model ends with these words
     bodies: Callable[[], Sequence[Any]]  # of the requests, newest last
     prepare: Callable[[], None]  # the model will answer an author, from now on
     by_schema: Callable[[Any], bool]  # whether the program itself passed the schema on
@@ -78,13 +78,13 @@ def codex(place: Place) -> Iterator[Driven]:
     """Codex."""
     program = place.programs / "codex"
     program.symlink_to(place.pinned.codex)
-    with Refusing() as model:
+    with AuthoredModel() as model:
         model.refusal = None
         agent = Codex(place.pinned, place.person, model)
         agent.configure(f'[projects."{place.person.repository}"]\ntrust_level = "trusted"\n')
 
-        def ask() -> None:
-            model.play(Say("Done."))
+        def ask(answer: str) -> None:
+            model.play(Say(answer))
             assert agent.exec("Look around.").code == 0
 
         yield Driven("codex", program, model, ask, lambda: [each.body for each in model.asked],
@@ -99,7 +99,7 @@ def claude(place: Place) -> Iterator[Driven]:
     program = place.programs / "claude"
     program.symlink_to(next(place.more.glob("@anthropic-ai/claude-code-linux-*[!l]/claude")))
     quiet = {"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1"}
-    with AnthropicModel(ANSWER) as model:
+    with AuthoredAnthropic() as model:
         settings = place.person.home / ".claude" / "settings.json"
         settings.parent.mkdir()
         login = {"ANTHROPIC_BASE_URL": model.url, "ANTHROPIC_API_KEY": "sk-x"}
@@ -109,21 +109,25 @@ def claude(place: Place) -> Iterator[Driven]:
             assert body["model"] == "scripted"
             return [tool["input_schema"]["properties"] for tool in body["tools"]] == [SCHEMA["properties"]]
 
-        yield Driven("claude-code", program, model, lambda: place.run([str(program), "-p", "Look around."], **quiet),
-                     lambda: model.asked, model.asked.clear, by_schema, (429, ANTHROPIC), quiet)  # fmt: skip
+        def ask(answer: str) -> None:
+            model.play(answer)
+            place.run([str(program), "-p", "Look around."], **quiet)
+
+        yield Driven("claude-code", program, model, ask, lambda: model.asked, lambda: model.play(ANSWER), by_schema,
+                     (429, ANTHROPIC), quiet)  # fmt: skip
 
 
 @contextlib.contextmanager
 def qwen(place: Place) -> Iterator[Driven]:
     """Qwen Code, whose settings hold server, key and model."""
     place.program("qwen", place.pinned.qwen)
-    with Refusing() as model:
+    with AuthoredModel() as model:
         model.refusal = None
         agent = Qwen(place.pinned, place.person, model)
         agent.configure(settings_of(model))
 
-        def ask() -> None:
-            model.play(Say("Done."))
+        def ask(answer: str) -> None:
+            model.play(Say(answer))
             assert agent.ask("Look around.").code == 0
 
         def by_schema(body: Any) -> bool:
@@ -147,11 +151,11 @@ def gemini(place: Place) -> Iterator[Driven]:
         "model": {"name": "gemini-2.5-flash"},
     }
     config.write_text(json.dumps(settings, indent=2))
-    with GeminiModel() as model:
+    with AuthoredGemini() as model:
         (config.parent / ".env").write_text(f"GEMINI_API_KEY=x\nGOOGLE_GEMINI_BASE_URL={model.url}\n")
 
-        def ask() -> None:
-            model.play(Say("Done."))
+        def ask(answer: str) -> None:
+            model.play(Say(answer))
             place.run([str(program), "-o", "json", "-p", "Look around."])
 
         yield Driven("gemini-cli", program, model, ask, lambda: model.asked,
@@ -163,13 +167,13 @@ def opencode(place: Place) -> Iterator[Driven]:
     """OpenCode, whose configuration holds server, key and model."""
     program = place.programs / "opencode"
     program.symlink_to(four_agents.opencode_program(place.more))
-    with Refusing() as model:
+    with AuthoredModel() as model:
         model.refusal = None
         model.aside = json.dumps(ANSWER)  # to a request without tools
         four_agents.configure_opencode(place.person, place.more, model.url)
 
-        def ask() -> None:
-            model.play(Say("Done."))
+        def ask(answer: str) -> None:
+            model.play(Say(answer))
             place.run([str(program), "run", "--format", "json", "Look around."], **OPENCODE_QUIET)
 
         yield Driven("opencode", program, model, ask, lambda: [each.body for each in model.asked],
@@ -194,7 +198,7 @@ COLUMNS = (
 def driven(driven: Driven, place: Place, witness: Witness) -> tuple[str, ...]:
     """One agent's row."""
     witness.install(driven.name, place.programs)
-    driven.ask()
+    driven.ask("Done.")
     own = witness.started
     assert any("codexmem-hook" in each for each in own), own
     assert any("codexmem mcp" in each for each in own), own
@@ -247,24 +251,39 @@ def holding(folder: Path, text: str) -> list[Path]:
 
 
 def main(names: Sequence[str]) -> None:
-    """A table, row by row."""
+    """Two tables, row by row."""
     more = four_agents.install(CLAUDE_CODE)
-    say(COLUMNS)
-    say(["---"] * len(COLUMNS))
     with loopback_only():
+        say(COLUMNS)
+        say(["---"] * len(COLUMNS))
         for name in names or AGENTS:
-            with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-                person = Person(Path(folder), "shop")
-                programs = Path(folder) / "bin"
-                programs.mkdir()
-                place = Place(person, programs, Installation.find(), more)
-                with AGENTS[name](place) as agent, Witness(person, Path(folder) / "codexmem") as witness:
-                    say(driven(agent, place, witness))
+            with settled(name, more) as (agent, place, folder), Witness(place.person, folder / "codexmem") as witness:
+                say(driven(agent, place, witness))
+        say([])
+        say(author_sessions.COLUMNS)
+        say(["---"] * len(author_sessions.COLUMNS))
+        for name in names or AGENTS:
+            with settled(name, more) as (agent, place, folder):
+                seen = author_sessions.remembered(agent, place, folder)
+                say(seen.row(name))
+                seen.check()
+
+
+@contextlib.contextmanager
+def settled(name: str, more: Path) -> Iterator[tuple[Driven, Place, Path]]:
+    """An agent of somebody new, and a folder that is gone afterwards."""
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        person = Person(Path(folder), "shop")
+        programs = Path(folder) / "bin"
+        programs.mkdir()
+        place = Place(person, programs, Installation.find(), more)
+        with AGENTS[name](place) as agent:
+            yield agent, place, Path(folder)
 
 
 def say(cells: Sequence[str]) -> None:
     """One line of the table."""
-    print(f"| {' | '.join(cells)} |", flush=True)  # noqa: T201 - this is what the module is run for
+    print(f"| {' | '.join(cells)} |" if cells else "", flush=True)  # noqa: T201 - this is what the module is run for
 
 
 if __name__ == "__main__":

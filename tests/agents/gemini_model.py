@@ -55,8 +55,7 @@ class GeminiModel:
         answered = sum(
             "functionResponse" in part for said in body.get("contents", []) for part in said.get("parts", [])
         )
-        left = self.script[answered:] if body.get("tools") else ()
-        step = left[0] if left else Say("A title")
+        step = self.step(body, answered)
         part: Value = (
             {"functionCall": {"name": step.tool, "args": dict(step.arguments)}}
             if isinstance(step, Call)
@@ -64,6 +63,11 @@ class GeminiModel:
         )
         said = {"content": {"role": "model", "parts": [part]}, "finishReason": "STOP", "index": 0}
         return {"candidates": [said], "usageMetadata": {"promptTokenCount": 1, "totalTokenCount": 2}}
+
+    def step(self, body: Value, answered: int) -> Step:
+        """What comes next after so many tools have answered."""
+        left = self.script[answered:] if body.get("tools") else ()
+        return left[0] if left else Say("A title")
 
 
 def _endpoint(model: GeminiModel) -> type[BaseHTTPRequestHandler]:
