@@ -84,7 +84,7 @@ def test_where_secrets_and_programs_come_from_is_not_for_a_checkout() -> None:
         "embedder_threads", "openai_base_url", "openai_api_key", "openai_embedding_model", "openai_embedding_base_url",
         "openai_embedding_api_key", "vector_backend", "chroma_url", "chroma_collection", "reranker",
         "rerank_url", "rerank_model", "rerank_api_key", "rerank_depth", "provider", "openai_model", "daily_tokens",
-        "author_tokens", "daily_calls",
+        "author_tokens", "daily_calls", "author_exclude_projects",
         "skip_tools", "exclude_projects", "capture_days", "url", "api_key", "autostart", "kb_principles_dir",
         "kb_modulation_dir", "kb_roots", "lab_api_bases", "lab_profile", "lab_learn",
         "enable_debug_endpoints",
@@ -180,12 +180,14 @@ def test_extraction_is_batched_and_bounded_by_default(environ: dict[str, str], t
     settings = load({"skip_tools": ["Bash"]}, environ, tmp_path)
     assert (settings.daily_tokens, settings.skip_tools) == (0, ("Bash",))
     assert settings.exclude_projects == ("~/private/**", "秘密*")
+    assert settings.author_exclude_projects == ()
 
 
 def test_a_checkout_cannot_send_texts_elsewhere(environ: dict[str, str], tmp_path: Path) -> None:
     for line in (
         'openai_base_url = "http://evil"', 'chroma_url = "http://evil"', 'embedder = "fastembed:./model"',
         'openai_api_key = "sk-theirs"', 'openai_model = "dear"', "daily_tokens = 0", "exclude_projects = []",
+        "author_exclude_projects = []",
     ):  # fmt: skip
         with pytest.raises(InvalidArgument, match="may not be set there"):
             load({}, environ, write_project(tmp_path, line + "\n"))

@@ -121,7 +121,7 @@ _USUAL = Rules()
 
 
 def build(db: Database, rules: Rules = _USUAL, *, daily_tokens: int = 0, embedder: Embedder | None = None,
-          asked: bool = False) -> Capturing:  # fmt: skip
+          asked: bool = False, kept_back: tuple[str, ...] = ()) -> Capturing:  # fmt: skip
     """Wire capture on this store."""
     base = services.build(db)
     clock = base.clock
@@ -130,7 +130,7 @@ def build(db: Database, rules: Rules = _USUAL, *, daily_tokens: int = 0, embedde
     sessions, captures, tallies = Sessions(db), Captures(db), Tallies(db)
     model = ScriptedModel()
     budget = TokenBudget(tallies, clock, daily_tokens)
-    plan = AuthorQueue(queue, sessions, captures, asked=asked)
+    plan = AuthorQueue(queue, sessions, captures, asked=asked, withholds=partial(excluded, kept_back))
     job_log = JobLog(sessions, tallies, budget, log, clock)
     author = TurnAuthor(model, may_spend=budget.allows)
     tidying = Consolidation(db, base.memories, base.history, queue, author, tallies, budget)

@@ -303,3 +303,45 @@ def test_a_private_turn_is_shown_to_nobody(here: Capturing) -> None:
     here.intake.complete("s1")
     run(here)
     assert "hunter2" not in str(here.model.asked)
+
+
+@pytest.mark.parametrize("pattern", ["demo", "/w/secret", "/w/*", "secret"])
+def test_a_project_that_is_kept_from_authors_is_written_by_rules_and_shown_to_nobody(
+    database: Database, pattern: str
+) -> None:
+    here = capturing.build(database, asked=True, kept_back=(pattern,))
+    says(here)
+    here.say("Which port?", cwd="/w/secret")
+    here.tool(cwd="/w/secret")
+    here.intake.summarize(HookReport("s1", message=PORT, cwd="/w/secret"))
+    here.say("A turn that never ends", cwd="/w/secret")
+    here.tool(cwd="/w/secret", call="2")
+    here.intake.complete("s1")
+    run(here)
+    assert (here.model.asked, written(here), authors(here)) == ([], [], [])
+    assert len(here.memories(Kind.SUMMARY)) == 1
+    assert here.tallies.under("agent.") == {}
+
+
+def test_a_question_that_waits_is_not_asked_once_its_project_is_kept_from_authors(database: Database) -> None:
+    turn(capturing.build(database, asked=True))
+    here = capturing.build(database, asked=True)
+    rules_run(here)
+    (job,) = authors(here)
+    later = capturing.build(database, asked=True, kept_back=("demo",))
+    assert later.authoring.write(job, JobContext(job, 60.0)).result == {"memories": 0}
+    assert later.model.asked == []
+
+
+def test_a_turn_that_went_into_such_a_folder_is_left_out_of_the_question(database: Database) -> None:
+    here = capturing.build(database, asked=True, kept_back=("/w/secret",))
+    here.say("first", cwd="/w/open")
+    here.intake.summarize(HookReport("s1", message="one"))
+    here.say("second")
+    here.tool(cwd="/w/secret", response="hunter2")
+    here.intake.summarize(HookReport("s1", message="It says hunter2."))
+    turn(here, "third", "three")
+    run(here)
+    assert "first" in here.model.asked[0]
+    assert "third" in here.model.asked[-1]
+    assert not [each for each in here.model.asked if "second" in each or "hunter2" in each]

@@ -1,6 +1,6 @@
 """Everything that stands on one open store, and how it is put together: the place that knows every part by name."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -18,7 +18,7 @@ from codexmem.capture.consolidation import Consolidation
 from codexmem.capture.extraction import Extraction
 from codexmem.capture.idle import AgentIdleness
 from codexmem.capture.job_log import JobLog
-from codexmem.capture.service import CaptureService, Rules
+from codexmem.capture.service import CaptureService, Rules, excluded
 from codexmem.features import FEATURES
 from codexmem.hook.surroundings import stored_token
 from codexmem.kernel.embed import choice
@@ -246,7 +246,8 @@ def _build(db: Database, settings: Settings, clock: Clock, transfer: Transfer, *
     budget = TokenBudget(tallies, clock, settings.daily_tokens, settings.daily_calls)
     author = author_of(settings, budget)
     plan = AuthorQueue(
-        queue, sessions, captures, asked=author.model is not None, soon_ms=settings.batch_wait_s * 1000
+        queue, sessions, captures, asked=author.model is not None, soon_ms=settings.batch_wait_s * 1000,
+        withholds=partial(excluded, patterns_of(settings.author_exclude_projects)),
     )  # fmt: skip
     job_log = JobLog(sessions, tallies, budget, log, clock)
     extracting = Extraction(sessions, captures, remembering, plan, job_log)
@@ -392,9 +393,14 @@ def vector_index(db: Database, settings: Settings) -> WritableVectorIndex:
 def rules_of(settings: Settings) -> Rules:
     """What is captured."""
     return Rules(
-        frozenset(settings.skip_tools), tuple(str(Path(each).expanduser()) for each in settings.exclude_projects),
-        settings.batch_events, settings.batch_wait_s * 1000,
+        frozenset(settings.skip_tools), patterns_of(settings.exclude_projects), settings.batch_events,
+        settings.batch_wait_s * 1000,
     )  # fmt: skip
+
+
+def patterns_of(folders: Sequence[str]) -> tuple[str, ...]:
+    """Patterns of folders, with the person's home where it is meant."""
+    return tuple(str(Path(each).expanduser()) for each in folders)
 
 
 def author_of(settings: Settings, budget: TokenBudget) -> TurnAuthor:

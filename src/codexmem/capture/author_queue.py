@@ -5,6 +5,8 @@ A job names the first turn that it is about; its last is the one before the firs
 that ends while a job waits belongs to that job, and one that ends while it runs gets another.
 """
 
+from collections.abc import Callable
+
 from codexmem.kernel.jobs.queue import Queue
 from codexmem.kernel.model.capture import Capture
 from codexmem.kernel.model.job import PATIENT, Job, JobStatus, NewJob
@@ -24,16 +26,18 @@ class AuthorQueue:
     """Plans the acting tenant's questions, inside the caller's transaction, by one look at the session's jobs."""
 
     def __init__(self, queue: Queue, sessions: Sessions, captures: Captures, *, asked: bool = False,
-                 soon_ms: int = 10_000) -> None:  # fmt: skip
+                 soon_ms: int = 10_000, withholds: Callable[[str, str], bool] = lambda _folder, _project: False,
+                 ) -> None:  # fmt: skip
         self._queue = queue
         self._sessions = sessions
         self._captures = captures
         self._asked = asked  # whether there is an author
         self._soon_ms = soon_ms
+        self.withholds = withholds  # whether nobody may be asked about what is done in a folder or for a project
 
     def turn_ended(self, session: Session, turn: int, events: int) -> None:
         """A turn with so many tool events has been written down by rules."""
-        if not self._asked:
+        if not self._asked or self.withholds(session.cwd, session.project):
             return
         now = self._sessions.get(session.id)
         over = now is None or now.status is SessionStatus.COMPLETED
@@ -47,7 +51,7 @@ class AuthorQueue:
 
     def session_ended(self, session: Session) -> None:
         """Nothing more will come: what waits need wait no longer, nor a turn that never ended."""
-        if not self._asked:
+        if not self._asked or self.withholds(session.cwd, session.project):
             return
         newest = self._newest(session)
         if newest is not None:

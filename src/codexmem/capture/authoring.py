@@ -72,7 +72,7 @@ class Authoring:
 
     def _write(self, job: Job, context: JobContext) -> Done:
         session = self._log.session(job)
-        if session is None:
+        if session is None or self._plan.withholds(session.cwd, session.project):
             return Done({"memories": 0})
         if not self._is_idle():
             return Done({"memories": 0}, lambda: self._plan.postpone(job, session))
@@ -111,6 +111,8 @@ class Authoring:
             if not stops and not over and number == session.turn:
                 break
             tools = self._captures.of_turn(session.id, number, Capture.TOOL, limit=_EVENTS)
+            if any(self._plan.withholds(event.cwd, "") for event in (*stops, *tools)):
+                continue  # part of it was done in a folder that nobody may be told about
             events = tuple(event for event in tools if event.input is not None or event.response is not None)
             message = stops[-1].message if stops else ""
             at_ms = max((event.at_ms for event in (*stops, *tools)), default=session.last_ms)

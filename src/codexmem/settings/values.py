@@ -54,6 +54,7 @@ class Settings:
     daily_tokens: int = 2_000_000
     skip_tools: tuple[str, ...] = SKIPPED_TOOLS
     exclude_projects: tuple[str, ...] = ()
+    author_exclude_projects: tuple[str, ...] = ()
     capture_days: int = 30
     batch_events: int = 5
     batch_wait_s: int = 10
