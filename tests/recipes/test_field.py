@@ -33,9 +33,7 @@ def copy(tmp_path: Path) -> Copy:
     )
     copy.insert(prompt, '    "text": shared.text("one to three sentences"),\n',
                 '    "outlook": shared.text("what is likely to come next"),\n')  # fmt: skip
-    copy.insert(
-        "kernel/llm/structured.py", '    target: Label = ""\n', '    outlook: Sentence = ""\n'
-    )
+    copy.insert("kernel/llm/structured.py", '    target: Label = ""\n', '    outlook: Sentence = ""\n')
     copy.insert("kernel/llm/material.py", '    title: str = ""\n    text: str = ""\n', '    outlook: str = ""\n')
     copy.insert("capture/author.py", "            by_person=by_person, reason=said.reason,", " outlook=said.outlook,")
     copy.insert(
