@@ -8247,7 +8247,7 @@ export interface components {
         WriterAnswer: {
             /**
              * Chosen
-             * @description false: rules, because neither key nor address is set
+             * @description false: rules, because nobody has chosen
              */
             chosen: boolean;
             /**
@@ -8261,7 +8261,7 @@ export interface components {
             model: string | null;
             /**
              * Provider
-             * @description openai or rules: who works, not what is set
+             * @description openai, rules or an agent: who works, not what is set
              */
             provider: string;
         };

@@ -240,10 +240,10 @@ class QueueAnswer(OpsAnswer):
 class WriterAnswer(OpsAnswer):
     """Who writes memories from what is captured."""
 
-    provider: str = Field(description="openai or rules: who works, not what is set")
+    provider: str = Field(description="openai, rules or an agent: who works, not what is set")
     model: str | None
     host: str | None = Field(description="where the text goes")
-    chosen: bool = Field(description="false: rules, because neither key nor address is set")
+    chosen: bool = Field(description="false: rules, because nobody has chosen")
     leaves_machine: bool
 
     @classmethod

@@ -57,6 +57,7 @@ export default {
     writer: 'Written by',
     rules: 'rules on this machine; nothing leaves it',
     modelHere: '{{model}} at {{host}}, on this machine',
+    agent: 'your {{model}} login, which gets what is captured',
     modelAway: '{{model}}; captured text is sent to {{host}}',
     modelFails: '{{model}} at {{host}} fails; rules write instead',
     search: 'Search',

@@ -59,6 +59,7 @@ const viewer: Same<typeof en> = {
     writer: '记忆由谁写成',
     rules: '本机上的规则，内容不会离开本机',
     modelHere: '本机 {{host}} 上的 {{model}}',
+    agent: '您的 {{model}} 登录，捕获的内容会发给它',
     modelAway: '{{model}}；捕获的内容会发送到 {{host}}',
     modelFails: '{{host}} 上的 {{model}} 无法使用，暂由规则写成',
     search: '检索',

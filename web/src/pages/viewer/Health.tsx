@@ -58,7 +58,14 @@ function Model({ model: { writer, failing } }: System) {
   const said =
     writer.provider === 'rules'
       ? t('health.rules')
-      : t(writer.leavesMachine ? 'health.modelAway' : 'health.modelHere', where);
+      : t(
+          writer.provider !== 'openai'
+            ? 'health.agent'
+            : writer.leavesMachine
+              ? 'health.modelAway'
+              : 'health.modelHere',
+          where,
+        );
   const known = failing && i18n.exists(`viewer:failures.class.${failing.errorClass}`);
   return (
     <div>
