@@ -60,6 +60,7 @@ export default {
     agent: 'your {{model}} login, which gets what is captured',
     modelAway: '{{model}}; captured text is sent to {{host}}',
     modelFails: '{{model}} at {{host}} fails; rules write instead',
+    agentFails: '{{model}} does not answer; rules alone write',
     search: 'Search',
     hybrid: 'words and meaning',
     lexical: 'words only',

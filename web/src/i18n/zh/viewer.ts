@@ -61,6 +61,7 @@ const viewer: Same<typeof en> = {
     modelHere: '本机 {{host}} 上的 {{model}}',
     agent: '您的 {{model}} 登录，捕获的内容会发给它',
     modelAway: '{{model}}；捕获的内容会发送到 {{host}}',
+    agentFails: '{{model}} 没有作答；只由规则书写',
     modelFails: '{{host}} 上的 {{model}} 无法使用，暂由规则写成',
     search: '检索',
     hybrid: '按词和语义',

@@ -71,7 +71,10 @@ function Model({ model: { writer, failing } }: System) {
     <div>
       <dt>{t('health.writer')}</dt>
       <dd>
-        <StatusMark status={failing ? 'failed' : 'ok'} detail={failing ? t('health.modelFails', where) : said} />
+        <StatusMark
+          status={failing ? 'failed' : 'ok'}
+          detail={failing ? t(writer.host ? 'health.modelFails' : 'health.agentFails', where) : said}
+        />
         {failing && (
           <p className={classes['why']}>
             {known ? t(`failures.class.${failing.errorClass as 'timeout'}`) : failing.errorClass}: {failing.error}
