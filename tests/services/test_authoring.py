@@ -88,7 +88,8 @@ def test_a_turn_becomes_a_memory_that_says_what_it_rests_on(here: Capturing) -> 
     assert isinstance(attrs, ObservationAttrs)
     assert (memory.state.title, memory.state.type, attrs.concepts) == (PORT, "discovery", ("how-to",))
     assert (memory.session, attrs.prompt_number) == ("s1", 1)
-    assert len(attrs.events) == 3
+    # The request, three calls, and the agent's last words.
+    assert [each.kind.value for each in here.captures.occurrences(attrs.events)] == ["prompt", *["tool"] * 3, "stop"]
     assert len(here.model.asked) == 1
     for said in ("Which port?", PORT, "$ make step-2"):
         assert said in here.model.asked[0]

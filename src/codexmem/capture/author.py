@@ -91,13 +91,11 @@ def judge(said: SaidMemory, asked: TurnQuestion) -> Judgement:
     if not cited:
         return Judgement(None, refused=told or (f"{op.value} {said.target}",))
     captured = tuple(source.event for source in cited if source.event is not None)
+    shown = tuple(source.seq for source in cited if source.seq is not None)
     by_person = any(source.by == "person" for source in cited)
     if op is OperationKind.CONFIRM:
         assert known is not None
-        events = tuple(event.seq for event in captured)
-        return Judgement(
-            Operation(op, kind_of(said.kind), target=known.seq, events=events, by_person=by_person), kept=1
-        )
+        return Judgement(Operation(op, kind_of(said.kind), target=known.seq, events=shown, by_person=by_person), kept=1)
     texts = [source.text for source in cited]
     if op is OperationKind.UPDATE and known is not None:
         texts.append(known.text)
@@ -108,7 +106,7 @@ def judge(said: SaidMemory, asked: TurnQuestion) -> Judgement:
     return Judgement(
         Operation(
             op, kind_of(said.kind), target=known.seq if known is not None else None, title=left.title, text=left.text,
-            events=tuple(event.seq for event in captured), files_read=files.read, files_modified=files.modified,
+            events=shown, files_read=files.read, files_modified=files.modified,
             by_person=by_person, reason=said.reason, unproven=left.refused,
         ),
         kept=len(told) - min(len(told), len(left.refused)), refused=left.refused,

@@ -116,10 +116,13 @@ class Authoring:
             events = tuple(event for event in tools if event.input is not None or event.response is not None)
             message = stops[-1].message if stops else ""
             at_ms = max((event.at_ms for event in (*stops, *tools)), default=session.last_ms)
-            if prompt := prompts.get(number, ""):
-                found.append(FinishedTurn(number, prompt, events, message, at_ms))
-            elif events or message:
-                found.append(FinishedTurn(number, "", events, message, at_ms))
+            prompt = prompts.get(number, "")
+            if prompt or events or message:
+                asked = self._captures.of_turn(session.id, number, Capture.PROMPT, limit=1)
+                found.append(FinishedTurn(
+                    number, prompt, events, message, at_ms, prompt_event=asked[-1].seq if asked else None,
+                    message_event=stops[-1].seq if stops else None,
+                ))  # fmt: skip
         return found
 
     def _written(self, stop: CapturedEvent) -> bool:

@@ -36,6 +36,8 @@ class FinishedTurn:
     events: tuple[CapturedEvent, ...]
     message: str = ""  # the agent's last words
     at_ms: int = 0
+    prompt_event: int | None = None  # number of the captured event that the request is
+    message_event: int | None = None  # … and of the one that the last words are
 
 
 @dataclass(frozen=True, slots=True)

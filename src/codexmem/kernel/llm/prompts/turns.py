@@ -89,7 +89,8 @@ class Source:
 
     text: str  # whole, where the question may show a part
     by: str  # person, agent or event
-    event: CapturedEvent | None = None
+    seq: int | None = None  # number of the captured event that it is
+    event: CapturedEvent | None = None  # what a tool did
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,11 +142,11 @@ def _told_known(memory: KnownMemory) -> str:
 
 def _sources(turn: FinishedTurn) -> Iterator[Source]:
     if turn.prompt.strip():
-        yield Source(clip(turn.prompt, shared.MAX_REQUEST), "person")
+        yield Source(clip(turn.prompt, shared.MAX_REQUEST), "person", turn.prompt_event)
     for event in turn.events:
-        yield Source(told(event), "event", event)
+        yield Source(told(event), "event", event.seq, event)
     if turn.message.strip():
-        yield Source(clip(turn.message, _MESSAGE), "agent")
+        yield Source(clip(turn.message, _MESSAGE), "agent", turn.message_event)
 
 
 def _items(sources: Sequence[Source], secret: str, room: int) -> Iterator[str]:
