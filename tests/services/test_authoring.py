@@ -346,3 +346,31 @@ def test_a_turn_that_went_into_such_a_folder_is_left_out_of_the_question(databas
     assert "first" in here.model.asked[0]
     assert "third" in here.model.asked[-1]
     assert not [each for each in here.model.asked if "second" in each or "hunter2" in each]
+
+
+def test_turns_that_nobody_could_be_asked_about_are_asked_about_when_somebody_has_logged_in(here: Capturing) -> None:
+    def away(_: str) -> str:
+        raise Unanswered("log in", Trouble.AUTH_INVALID)
+
+    here.model.says = away
+    turn(here)
+    rules_run(here)
+    (first,) = authors(here)
+    here.run(all_of_them=True)
+    (again,) = authors(here)
+    assert (again.payload["from"], again.payload["tries"]) == (first.payload["from"], 1)
+    assert again.run_at_ms - here.base.clock.now_ms() > 3_000_000
+    says(here)
+    run(here)
+    assert len(written(here)) == 1
+    assert authors(here) == []
+
+
+def test_nobody_is_asked_for_ever(here: Capturing) -> None:
+    def away(_: str) -> str:
+        raise Unanswered("log in", Trouble.AUTH_INVALID)
+
+    here.model.says = away
+    turn(here)
+    run(here)
+    assert len(here.model.asked) == 6

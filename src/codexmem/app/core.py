@@ -251,11 +251,12 @@ def _build(db: Database, settings: Settings, clock: Clock, transfer: Transfer, *
     )  # fmt: skip
     job_log = JobLog(sessions, tallies, budget, log, clock)
     extracting = Extraction(sessions, captures, remembering, plan, job_log)
-    is_idle = AgentIdleness(sessions, captures, clock, author.model or "").is_idle
-    tidying = Consolidation(db, remembering, past, queue, author, tallies, budget)
+    platform = author.model if settings.writer.is_agent else None
+    is_idle = AgentIdleness(sessions, captures, clock, platform).is_idle
+    tidying = Consolidation(db, remembering, past, queue, author, tallies, budget, is_idle)
     authors = Authoring(
         sessions, captures, remembering, queue, plan, author, finder.search, job_log, tidying,
-        is_idle if settings.writer.is_agent else lambda: True,
+        is_idle,
     )  # fmt: skip
     chores = Housekeeping(
         queue, clock, Retention(events, clock).prune, lambda limit: once.prune(limit=limit),

@@ -19,6 +19,7 @@ _ENOUGH = 8  # captured events that are worth a question of their own
 _QUIET = 90  # times the wait for a batch, after which short turns wait for no others
 _ATTEMPTS = 3
 _BUSY_MS = 60_000
+_LATER, _LATER_MS = 5, 3_600_000  # times, and how long until the first; each time twice as long
 _KNOWN = 50  # newest jobs of a session that are looked at
 
 
@@ -62,8 +63,14 @@ class AuthorQueue:
             self._enqueue(session, session.turn, 0)
 
     def postpone(self, job: Job, session: Session) -> None:
-        """Ask later, about the same turns and those that end meanwhile."""
-        self._enqueue(session, int(job.payload["from"]), _BUSY_MS)
+        """Ask soon, about the same turns and those that end meanwhile: the author is busy."""
+        self._enqueue(session, int(job.payload["from"]), _BUSY_MS, int(job.payload.get("tries", 0)))
+
+    def try_later(self, job: Job, session: Session) -> None:
+        """Ask much later, and not for ever: somebody has to log in, to pay or to install something first."""
+        tries = int(job.payload.get("tries", 0)) + 1
+        if tries <= _LATER:
+            self._enqueue(session, int(job.payload["from"]), _LATER_MS << (tries - 1), tries)
 
     def turns_of(self, job: Job, session: Session) -> range:
         """The turns that a job is about, as far as they have begun."""
@@ -77,10 +84,11 @@ class AuthorQueue:
         waits = newest is not None and newest.status is JobStatus.QUEUED and newest.attempts == 0
         return newest if waits else None
 
-    def _enqueue(self, session: Session, turn: int, delay_ms: int) -> None:
+    def _enqueue(self, session: Session, turn: int, delay_ms: int, tries: int = 0) -> None:
         subject = _subject(session)
+        payload = {"session": session.id, "from": turn} | ({"tries": tries} if tries else {})
         self._queue.enqueue(NewJob(
-            AUTHOR, {"session": session.id, "from": turn}, subject=subject, lane=subject, priority=PATIENT,
+            AUTHOR, payload, subject=subject, lane=subject, priority=PATIENT,
             max_attempts=_ATTEMPTS, delay_ms=delay_ms,
         ))  # fmt: skip
 

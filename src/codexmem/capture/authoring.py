@@ -17,7 +17,7 @@ from codexmem.kernel.jobs.job_kind import Done, JobContext
 from codexmem.kernel.jobs.queue import Queue
 from codexmem.kernel.llm.clip import clip
 from codexmem.kernel.llm.material import AuthorAnswer, FinishedTurn, KnownMemory, Operation, OperationKind
-from codexmem.kernel.llm.model import Trouble
+from codexmem.kernel.llm.model import SOMEBODY_MUST_ACT, Trouble
 from codexmem.kernel.llm.prompts.turns import packed
 from codexmem.kernel.model import ids, redaction
 from codexmem.kernel.model.attrs import ObservationAttrs, PromptAttrs
@@ -96,6 +96,8 @@ class Authoring:
             self._log.ended(job, session, "observation", answer, events=events, written=written, index_ms=index_ms)
             if written:
                 self._consolidation.plan(session.project)
+            if answer.error_class in SOMEBODY_MUST_ACT:
+                self._plan.try_later(job, session)
 
         return Done({"by": answer.by, "events": events, "questions": answer.questions}, effect)
 

@@ -5,6 +5,7 @@ was often confirmed counts more. What a person said goes only where another stat
 a version with the delta's name, so `codexmem undo delta_…` brings back exactly what was there.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from codexmem.capture.author import TurnAuthor
@@ -16,7 +17,7 @@ from codexmem.kernel.llm.prompts.review import MOST
 from codexmem.kernel.model import redaction
 from codexmem.kernel.model.attrs import ObservationAttrs
 from codexmem.kernel.model.history import Op, WriteContext
-from codexmem.kernel.model.job import PATIENT, GiveUp, Job, NewJob
+from codexmem.kernel.model.job import PATIENT, GiveUp, Job, NewJob, RetryLater
 from codexmem.kernel.model.memory import MAX_TITLE, VISIBLE, Kind, Memory, MemoryDraft, Origin, State, Status
 from codexmem.kernel.model.query import Filter, PageRequest
 from codexmem.kernel.model.statement import LASTING, SUPERSEDES, TYPES, LastingKind
@@ -30,6 +31,7 @@ TIMEOUT_S = 600.0
 ACTOR = "author"
 CAUSE = "consolidate"
 _LEAST = 8  # memories below which there is nothing to tidy
+_BUSY_MS = 600_000
 _DELAY_MS = 3_600_000  # after something was written, so that a day's sessions are looked at together
 _CONFIRMED, _SURE, _STEP = 3, 0.95, 0.1
 _OBSERVATIONS = frozenset({Kind.OBSERVATION})
@@ -39,7 +41,8 @@ class Consolidation:
     """The job that looks again at a project of the acting tenant."""
 
     def __init__(self, db: Database, memories: Memories, history: History, queue: Queue, author: TurnAuthor,
-                 tallies: Tallies, budget: TokenBudget) -> None:  # fmt: skip
+                 tallies: Tallies, budget: TokenBudget,
+                 is_idle: Callable[[], bool] = lambda: True) -> None:  # fmt: skip
         self._db = db
         self._memories = memories
         self._history = history
@@ -47,13 +50,14 @@ class Consolidation:
         self._author = author
         self._tallies = tallies
         self._budget = budget
+        self._is_idle = is_idle  # whether the author has nothing else to do
 
     def plan(self, project: str) -> None:
         """Look again some time after something was written; once, whatever is written until then."""
         if project:
             self._queue.enqueue(NewJob(
                 CONSOLIDATE, {"project": project}, subject=_subject(project),
-                dedupe_key=f"{CONSOLIDATE}:{project}"[:255], priority=PATIENT, delay_ms=_DELAY_MS, max_attempts=2,
+                dedupe_key=f"{CONSOLIDATE}:{project}"[:255], priority=PATIENT, delay_ms=_DELAY_MS, max_attempts=9,
             ))  # fmt: skip
 
     def look_again(self, job: Job, context: JobContext) -> Done:
@@ -64,6 +68,8 @@ class Consolidation:
         known = self._known(project)
         if len(known) < _LEAST:
             return Done({"changed": 0})
+        if not self._is_idle():
+            raise RetryLater("the author is at work", error_class="busy", delay_ms=_BUSY_MS)
         shown = [
             KnownMemory(f"K{place}", memory.seq, kind_named(memory), memory.state.content)
             for place, memory in enumerate(known, 1)

@@ -13,14 +13,16 @@ _LOOKED_AT = 20  # newest sessions
 class AgentIdleness:
     """Looks at the newest sessions, whatever their number."""
 
-    def __init__(self, sessions: Sessions, captures: Captures, clock: Clock, platform: str) -> None:
+    def __init__(self, sessions: Sessions, captures: Captures, clock: Clock, platform: str | None) -> None:
         self._sessions = sessions
         self._captures = captures
         self._clock = clock
-        self._platform = platform
+        self._platform = platform  # None: the author is no agent
 
     def is_idle(self) -> bool:
         """Whether no session of the agent is in the middle of a turn."""
+        if self._platform is None:
+            return True
         since = self._clock.now_ms() - _LATELY_MS
         return not any(
             session.platform == self._platform

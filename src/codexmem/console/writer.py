@@ -41,7 +41,9 @@ def seen(settings: Settings) -> WriterStatus:
     told = _asked(settings)
     try:
         writer, failing = told["writer"], told["failing"]
-        found = MemoryWriter(writer["provider"], writer["model"] or "", writer["host"] or "", writer["chosen"])
+        found = MemoryWriter(
+            writer["provider"], writer["model"] or "", writer["host"] or "", writer["chosen"], writer["undecided"]
+        )
         return WriterStatus(found, failing["errorClass"] if failing else None)
     except (KeyError, TypeError):
         return WriterStatus(settings.writer)

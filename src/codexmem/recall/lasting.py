@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from codexmem.kernel.model import quoting, text_size
 from codexmem.kernel.model.attrs import SummaryAttrs
-from codexmem.kernel.model.memory import Memory, Status
+from codexmem.kernel.model.memory import Memory, Origin, Status
 from codexmem.kernel.model.sentences import sentences
 from codexmem.kernel.search import tokens
 
@@ -24,6 +24,7 @@ _PASSING = 1.5  # that a mere report loses, and what is said of the moment
 _RULE = 2.0  # the weight of a cue of rules and decisions
 _AGAIN = 0.5  # for each further session that said it
 _STATEMENT = 4.0  # a person said it and meant it to hold
+_AUTHORED = 3.0  # an author found it
 _OFTEN = 6  # times that it was said again, which count
 _HALVES = 60.0  # sessions after which it counts half as much
 _TELLING = 4  # words
@@ -95,7 +96,8 @@ def lasting(turns: Sequence[Memory], statements: Sequence[Memory], budget: int, 
     standing = [each for each in statements if each.state.status is not Status.DEPRECATED]
     for age, statement in enumerate(standing):
         text = quoting.line(statement.state.content)
-        weight = _STATEMENT + _AGAIN * min(statement.counters.valid, _OFTEN)
+        weight = _STATEMENT if statement.origin is Origin.HUMAN else _AUTHORED
+        weight += _AGAIN * min(statement.counters.valid, _OFTEN)
         facts.add(LastingFact(text, statement.seq, weight * 0.5 ** (age / _HALVES), frozenset(tokens.terms(text))))
     ages: dict[str, int] = {}
     for turn in turns[:TURNS]:

@@ -8264,6 +8264,11 @@ export interface components {
              * @description openai, rules or an agent: who works, not what is set
              */
             provider: string;
+            /**
+             * Undecided
+             * @description there is a key, and nobody has said that it may be used
+             */
+            undecided: boolean;
         };
         /**
          * WrittenSince

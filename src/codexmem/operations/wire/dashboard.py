@@ -244,6 +244,7 @@ class WriterAnswer(OpsAnswer):
     model: str | None
     host: str | None = Field(description="where the text goes")
     chosen: bool = Field(description="false: rules, because nobody has chosen")
+    undecided: bool = Field(description="there is a key, and nobody has said that it may be used")
     leaves_machine: bool
 
     @classmethod
@@ -254,6 +255,7 @@ class WriterAnswer(OpsAnswer):
             model=writer.model or None,
             host=writer.host or None,
             chosen=writer.chosen,
+            undecided=writer.undecided,
             leaves_machine=writer.sends,
         )
 
