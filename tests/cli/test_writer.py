@@ -109,15 +109,16 @@ def test_another_writer_is_one_command_and_the_running_server_follows(fresh: Pat
     told = json.loads(done.stdout)
     assert (told["provider"], told["leaves_machine"]) == ("claude", True)
     assert "memories are written by your Claude Code login" in told["text"]
-    assert "What would be sent" in call("writer", "codex").stderr
-    assert call("writer", "claude").returncode == 0
     assert tomllib.loads((fresh / ".config/codexmem/config.toml").read_text())["provider"] == "claude"
     assert json.loads(call("status", "--json").stdout)["pid"] != json.loads(first.stdout)["pid"]
     assert "由本机上的规则写成" in call("writer", "rules", "--lang", "zh").stdout
     wrong = call("writer", "cursor")
     assert (wrong.returncode, "codex" in wrong.stderr) == (2, True)
-    env["CODEXMEM_PROVIDER"] = "openai"
-    assert "CODEXMEM_PROVIDER says otherwise and wins" in call("writer", "qwen").stderr
+    assert call("stop").returncode == 0
+    env["CODEXMEM_PROVIDER"] = "codex"
+    said = call("writer", "qwen").stderr
+    assert "CODEXMEM_PROVIDER says otherwise and wins" in said
+    assert "What would be sent" in said
 
 
 def test_init_offers_the_agents_that_are_there(fresh: Path) -> None:
