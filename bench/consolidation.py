@@ -70,7 +70,7 @@ def _answer(here: Capturing, chance: random.Random, project: str) -> AuthorAnswe
     labels = [f"K{place}" for place in range(1, len(known) + 3)]
     operations = []
     for _ in range(chance.randint(0, 5)):
-        some = chance.sample(labels, chance.randint(1, 4))
+        some = chance.sample(labels, chance.randint(1, min(4, len(labels))))
         text = chance.choice((*[each.text for each in known], "", "Use port 9999"))
         operations.append({
             "op": chance.choice(("merge", "merge", "supersede", "rule")), "keep": chance.choice(labels), "drop": some,
