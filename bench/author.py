@@ -138,7 +138,7 @@ def ask_all(given: tuple[Path, str, int | None]) -> Asked:
 def _replay(replay: Replay, session: CodingSession) -> int:
     """Report a session turn by turn; how many events were captured."""
     key, project = session["id"], session["project"]
-    cwd = f"/work/{project}"
+    cwd = f"/home/me/{project}"
     captured = 0
     for turn in coding_log.turns(session):
         replay.intake.init(HookReport(key, project=project, cwd=cwd, prompt=turn.prompt["text"]))

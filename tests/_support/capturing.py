@@ -133,7 +133,7 @@ def build(db: Database, rules: Rules = _USUAL, *, daily_tokens: int = 0, embedde
     plan = AuthorQueue(queue, sessions, captures, asked=asked, withholds=partial(excluded, kept_back))
     job_log = JobLog(sessions, tallies, budget, log, clock)
     author = TurnAuthor(model, may_spend=budget.allows)
-    tidying = Consolidation(db, base.memories, base.history, queue, author, tallies, budget)
+    tidying = Consolidation(db, base.memories, base.history, queue, author, job_log)
     finder = Finder(
         db,
         MemoryTable(db),

@@ -253,7 +253,7 @@ def _build(db: Database, settings: Settings, clock: Clock, transfer: Transfer, *
     extracting = Extraction(sessions, captures, remembering, plan, job_log)
     platform = author.model if settings.writer.is_agent else None
     is_idle = AgentIdleness(sessions, captures, clock, platform).is_idle
-    tidying = Consolidation(db, remembering, past, queue, author, tallies, budget, is_idle)
+    tidying = Consolidation(db, remembering, past, queue, author, job_log, is_idle)
     authors = Authoring(
         sessions, captures, remembering, queue, plan, author, finder.search, job_log, tidying,
         is_idle,

@@ -5,7 +5,7 @@ memories as they are then. It never rewrites what a person said, and takes back 
 the person. Whatever it says again confirms the memory that is there.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from codexmem.capture.author import TurnAuthor
@@ -13,8 +13,10 @@ from codexmem.capture.author_queue import AuthorQueue
 from codexmem.capture.consolidation import Consolidation, kind_named
 from codexmem.capture.job_log import JobLog
 from codexmem.capture.statements import same
+from codexmem.capture.stored_text import stored_labels, stored_line
 from codexmem.kernel.jobs.job_kind import Done, JobContext
 from codexmem.kernel.jobs.queue import Queue
+from codexmem.kernel.llm.asking import BUDGET
 from codexmem.kernel.llm.clip import clip
 from codexmem.kernel.llm.material import AuthorAnswer, FinishedTurn, KnownMemory, Operation, OperationKind
 from codexmem.kernel.llm.model import SOMEBODY_MUST_ACT, Trouble
@@ -25,7 +27,7 @@ from codexmem.kernel.model.capture import Capture, CapturedEvent
 from codexmem.kernel.model.errors import NotFound
 from codexmem.kernel.model.history import Op, WriteContext
 from codexmem.kernel.model.job import Job, JobStatus, RetryLater
-from codexmem.kernel.model.memory import MAX_LABEL, MAX_TITLE, VISIBLE, Kind, Memory, MemoryDraft, Origin, State, Status
+from codexmem.kernel.model.memory import VISIBLE, Kind, Memory, MemoryDraft, Origin, State, Status
 from codexmem.kernel.model.query import Filter, PageRequest
 from codexmem.kernel.model.search import SearchAnswer, SearchQuery
 from codexmem.kernel.model.session import Session, SessionStatus
@@ -43,6 +45,7 @@ _NEAREST, _NEWEST = 8, 12  # known memories that an author is shown
 _COMPARED = 200  # newest lasting memories, with which a new one is compared
 _SOUGHT = 1_500  # characters of what was said, for which the nearest are looked for
 _OBSERVATIONS = frozenset({Kind.OBSERVATION})
+_LATER = frozenset({*SOMEBODY_MUST_ACT, BUDGET})
 _PASSING = frozenset({Trouble.TRANSIENT.value, Trouble.RATE_LIMIT.value})
 
 Search = Callable[[SearchQuery], SearchAnswer]
@@ -96,7 +99,7 @@ class Authoring:
             self._log.ended(job, session, "observation", answer, events=events, written=written, index_ms=index_ms)
             if written:
                 self._consolidation.plan(session.project)
-            if answer.error_class in SOMEBODY_MUST_ACT:
+            if answer.error_class in _LATER:
                 self._plan.try_later(job, session)
 
         return Done({"by": answer.by, "events": events, "questions": answer.questions}, effect)
@@ -106,7 +109,8 @@ class Authoring:
         over = session.status is SessionStatus.COMPLETED
         prompts = self._prompts(session)
         found: list[FinishedTurn] = []
-        for number in self._plan.turns_of(job, session)[:_TURNS]:
+        first = int(job.payload["from"])
+        for number in range(first, min(session.turn + 1, first + _TURNS)):
             stops = self._captures.of_turn(session.id, number, Capture.STOP, limit=1)
             if stops and not self._written(stops[-1]):
                 break
@@ -125,7 +129,9 @@ class Authoring:
                     number, prompt, events, message, at_ms, prompt_event=asked[-1].seq if asked else None,
                     message_event=stops[-1].seq if stops else None,
                 ))  # fmt: skip
-        return found
+        # Read last: a turn that rules have finished meanwhile has its own job in the same transaction.
+        mine = self._plan.turns_of(job, session)
+        return [turn for turn in found if turn.number in mine]
 
     def _written(self, stop: CapturedEvent) -> bool:
         """Whether rules have done with a turn; their job is pruned long after."""
@@ -180,7 +186,7 @@ class AuthoredSession:
             if target is not None:
                 self._confirm(target)
             return False
-        said = replace(said, title=_line(said.title), text=redaction.redact(said.text))
+        said = replace(said, title=stored_line(said.title), text=redaction.redact(said.text))
         known = next((old for old in self._standing if old.seq != said.target and _says(old, said)), None)
         if known is not None:
             self._confirm(known)
@@ -238,8 +244,8 @@ class AuthoredSession:
         stated = len([each for each in self._answer.operations if each.op is not OperationKind.CONFIRM])
         return ObservationAttrs(
             concepts=(said.kind.value,),
-            files_read=_labels(said.files_read),
-            files_modified=_labels(said.files_modified),
+            files_read=stored_labels(said.files_read),
+            files_modified=stored_labels(said.files_modified),
             prompt_number=self._turns[-1].number or None if self._turns else None,
             discovery_tokens=self._answer.completion_tokens // max(stated, 1),
             events=said.events,
@@ -247,16 +253,8 @@ class AuthoredSession:
         )
 
     def _by(self, said: Operation) -> WriteContext:
-        return WriteContext(ACTOR, self._session.subject, note=_line(said.reason))
+        return WriteContext(ACTOR, self._session.subject, note=stored_line(said.reason))
 
 
 def _says(old: Memory, said: Operation) -> bool:
     return same(said.text, old.state.content) or same(said.title, old.state.title)
-
-
-def _line(text: str) -> str:
-    return " ".join(redaction.redact(text).split())[:MAX_TITLE]
-
-
-def _labels(values: Iterable[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(value for value in values if value and len(value) <= MAX_LABEL))

@@ -9,7 +9,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from codexmem.capture.author import TurnAuthor
-from codexmem.capture.budget import TokenBudget
+from codexmem.capture.job_log import JobLog
+from codexmem.capture.stored_text import stored_line
 from codexmem.kernel.jobs.job_kind import Done, JobContext
 from codexmem.kernel.jobs.queue import Queue
 from codexmem.kernel.llm.material import AuthorAnswer, KnownMemory, Operation, OperationKind
@@ -18,13 +19,12 @@ from codexmem.kernel.model import redaction
 from codexmem.kernel.model.attrs import ObservationAttrs
 from codexmem.kernel.model.history import Op, WriteContext
 from codexmem.kernel.model.job import PATIENT, GiveUp, Job, NewJob, RetryLater
-from codexmem.kernel.model.memory import MAX_TITLE, VISIBLE, Kind, Memory, MemoryDraft, Origin, State, Status
+from codexmem.kernel.model.memory import VISIBLE, Kind, Memory, MemoryDraft, Origin, State, Status
 from codexmem.kernel.model.query import Filter, PageRequest
 from codexmem.kernel.model.statement import LASTING, SUPERSEDES, TYPES, LastingKind
 from codexmem.kernel.services.history import History
 from codexmem.kernel.services.memories import Memories
 from codexmem.kernel.store.database import Database
-from codexmem.kernel.store.tallies import Tallies
 
 CONSOLIDATE = "capture.consolidate"
 TIMEOUT_S = 600.0
@@ -41,15 +41,13 @@ class Consolidation:
     """The job that looks again at a project of the acting tenant."""
 
     def __init__(self, db: Database, memories: Memories, history: History, queue: Queue, author: TurnAuthor,
-                 tallies: Tallies, budget: TokenBudget,
-                 is_idle: Callable[[], bool] = lambda: True) -> None:  # fmt: skip
+                 log: JobLog, is_idle: Callable[[], bool] = lambda: True) -> None:  # fmt: skip
         self._db = db
         self._memories = memories
         self._history = history
         self._queue = queue
         self._author = author
-        self._tallies = tallies
-        self._budget = budget
+        self._log = log
         self._is_idle = is_idle  # whether the author has nothing else to do
 
     def plan(self, project: str) -> None:
@@ -57,7 +55,7 @@ class Consolidation:
         if project:
             self._queue.enqueue(NewJob(
                 CONSOLIDATE, {"project": project}, subject=_subject(project),
-                dedupe_key=f"{CONSOLIDATE}:{project}"[:255], priority=PATIENT, delay_ms=_DELAY_MS, max_attempts=9,
+                dedupe_key=f"{CONSOLIDATE}:{project}", priority=PATIENT, delay_ms=_DELAY_MS, max_attempts=9,
             ))  # fmt: skip
 
     def look_again(self, job: Job, context: JobContext) -> Done:
@@ -79,7 +77,7 @@ class Consolidation:
 
     def apply(self, project: str, answer: AuthorAnswer) -> str | None:
         """Do it in one delta; its name, or None if nothing was to be done."""
-        self._spent(answer)
+        self._log.count(answer)
         known = {memory.seq: memory for memory in self._known(project)}
         surer = [memory for memory in known.values() if _surer(memory) > memory.state.confidence]
         if not answer.operations and not surer:
@@ -99,7 +97,7 @@ class Consolidation:
         return list(self._memories.page(wanted, PageRequest(limit=MOST)).items)[::-1]
 
     def _do(self, project: str, said: Operation, known: dict[int, Memory], by: WriteContext) -> None:
-        by = replace(by, note=" ".join(redaction.redact(said.reason).split())[:MAX_TITLE])
+        by = replace(by, note=stored_line(said.reason))
         if said.op is OperationKind.ADD:
             self._add(project, said, by)
             return
@@ -112,7 +110,7 @@ class Consolidation:
             return
         state = keep.state
         if said.text and keep.origin is not Origin.HUMAN:
-            state = replace(state, content=redaction.redact(said.text), title=_line(said.title))
+            state = replace(state, content=redaction.redact(said.text), title=stored_line(said.title))
         links = tuple(dict.fromkeys((*state.links, *((SUPERSEDES, each.seq) for each in going))))
         known[keep.seq] = self._write(keep, replace(state, links=links), by)
         for each in going:
@@ -121,21 +119,12 @@ class Consolidation:
     def _add(self, project: str, said: Operation, by: WriteContext) -> None:
         attrs = ObservationAttrs(concepts=(said.kind.value,), unproven=tuple(map(redaction.redact, said.unproven)))
         state = State(
-            redaction.redact(said.text), attrs, project=project, type=TYPES[said.kind], title=_line(said.title)
+            redaction.redact(said.text), attrs, project=project, type=TYPES[said.kind], title=stored_line(said.title)
         )
         self._memories.remember(MemoryDraft(Kind.OBSERVATION, state, Origin.MODEL), by)
 
     def _write(self, memory: Memory, state: State, by: WriteContext) -> Memory:
         return self._memories.write(memory, state, Op.UPDATE, by)
-
-    def _spent(self, answer: AuthorAnswer) -> None:
-        amounts = {
-            self._budget.name(): answer.prompt_tokens + answer.completion_tokens,
-            self._budget.calls(): answer.questions, "claims.refused": len(answer.refused), "claims.kept": answer.kept,
-        }  # fmt: skip
-        amounts |= {f"agent.observation.{each.value}": answer.outcomes.count(each) for each in set(answer.outcomes)}
-        if amounts := {name: amount for name, amount in amounts.items() if amount}:
-            self._tallies.add(amounts)
 
 
 def kind_named(memory: Memory) -> str:
@@ -158,8 +147,4 @@ def _surer(memory: Memory) -> float:
 
 
 def _subject(project: str) -> str:
-    return f"project:{project}"[:255]
-
-
-def _line(text: str) -> str:
-    return " ".join(redaction.redact(text).split())[:MAX_TITLE]
+    return f"project:{project}"

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from codexmem.capture.author_queue import AuthorQueue
 from codexmem.capture.job_log import JobLog
 from codexmem.capture.statements import Statements
+from codexmem.capture.stored_text import stored_labels, stored_line
 from codexmem.kernel.jobs.job_kind import Done, JobContext
 from codexmem.kernel.llm import rules
 from codexmem.kernel.llm.activity import TurnActivity, activity
@@ -19,7 +20,7 @@ from codexmem.kernel.model.attrs import ObservationAttrs, PromptAttrs, SummaryAt
 from codexmem.kernel.model.capture import Capture, CapturedEvent
 from codexmem.kernel.model.history import WriteContext
 from codexmem.kernel.model.job import Job
-from codexmem.kernel.model.memory import MAX_LABEL, MAX_TITLE, Kind, MemoryDraft, Origin, State
+from codexmem.kernel.model.memory import MAX_LABEL, Kind, MemoryDraft, Origin, State
 from codexmem.kernel.model.query import Filter, PageRequest
 from codexmem.kernel.model.session import Session
 from codexmem.kernel.services.memories import Memories
@@ -127,17 +128,17 @@ def _observation(session: Session, events: Sequence[CapturedEvent], extracted: E
     of = set(extracted.events) or {event.seq for event in events}
     sources = [event for event in events if event.seq in of] or list(events)
     attrs = ObservationAttrs(
-        subtitle=_line(extracted.subtitle),
+        subtitle=stored_line(extracted.subtitle),
         facts=tuple(redaction.redact(fact) for fact in extracted.facts),
-        concepts=_labels(extracted.concepts),
-        files_read=_labels(extracted.files_read),
-        files_modified=_labels(extracted.files_modified),
+        concepts=stored_labels(extracted.concepts),
+        files_read=stored_labels(extracted.files_read),
+        files_modified=stored_labels(extracted.files_modified),
         prompt_number=sources[-1].turn or None,
         events=tuple(event.seq for event in sources),
     )
     state = State(
         redaction.redact(extracted.narrative), attrs, project=session.project, type=extracted.type[:MAX_LABEL],
-        title=_line(extracted.title),
+        title=stored_line(extracted.title),
     )  # fmt: skip
     return MemoryDraft(
         Kind.OBSERVATION, state, Origin.TOOL, session=session.key, created_ms=max(e.at_ms for e in sources)
@@ -155,19 +156,11 @@ def _summary(session: Session, stop: CapturedEvent, events: Sequence[CapturedEve
         notes=redaction.redact("\n".join(filter(None, (digest.notes, *done.lines(language_of(digest.request)))))),
         prompt_number=stop.turn or None,
         events=(*(event.seq for event in events), stop.seq),
-        files_read=_labels(done.files_read),
-        files_modified=_labels(done.files_modified),
+        files_read=stored_labels(done.files_read),
+        files_modified=stored_labels(done.files_modified),
         commands=tuple(map(redaction.redact, done.commands)),
         failed_commands=tuple(map(redaction.redact, done.failed_commands)),
         errors=tuple(map(redaction.redact, done.errors)),
     )
-    state = State(attrs.text(), attrs, project=session.project, title=_line(digest.request))
+    state = State(attrs.text(), attrs, project=session.project, title=stored_line(digest.request))
     return MemoryDraft(Kind.SUMMARY, state, Origin.TOOL, session=session.key, created_ms=stop.at_ms)
-
-
-def _line(text: str) -> str:
-    return " ".join(redaction.redact(text).split())[:MAX_TITLE]
-
-
-def _labels(values: Sequence[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(value for value in values if value and len(value) <= MAX_LABEL))

@@ -51,11 +51,12 @@ class JobLog:
     def ended(self, job: Job, session: Session, message_type: str, answer: AuthorAnswer, *, events: int, written: int,
               index_ms: float) -> None:  # fmt: skip
         """A job has done its work."""
-        self._count(answer)
+        self.count(answer)
         self._tell(job, session, message_type, answer, events, written)
         self._time(job, session, message_type, events=events, model_ms=answer.model_ms, index_ms=index_ms)
 
-    def _count(self, answer: AuthorAnswer) -> None:
+    def count(self, answer: AuthorAnswer) -> None:
+        """What an answer cost and what became of its claims."""
         amounts = {
             f"agent.observation.{outcome.value}": answer.outcomes.count(outcome) for outcome in set(answer.outcomes)
         }

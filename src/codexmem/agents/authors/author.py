@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -81,7 +82,7 @@ class Said:
     completion_tokens: int | None = None
 
 
-class Author:
+class Author(ABC):
     """How one agent answers prompts."""
 
     takes_schema = False  # whether the program keeps its model to a schema
@@ -90,15 +91,15 @@ class Author:
     def __init__(self, agent: CodingAgent) -> None:
         self.agent = agent
 
+    @abstractmethod
     def invocation(self, prompt: ModelPrompt, files: RunFiles, environ: Mapping[str, str]) -> Invocation:
         """The words after the program's name, and what else it gets."""
-        raise NotImplementedError
 
+    @abstractmethod
     def said(self, run: ProgramRun, files: RunFiles) -> Said:
         """What a run came to; of one that was ended, why that may have been."""
-        raise NotImplementedError
 
-    def tidy(self, files: RunFiles, environ: Mapping[str, str]) -> None:
+    def tidy(self, files: RunFiles, environ: Mapping[str, str]) -> None:  # noqa: B027 (most keep nothing)
         """Take away what the program keeps of a run elsewhere than in its folders; here it keeps nothing."""
 
 

@@ -16,7 +16,8 @@ from codexmem.agents.authors import NAMES
 from codexmem.agents.authors.author import Author, RunFiles, trouble_of, wait_of
 from codexmem.agents.authors.process import Ending, ProgramLimits, ProgramRun, run
 from codexmem.hook import surroundings
-from codexmem.kernel.llm.model import SOMEBODY_MUST_ACT, Check, Completion, ModelPrompt, Trouble, Unanswered
+from codexmem.kernel.llm.call_pauses import CallPauses
+from codexmem.kernel.llm.model import Check, Completion, ModelPrompt, Trouble, Unanswered
 from codexmem.kernel.model import ids
 from codexmem.kernel.model.breaker import Breaker
 from codexmem.kernel.model.errors import InvalidArgument
@@ -26,8 +27,7 @@ ANY = "agent"  # whichever is installed
 TIMEOUT_S = 120.0
 MAX_BYTES = 1 << 20
 MAX_PROMPT_CHARS = 100_000
-STRIKES = 3  # failures in a row after which the program is left alone
-SLOW_S = 30.0  # a failure that took so long is enough
+_SLOW_S = 30.0
 LONGEST_REST_S = 3_600.0  # limits may end sooner than was said: somebody buys more
 # Programs try again for minutes without saying more than that.
 _WAITED_OUT = frozenset({Trouble.RATE_LIMIT, Trouble.QUOTA_EXHAUSTED, Trouble.AUTH_INVALID})
@@ -45,11 +45,8 @@ class AgentModel:
         self.timeout_s = timeout_s
         self._environ = {name: value for name, value in environ.items() if name not in author.dropped}
         self._max_bytes = max_bytes
-        self._breaker = breaker or Breaker()
         self._now_s = now_s
-        self._last = Trouble.TRANSIENT
-        self._strikes = 0
-        self._rest_until_s = 0.0
+        self._pauses = CallPauses(slow_s=_SLOW_S, longest_rest_s=LONGEST_REST_S, breaker=breaker, now_s=now_s)
 
     def __repr__(self) -> str:
         return f"AgentModel({self.name!r})"
@@ -63,19 +60,14 @@ class AgentModel:
         """One run, or none while the program is known not to answer."""
         if len(prompt.text) > MAX_PROMPT_CHARS:
             raise Unanswered(f"the prompt is longer than {MAX_PROMPT_CHARS:,} characters", Trouble.UNRECOVERABLE)
+        self._pauses.require(self.title)
         began_s = self._now_s()
-        if began_s < self._rest_until_s or not self._breaker.lets(began_s):
-            raise Unanswered(
-                f"{self.title} did not answer recently; retrying later", self._last,
-                wait_s=max(0.0, self._rest_until_s - began_s),
-            )  # fmt: skip
         try:
             completion = self._answered(prompt, check)
         except Unanswered as error:
-            self._note(error, self._now_s() - began_s)
+            self._pauses.failed(error, took_s=self._now_s() - began_s, deadline_s=self.timeout_s)
             raise
-        self._strikes = 0
-        self._breaker.worked()
+        self._pauses.worked()
         return completion
 
     def _answered(self, prompt: ModelPrompt, check: Check) -> Completion:
@@ -139,21 +131,6 @@ class AgentModel:
         program = self.author.agent.program
         hint = f"install {self.title}, or put {program} on the PATH of the codexmem server"
         return Unanswered(f"the program {program} is not there", Trouble.SETUP_REQUIRED, hint=hint)
-
-    def _note(self, error: Unanswered, took_s: float) -> None:
-        """Draw the consequences of a failure for the calls to come."""
-        if error.trouble is Trouble.UNRECOVERABLE:
-            self._strikes = 0
-            self._breaker.worked()  # it answers, and may like the next prompt better
-            return
-        self._last = error.trouble
-        self._strikes += 1
-        now_s = self._now_s()
-        if error.wait_s > 0:
-            self._rest_until_s = now_s + min(error.wait_s, LONGEST_REST_S)
-        slow = took_s >= min(SLOW_S, self.timeout_s / 2)
-        if slow or error.trouble in SOMEBODY_MUST_ACT or self._strikes >= STRIKES:
-            self._breaker.failed(now_s)
 
 
 class MissingAgent:

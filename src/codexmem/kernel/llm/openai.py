@@ -8,8 +8,9 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+from codexmem.kernel.llm.call_pauses import STRIKES
 from codexmem.kernel.llm.model import Check, Completion, ModelPrompt, Trouble, Unanswered
-from codexmem.kernel.llm.openai_server import DEFAULT_BASE_URL, PAUSE_S, STRIKES, OpenAIServer, Parts, counted
+from codexmem.kernel.llm.openai_server import DEFAULT_BASE_URL, PAUSE_S, OpenAIServer, Parts, counted
 from codexmem.kernel.model import ids
 from codexmem.kernel.model.breaker import Breaker
 

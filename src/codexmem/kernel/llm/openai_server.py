@@ -13,7 +13,8 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
-from codexmem.kernel.llm.model import SOMEBODY_MUST_ACT, Check, Trouble, Unanswered
+from codexmem.kernel.llm.call_pauses import CallPauses
+from codexmem.kernel.llm.model import Check, Trouble, Unanswered
 from codexmem.kernel.model import ids
 from codexmem.kernel.model.breaker import Breaker
 from codexmem.kernel.model.text_size import tokens
@@ -22,9 +23,7 @@ from codexmem.kernel.model.writer import OPENAI_BASE_URL
 DEFAULT_BASE_URL = OPENAI_BASE_URL
 WAIT_S = 5.0  # the longest that a server's "retry after" is waited for inside a call
 PAUSE_S = 1.0  # before the second try, if the server names no time
-STRIKES = 3  # quick failures in a row after which the server is left alone
-SLOW_S = 5.0  # a failure that took so long is enough
-_LONGEST_REST_S = 300.0
+_SLOW_S, _LONGEST_REST_S = 5.0, 300.0
 _MAX_USAGE = 10_000_000  # tokens that a server can be believed to have counted in one call
 _NO_KEY = "none"  # servers at home ask for no key, the SDK does
 _SLICE_S = 0.25
@@ -45,13 +44,10 @@ class OpenAIServer:
         self._key = api_key
         self._max_bytes = max_bytes
         self._pause_s = pause_s
-        self._breaker = breaker or Breaker()
+        self._pauses = CallPauses(slow_s=_SLOW_S, longest_rest_s=_LONGEST_REST_S, breaker=breaker, now_s=now_s)
         self._now_s = now_s
         self._made = threading.Lock()
         self._context: Any = None
-        self._last = Trouble.TRANSIENT
-        self._strikes = 0
-        self._rest_until_s = 0.0
 
     def ask(self, request: Callable[[], Parts], send: Callable[[Any, Parts], T],
             learns: Callable[[str, Parts], bool], check: Check, *, text: str,
@@ -65,18 +61,15 @@ class OpenAIServer:
         if not self._key and self.base_url == DEFAULT_BASE_URL:
             hint = "set OPENAI_API_KEY, or CODEXMEM_OPENAI_BASE_URL for a server of your own"
             raise Unanswered("no API key for the model", Trouble.SETUP_REQUIRED, hint=hint)
+        self._pauses.require(f"the model server {self.place}")
         began_s = self._now_s()
-        if began_s < self._rest_until_s or not self._breaker.lets(began_s):
-            message = f"the model server {self.place} did not answer recently; retrying later"
-            raise Unanswered(message, self._last)
         deadline_s = self.deadline_s if deadline_s is None else min(deadline_s, self.deadline_s)
         try:
             answer = self._called(request, send, learns, check, text, deadline_s)
         except Unanswered as error:
-            self._note(error, self._now_s() - began_s)
+            self._pauses.failed(error, took_s=self._now_s() - began_s, deadline_s=self.deadline_s)
             raise
-        self._strikes = 0
-        self._breaker.worked()
+        self._pauses.worked()
         return answer
 
     def prepared(self) -> Any:
@@ -114,21 +107,6 @@ class OpenAIServer:
     def declined(self) -> Unanswered:
         """The model does not want to answer this."""
         return Unanswered(f"the model {self.model} declined to answer", Trouble.UNRECOVERABLE)
-
-    def _note(self, error: Unanswered, took_s: float) -> None:
-        """Draw the consequences of a failure for the calls to come."""
-        if error.trouble is Trouble.UNRECOVERABLE:
-            self._strikes = 0
-            self._breaker.worked()  # it answers, and may like the next prompt better
-            return
-        self._last = error.trouble
-        self._strikes += 1
-        now_s = self._now_s()
-        if error.wait_s > 0:
-            self._rest_until_s = now_s + min(error.wait_s, _LONGEST_REST_S)
-        slow = took_s >= min(SLOW_S, self.deadline_s / 2)
-        if slow or error.trouble in SOMEBODY_MUST_ACT or self._strikes >= STRIKES:
-            self._breaker.failed(now_s)
 
     def _called(self, request: Callable[[], Parts], send: Callable[[Any, Parts], T],
                 learns: Callable[[str, Parts], bool], check: Check, text: str, deadline_s: float) -> T:  # fmt: skip

@@ -31,6 +31,10 @@ class Breaker:
             self._trying = True
         return True
 
+    def closed_for_s(self, now_s: float) -> float:
+        """How long no call may try."""
+        return max(0.0, self._closed_until - now_s) if self._failures else 0.0
+
     def failed(self, now_s: float) -> None:
         """A call has failed."""
         if self._failures and now_s < self._closed_until and not self._trying:
