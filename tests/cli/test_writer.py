@@ -25,7 +25,7 @@ SENT = "what agents do here is sent to api.openai.com"
 @pytest.mark.parametrize(
     "base_url, key, language, said",
     [
-        ("", "", "en", f"{RULES} (no model key is set)"),
+        ("", "", "en", f"{RULES} (for their meaning as well: codexmem writer)"),
         ("", "sk-1", "en", f"memories are written by the model m: {SENT}, with secrets masked"),
         ("", "sk-1", "zh", "记忆由模型 m 写成：代理在此所做的内容会发送到 api.openai.com，其中的机密已遮盖"),
         ("http://127.0.0.1:1/v1", "", "en", "memories are written by the model m at 127.0.0.1, on this machine; "
@@ -119,6 +119,7 @@ def test_another_writer_is_one_command_and_the_running_server_follows(fresh: Pat
     said = call("writer", "qwen").stderr
     assert "CODEXMEM_PROVIDER says otherwise and wins" in said
     assert "What would be sent" in said
+    assert "Qwen Code was not found on this PATH" in said
 
 
 def test_init_offers_the_agents_that_are_there(fresh: Path) -> None:

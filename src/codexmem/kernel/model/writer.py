@@ -24,7 +24,7 @@ _HERE = frozenset({"localhost", "127.0.0.1", "::1"})
 _TEXTS = {
     "en": {
         "chosen": "memories are written by rules on this machine; nothing leaves it",
-        "no_key": "memories are written by rules on this machine; nothing leaves it (no model key is set)",
+        "no_key": "memories are written by rules on this machine; nothing leaves it (for their meaning as well: codexmem writer)",
         "undecided": "memories are written by rules on this machine; nothing leaves it (there is an OPENAI_API_KEY; to "
                      "use it: codexmem writer openai)",
         "agent": "memories are written by your {model} login: what agents do here is sent where {model} sends what you "
@@ -36,7 +36,7 @@ _TEXTS = {
     },
     "zh": {
         "chosen": "记忆由本机上的规则写成，内容不会离开本机",
-        "no_key": "记忆由本机上的规则写成，内容不会离开本机（没有设置模型密钥）",
+        "no_key": "记忆由本机上的规则写成，内容不会离开本机（如还要写明含义：codexmem writer）",
         "undecided": "记忆由本机上的规则写成，内容不会离开本机（环境中有 OPENAI_API_KEY；"
                      "如要使用：codexmem writer openai）",
         "agent": "记忆由您的 {model} 登录写成：代理在此所做的内容会发送到 {model} 平时发送您输入内容的地方，"

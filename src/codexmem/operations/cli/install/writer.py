@@ -36,6 +36,8 @@ def writer(who: str | None, data_dir: str | None) -> None:
         restarted(settings)
     found = seen_writer.seen(settings)
     output.result(found.document(), found.text())
+    if who in AGENTS and who not in _agents() and not (who == ANY_AGENT and _agents()):
+        output.note(say("writer.missing", name=AGENTS[who]), good=False)
     if who is None:
         output.note(say("writer.change", names=" | ".join(PROVIDERS)))
     elif found.writer.sends:
