@@ -24,7 +24,8 @@ _HERE = frozenset({"localhost", "127.0.0.1", "::1"})
 _TEXTS = {
     "en": {
         "chosen": "memories are written by rules on this machine; nothing leaves it",
-        "no_key": "memories are written by rules on this machine; nothing leaves it (for their meaning as well: codexmem writer)",
+        "no_key": "memories are written by rules on this machine; nothing leaves it (for their meaning "
+                  "as well: codexmem writer)",
         "undecided": "memories are written by rules on this machine; nothing leaves it (there is an OPENAI_API_KEY; to "
                      "use it: codexmem writer openai)",
         "agent": "memories are written by your {model} login: what agents do here is sent where {model} sends what you "
