@@ -37,7 +37,7 @@ def copy(tmp_path: Path) -> Copy:
     copy.insert("kernel/llm/material.py", '    title: str = ""\n    text: str = ""\n', '    outlook: str = ""\n')
     copy.insert("capture/author.py", "            by_person=by_person, reason=said.reason,", " outlook=said.outlook,")
     copy.insert(
-        "capture/authoring.py", "            events=said.events,\n", "            outlook=_line(said.outlook),\n"
+        "capture/authoring.py", "            events=said.events,\n", "            outlook=stored_line(said.outlook),\n"
     )
     rows = "recall/wire/rows.py"
     copy.insert(rows, "    subtitle: str\n", "    outlook: str\n")

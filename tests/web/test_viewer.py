@@ -248,18 +248,24 @@ def test_timings_show_where_a_message_waited(visit: Visitor, seeded: Server, lan
     number = seeds.noted(seeded, f"Timed {language}")
     page = visit("/viewer?tab=timings", language)
     rows(page, words["extractions"]).first.wait_for()
+
+    def told() -> dict[str, Any]:
+        said: dict[str, Any] = seeded.request("GET", f"/api/ops/session-timings?sessionDbId={number}").json
+        return said
+
+    # Work of a session is timed when it is done, which is after its memories can be read.
+    wait_until(lambda: len(told()["timings"]) == 3, seeds.PATIENCE_S)
+    timings = told()["timings"]
     page.get_by_label(words["session"]).fill(str(number))
     page.wait_for_url(f"**session={number}")
-    told = seeded.request("GET", f"/api/ops/session-timings?sessionDbId={number}").json
     listed = rows(page, words["extractions"])
-    expect(listed).to_have_count(told["count"])
+    expect(listed).to_have_count(len(timings))
     bar = listed.first.get_by_role("img")
     expect(bar).to_have_attribute("aria-label", re.compile(words["waiting"]))
     # Each part is as long as its time is of the longest.
-    timing = told["timings"][0]
-    longest = max(each["totalMs"] for each in told["timings"])
+    longest = max(each["totalMs"] for each in timings)
     fields = {"queueWait": "queueWaitMs", "model": "modelMs", "index": "indexMs"}
-    wanted = {part: pytest.approx(100 * timing[name] / longest, abs=0.3) for part, name in fields.items()}
+    wanted = {part: pytest.approx(100 * timings[0][name] / longest, abs=0.3) for part, name in fields.items()}
     script = (
         "bar => Object.fromEntries([...bar.children].map(part => [part.dataset.part, parseFloat(part.style.width)]))"
     )

@@ -63,18 +63,19 @@ def test_a_program_that_speaks_late_and_line_by_line(wrapped: Wrapped) -> None:
 
 @STDIN
 @REPORT
-@pytest.mark.parametrize("in_one_piece", [True, False])
-def test_memory_goes_before_a_prompt_that_is_typed(in_one_piece: bool, wrapped: Wrapped) -> None:
+@pytest.mark.parametrize("way", ["pasted", "typed", "typed while the machine was busy"])
+def test_memory_goes_before_a_prompt_that_is_typed(way: str, wrapped: Wrapped) -> None:
     qa_id = wrapped.knows()
     wrapped.agent(READS_LINES)
     with wrapped.screen("chat") as screen:
         screen.until(b"> ")
-        if in_one_piece:
-            screen.type(f"{QUESTION}\r".encode())
-        else:
-            for key in f"How do we destroy\x7f\x7f\x7f\x7f\x7fploy the shop?{'x'}\x7f\r":
+        keys = "How do we destroy\x7f\x7f\x7f\x7f\x7fploy the shop?x\x7f\r"
+        if way == "typed":
+            for key in keys:
                 screen.type(key.encode())
                 time.sleep(0.002)
+        else:
+            screen.type((f"{QUESTION}\r" if way == "pasted" else keys).encode())
         screen.until(b"answered 2\r\n> ")
         screen.type(b"and then?\r")
         screen.until(b"answered 2\r\n> and then?\r\nanswered 2")

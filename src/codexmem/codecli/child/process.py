@@ -254,10 +254,14 @@ class Between:
             if not ends:
                 break
             line = self._typed.line()
-            if editing and line and keys.decode("utf-8", "replace").isprintable():
+            if editing and line:
                 before = opening.before_line(line, LONGEST_LINE - len(line.encode()))
                 if before:
-                    self._plan.show(OUT, keys)
+                    if keys.decode("utf-8", "replace").isprintable():
+                        self._plan.show(OUT, keys)
+                    else:  # what they do to the line is shown by whoever edits it
+                        self._keys(keys)
+                        inner.settle()
                     with inner.silent():
                         self._keys(editing[1] + before + line.encode())
                     self._keys(b"\n")

@@ -113,10 +113,13 @@ class Inner:
         self._echo(False)
         try:
             yield
-            # What was written is taken up by another thread of the system.
-            time.sleep(_TAKEN_UP_S)
+            self.settle()
         finally:
             self._echo(True)
+
+    def settle(self) -> None:
+        """Wait until what was written is taken up, which another thread of the system does."""
+        time.sleep(_TAKEN_UP_S)
 
     def _echo(self, on: bool) -> None:
         with contextlib.suppress(termios.error):
