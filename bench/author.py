@@ -84,7 +84,7 @@ class Replay:
         self.model = SilentModel()
         authors = Authoring(
             sessions, captures, core.memories, core.queue, plan, TurnAuthor(self.model), core.recall.search, log,
-            core.consolidation,
+            core.consolidation, core.history,
         )  # fmt: skip
         self.intake = CaptureService(
             core.db, sessions, captures, core.memories, core.queue, core.log, clock, Rules(), plan

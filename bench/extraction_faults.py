@@ -136,8 +136,9 @@ def _worker(core: Core, author: TurnAuthor, threads: int) -> Worker:
     log = JobLog(sessions, tallies, TokenBudget(tallies, clock, 0), core.log, clock)
     extracting = Extraction(sessions, captures, core.memories, plan, log)
     authors = Authoring(
-        sessions, captures, core.memories, core.queue, plan, author, core.recall.search, log, core.consolidation
-    )
+        sessions, captures, core.memories, core.queue, plan, author, core.recall.search, log, core.consolidation,
+        core.history,
+    )  # fmt: skip
     return Worker(
         core.db, Jobs(core.db), Dispatch(core.db), core.log, core.notifier, clock,
         {EXTRACT: JobKind(extracting.observations, timeout_s=60.0),

@@ -15,6 +15,7 @@ from codexmem.capture.consolidation import Consolidation
 from codexmem.capture.extraction import Extraction
 from codexmem.capture.job_log import JobLog
 from codexmem.capture.service import EXTRACT, SUMMARIZE, CaptureService, Rules, excluded
+from codexmem.capture.transcripts import TranscriptImport
 from codexmem.kernel.embed.model import Embedder
 from codexmem.kernel.events.log import Log
 from codexmem.kernel.events.review import Review
@@ -67,6 +68,7 @@ class Capturing:
     db: Database
     base: Services
     intake: CaptureService
+    transcripts: TranscriptImport
     extraction: Extraction
     authoring: Authoring
     consolidation: Consolidation
@@ -158,9 +160,12 @@ def build(db: Database, rules: Rules = _USUAL, *, daily_tokens: int = 0, embedde
         tallies=tallies,
         model=model,
         intake=CaptureService(db, sessions, captures, base.memories, queue, log, clock, rules, plan, context.begun),
+        transcripts=TranscriptImport(db, sessions, captures, base.memories, base.history, plan, clock, rules),
         context=context,
         extraction=Extraction(sessions, captures, base.memories, plan, job_log),
-        authoring=Authoring(sessions, captures, base.memories, queue, plan, author, finder.search, job_log, tidying),
+        authoring=Authoring(
+            sessions, captures, base.memories, queue, plan, author, finder.search, job_log, tidying, base.history
+        ),
         consolidation=tidying,
         forgetting=Forgetting(db, base.memories, base.history, sessions, captures, ReceiptTable(db), log),
     )

@@ -19,6 +19,7 @@ from codexmem.capture.extraction import Extraction
 from codexmem.capture.idle import AgentIdleness
 from codexmem.capture.job_log import JobLog
 from codexmem.capture.service import CaptureService, Rules, excluded
+from codexmem.capture.transcripts import TranscriptImport
 from codexmem.features import FEATURES
 from codexmem.hook.surroundings import stored_token
 from codexmem.kernel.embed import choice
@@ -114,6 +115,7 @@ class Core:
     saving: Saving
     overview: Overview
     intake: CaptureService
+    transcripts: TranscriptImport
     context: ContextBuilder
     forgetting: Forgetting
     importing: Importing
@@ -255,7 +257,7 @@ def _build(db: Database, settings: Settings, clock: Clock, transfer: Transfer, *
     is_idle = AgentIdleness(sessions, captures, clock, platform).is_idle
     tidying = Consolidation(db, remembering, past, queue, author, job_log, is_idle)
     authors = Authoring(
-        sessions, captures, remembering, queue, plan, author, finder.search, job_log, tidying,
+        sessions, captures, remembering, queue, plan, author, finder.search, job_log, tidying, past,
         is_idle,
     )  # fmt: skip
     chores = Housekeeping(
@@ -325,6 +327,7 @@ def _build(db: Database, settings: Settings, clock: Clock, transfer: Transfer, *
         consolidation=tidying,
         budget=budget,
         intake=CaptureService(db, sessions, captures, remembering, queue, log, clock, rules, plan, context.begun),
+        transcripts=TranscriptImport(db, sessions, captures, remembering, past, plan, clock, rules),
         context=context,
         forgetting=Forgetting(db, remembering, past, sessions, captures, answers, log),
         importing=Importing(db, table, remembering, past, clock),

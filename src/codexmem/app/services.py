@@ -5,6 +5,7 @@ from typing import TypeVar
 
 from codexmem.app.core import Core
 from codexmem.capture.service import CaptureService
+from codexmem.capture.transcripts import TranscriptImport
 from codexmem.kernel.events.live import Live
 from codexmem.kernel.events.report import EventReport
 from codexmem.kernel.jobs.queue import Queue
@@ -106,6 +107,11 @@ class Services:
     def intake(self) -> CaptureService:
         """What hooks report."""
         return self.core.intake
+
+    @property
+    def transcripts(self) -> TranscriptImport:
+        """What agents wrote down before we were there."""
+        return self.core.transcripts
 
     @property
     def context(self) -> ContextBuilder:

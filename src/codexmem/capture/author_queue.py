@@ -5,7 +5,8 @@ A job names the first turn that it is about; its last is the one before the firs
 that ends while a job waits belongs to that job, and one that ends while it runs gets another.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from codexmem.kernel.jobs.queue import Queue
 from codexmem.kernel.model.capture import Capture
@@ -15,6 +16,7 @@ from codexmem.kernel.store.captures import Captures
 from codexmem.kernel.store.sessions import Sessions
 
 AUTHOR = "capture.author"
+TURNS = 40  # of one job
 _ENOUGH = 8  # captured events that are worth a question of their own
 _QUIET = 90  # times the wait for a batch, after which short turns wait for no others
 _ATTEMPTS = 3
@@ -32,13 +34,13 @@ class AuthorQueue:
         self._queue = queue
         self._sessions = sessions
         self._captures = captures
-        self._asked = asked  # whether there is an author
+        self.is_asked = asked  # whether there is an author
         self._soon_ms = soon_ms
         self.withholds = withholds  # whether nobody may be asked about what is done in a folder or for a project
 
     def turn_ended(self, session: Session, turn: int, events: int) -> None:
         """A turn with so many tool events has been written down by rules."""
-        if not self._asked or self.withholds(session.cwd, session.project):
+        if not self.is_asked or self.withholds(session.cwd, session.project):
             return
         now = self._sessions.get(session.id)
         over = now is None or now.status is SessionStatus.COMPLETED
@@ -48,11 +50,12 @@ class AuthorQueue:
         if newest is not None and self._queue.join(newest.id, hurry=enough):
             return
         enough = over or events + 2 >= _ENOUGH
-        self._enqueue(session, turn, 0 if over else self._soon_ms if enough else _QUIET * self._soon_ms)
+        delay_ms = 0 if over else self._soon_ms if enough else _QUIET * self._soon_ms
+        self._enqueue(session, {"from": turn}, delay_ms)
 
     def session_ended(self, session: Session) -> None:
         """Nothing more will come: what waits need wait no longer, nor a turn that never ended."""
-        if not self._asked or self.withholds(session.cwd, session.project):
+        if not self.is_asked or self.withholds(session.cwd, session.project):
             return
         newest = self._newest(session)
         if newest is not None:
@@ -60,17 +63,22 @@ class AuthorQueue:
         elif not self._captures.of_turn(session.id, session.turn, Capture.STOP, limit=1) and self._captures.of_turn(
             session.id, session.turn, Capture.TOOL, limit=1
         ):
-            self._enqueue(session, session.turn, 0)
+            self._enqueue(session, {"from": session.turn}, 0)
+
+    def imported(self, session: Session, delta: str, first: int = 1) -> None:
+        """A session was imported whole, into this delta: what is written of it from this turn on belongs there too."""
+        if self.is_asked and first <= session.turn and not self.withholds(session.cwd, session.project):
+            self._enqueue(session, {"from": first, "delta": delta}, 0)
 
     def postpone(self, job: Job, session: Session) -> None:
         """Ask soon, about the same turns and those that end meanwhile: the author is busy."""
-        self._enqueue(session, int(job.payload["from"]), _BUSY_MS, int(job.payload.get("tries", 0)))
+        self._enqueue(session, job.payload, _BUSY_MS)
 
     def try_later(self, job: Job, session: Session) -> None:
         """Ask much later, and not for ever: somebody has to log in, to pay or to install something first."""
         tries = int(job.payload.get("tries", 0)) + 1
         if tries <= _LATER:
-            self._enqueue(session, int(job.payload["from"]), _LATER_MS << (tries - 1), tries)
+            self._enqueue(session, {**job.payload, "tries": tries}, _LATER_MS << (tries - 1))
 
     def turns_of(self, job: Job, session: Session) -> range:
         """The turns that a job is about, as far as they have begun."""
@@ -84,11 +92,10 @@ class AuthorQueue:
         waits = newest is not None and newest.status is JobStatus.QUEUED and newest.attempts == 0
         return newest if waits else None
 
-    def _enqueue(self, session: Session, turn: int, delay_ms: int, tries: int = 0) -> None:
+    def _enqueue(self, session: Session, about: Mapping[str, Any], delay_ms: int) -> None:
         subject = _subject(session)
-        payload = {"session": session.id, "from": turn} | ({"tries": tries} if tries else {})
         self._queue.enqueue(NewJob(
-            AUTHOR, payload, subject=subject, lane=subject, priority=PATIENT,
+            AUTHOR, {**about, "session": session.id}, subject=subject, lane=subject, priority=PATIENT,
             max_attempts=_ATTEMPTS, delay_ms=delay_ms,
         ))  # fmt: skip
 

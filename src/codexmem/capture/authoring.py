@@ -9,11 +9,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from codexmem.capture.author import TurnAuthor
-from codexmem.capture.author_queue import AuthorQueue
+from codexmem.capture.author_queue import TURNS, AuthorQueue
 from codexmem.capture.consolidation import Consolidation, kind_named
 from codexmem.capture.job_log import JobLog
 from codexmem.capture.statements import same
 from codexmem.capture.stored_text import stored_labels, stored_line
+from codexmem.capture.transcripts import SOURCE as TRANSCRIPTS
 from codexmem.kernel.jobs.job_kind import Done, JobContext
 from codexmem.kernel.jobs.queue import Queue
 from codexmem.kernel.llm.asking import BUDGET
@@ -25,20 +26,20 @@ from codexmem.kernel.model import ids, redaction
 from codexmem.kernel.model.attrs import ObservationAttrs, PromptAttrs
 from codexmem.kernel.model.capture import Capture, CapturedEvent
 from codexmem.kernel.model.errors import NotFound
-from codexmem.kernel.model.history import Op, WriteContext
+from codexmem.kernel.model.history import DeltaStatus, Op, WriteContext
 from codexmem.kernel.model.job import Job, JobStatus, RetryLater
 from codexmem.kernel.model.memory import VISIBLE, Kind, Memory, MemoryDraft, Origin, State, Status
 from codexmem.kernel.model.query import Filter, PageRequest
 from codexmem.kernel.model.search import SearchAnswer, SearchQuery
 from codexmem.kernel.model.session import Session, SessionStatus
 from codexmem.kernel.model.statement import LASTING, SUPERSEDES, TYPES
+from codexmem.kernel.services.history import History
 from codexmem.kernel.services.memories import Memories
 from codexmem.kernel.store.captures import Captures
 from codexmem.kernel.store.sessions import Sessions
 
 TIMEOUT_S = 900.0
 ACTOR = "author"
-_TURNS = 40  # of one job
 _EVENTS = 60  # of a turn
 _PROMPTS = 200  # newest of a session, in which those of the turns are looked for
 _NEAREST, _NEWEST = 8, 12  # known memories that an author is shown
@@ -55,7 +56,7 @@ class Authoring:
     """The job that asks an author."""
 
     def __init__(self, sessions: Sessions, captures: Captures, memories: Memories, queue: Queue, plan: AuthorQueue,
-                 author: TurnAuthor, search: Search, log: JobLog, consolidation: Consolidation,
+                 author: TurnAuthor, search: Search, log: JobLog, consolidation: Consolidation, history: History,
                  is_idle: Callable[[], bool] = lambda: True) -> None:  # fmt: skip
         self._sessions = sessions
         self._captures = captures
@@ -66,6 +67,7 @@ class Authoring:
         self._search = search
         self._log = log
         self._consolidation = consolidation
+        self._history = history
         self._is_idle = is_idle  # whether the author has nothing else to do
 
     def write(self, job: Job, context: JobContext) -> Done:
@@ -75,7 +77,8 @@ class Authoring:
 
     def _write(self, job: Job, context: JobContext) -> Done:
         session = self._log.session(job)
-        if session is None or self._plan.withholds(session.cwd, session.project):
+        delta: str | None = job.payload.get("delta")
+        if session is None or self._plan.withholds(session.cwd, session.project) or not self._stands(delta):
             return Done({"memories": 0})
         if not self._is_idle():
             return Done({"memories": 0}, lambda: self._plan.postpone(job, session))
@@ -87,22 +90,34 @@ class Authoring:
                 wait_ms = int(answer.wait_s * 1000) or None
                 raise RetryLater(answer.error or "no answer", error_class=answer.error_class or "", delay_ms=wait_ms)
         if not answer.questions:
-            return Done({"memories": 0})
+            return Done({"memories": 0}, lambda: self._go_on(job, session))
         events = sum(len(turn.events) for turn in turns)
 
         def effect() -> None:
-            if not self._sessions.hold(session.id):
-                return  # forgotten while we worked: nothing of it may come back
+            if not self._sessions.hold(session.id) or not self._stands(delta):
+                return  # forgotten or taken back while we worked: nothing of it may come back
             began = ids.monotonic()
-            written = AuthoredSession(self._memories, session, turns, answer).apply()
+            by = WriteContext(ACTOR, session.subject if delta is None else TRANSCRIPTS, delta)
+            written = AuthoredSession(self._memories, session, turns, answer, by).apply()
             index_ms = (ids.monotonic() - began) * 1000
             self._log.ended(job, session, "observation", answer, events=events, written=written, index_ms=index_ms)
             if written:
                 self._consolidation.plan(session.project)
             if answer.error_class in _LATER:
                 self._plan.try_later(job, session)
+            else:
+                self._go_on(job, session)
 
         return Done({"by": answer.by, "events": events, "questions": answer.questions}, effect)
+
+    def _go_on(self, job: Job, session: Session) -> None:
+        """An imported session is asked about from end to end."""
+        if (delta := job.payload.get("delta")) is not None:
+            self._plan.imported(session, delta, int(job.payload["from"]) + TURNS)
+
+    def _stands(self, delta: str | None) -> bool:
+        """Whether the import that a session came by was not taken back."""
+        return delta is None or self._history.delta(delta).status is DeltaStatus.APPLIED
 
     def _turns(self, job: Job, session: Session) -> list[FinishedTurn]:
         """The turns that have ended and that rules have written down; a session that is over has no others."""
@@ -110,7 +125,7 @@ class Authoring:
         prompts = self._prompts(session)
         found: list[FinishedTurn] = []
         first = int(job.payload["from"])
-        for number in range(first, min(session.turn + 1, first + _TURNS)):
+        for number in range(first, min(session.turn + 1, first + TURNS)):
             stops = self._captures.of_turn(session.id, number, Capture.STOP, limit=1)
             if stops and not self._written(stops[-1]):
                 break
@@ -166,12 +181,13 @@ class Authoring:
 class AuthoredSession:
     """What an author said of one session, done to the memories as they are now."""
 
-    def __init__(self, memories: Memories, session: Session, turns: Sequence[FinishedTurn],
-                 answer: AuthorAnswer) -> None:  # fmt: skip
+    def __init__(self, memories: Memories, session: Session, turns: Sequence[FinishedTurn], answer: AuthorAnswer,
+                 by: WriteContext) -> None:  # fmt: skip
         self._memories = memories
         self._session = session
         self._turns = turns
         self._answer = answer
+        self._by = by
         self._confirmed: set[int] = set()
         wanted = Filter(_OBSERVATIONS, project=session.project, facets=LASTING)
         self._standing = list(memories.page(wanted, PageRequest(limit=_COMPARED)).items)
@@ -216,6 +232,8 @@ class AuthoredSession:
         """Another session said it too; said again in the same one it is no more certain."""
         if memory.session == self._session.key or memory.seq in self._confirmed:
             return
+        if self._by.delta is not None and memory.source != self._by.source:
+            return  # a count is no version: what is taken back must not have counted for others
         self._confirmed.add(memory.seq)
         self._memories.count([memory.seq], valid=1)
 
@@ -227,9 +245,9 @@ class AuthoredSession:
         )  # fmt: skip
         at_ms = max((turn.at_ms for turn in self._turns), default=self._session.last_ms)
         draft = MemoryDraft(Kind.OBSERVATION, state, Origin.MODEL, session=self._session.key, created_ms=at_ms)
-        self._standing.insert(0, self._memories.remember(draft, self._by(said)))
+        self._standing.insert(0, self._memories.remember(draft, self._because(said)))
         if old is not None:
-            self._memories.write(old, replace(old.state, status=Status.DEPRECATED), Op.UPDATE, self._by(said))
+            self._memories.write(old, replace(old.state, status=Status.DEPRECATED), Op.UPDATE, self._because(said))
             self._standing = [each for each in self._standing if each.seq != old.seq]
 
     def _update(self, memory: Memory, said: Operation) -> None:
@@ -238,7 +256,7 @@ class AuthoredSession:
         if isinstance(before, ObservationAttrs):
             attrs = replace(attrs, events=tuple(dict.fromkeys((*before.events, *attrs.events))))
         state = replace(memory.state, content=said.text, title=said.title, type=TYPES[said.kind], attrs=attrs)
-        self._memories.write(memory, state, Op.UPDATE, self._by(said))
+        self._memories.write(memory, state, Op.UPDATE, self._because(said))
 
     def _attrs(self, said: Operation) -> ObservationAttrs:
         stated = len([each for each in self._answer.operations if each.op is not OperationKind.CONFIRM])
@@ -252,8 +270,8 @@ class AuthoredSession:
             unproven=tuple(redaction.redact(each) for each in said.unproven),
         )
 
-    def _by(self, said: Operation) -> WriteContext:
-        return WriteContext(ACTOR, self._session.subject, note=stored_line(said.reason))
+    def _because(self, said: Operation) -> WriteContext:
+        return replace(self._by, note=stored_line(said.reason))
 
 
 def _says(old: Memory, said: Operation) -> bool:

@@ -29,7 +29,7 @@ from codexmem.kernel.store.sessions import Sessions
 
 TIMEOUT_S = 300.0
 _TURN_EVENTS = 60  # of a turn, that its summary is made from
-_ACTIVITY_EVENTS = 400  # of a turn, that are counted; with bodies of some kilobytes each
+ACTIVITY_EVENTS = 400  # of a turn, that are counted; with bodies of some kilobytes each
 _PROMPTS = 5
 
 
@@ -58,16 +58,16 @@ class Extraction:
 
     def _observations(self, job: Job, context: JobContext) -> Done:
         session = self._log.session(job)
-        events = tuple(event for event in self._captures.of_job(job.id) if _tells(event))
+        events = tuple(event for event in self._captures.of_job(job.id) if tells(event))
         if session is None or not events:
             return Done({"observations": 0})
         context.check()
-        found = rules.observations(Material(session.project, self._prompt(session, events[-1].turn), events))
+        drafts = observation_drafts(session, self._prompt(session, events[-1].turn), events)
 
         def remember() -> int:
-            for extracted in found:
-                self._memories.remember(_observation(session, events, extracted), _by(session))
-            return len(found)
+            for draft in drafts:
+                self._memories.remember(draft, _by(session))
+            return len(drafts)
 
         return self._done(job, session, "observation", len(events), remember)
 
@@ -78,17 +78,16 @@ class Extraction:
             return Done({"summaries": 0})
         context.check()
         stop = stops[-1]
-        events = self._captures.of_turn(session.id, stop.turn, Capture.TOOL, limit=_ACTIVITY_EVENTS)
-        telling = tuple(filter(_tells, events))
-        material = Material(session.project, self._prompt(session, stop.turn), telling[-_TURN_EVENTS:])
-        summary = rules.summary(material, stop.message)
-        done = activity(telling)
+        events = self._captures.of_turn(session.id, stop.turn, Capture.TOOL, limit=ACTIVITY_EVENTS)
+        telling = tuple(filter(tells, events))
+        prompt = self._prompt(session, stop.turn)
+        summary = summary_draft(session, prompt, telling, stop)
 
         def remember() -> int:
             by = _by(session)
-            kept = self._statements.keep(session, stop.turn, material.prompt, (stop.seq,), stop.at_ms, by)
+            kept = self._statements.keep(session, stop.turn, prompt, (stop.seq,), stop.at_ms, by)
             if summary is not None:
-                self._memories.remember(_summary(session, stop, material.events, summary, done), by)
+                self._memories.remember(summary, by)
             self._author.turn_ended(session, stop.turn, len(telling))
             return kept + (summary is not None)
 
@@ -115,13 +114,28 @@ class Extraction:
         return Done({"by": "rules", "events": events}, effect)
 
 
-def _tells(event: CapturedEvent) -> bool:
+def tells(event: CapturedEvent) -> bool:
+    """Whether an event has anything to say."""
     # One whose body has faded or was forgotten has nothing left to tell.
     return event.input is not None or event.response is not None
 
 
 def _by(session: Session) -> WriteContext:
     return WriteContext("extraction", session.subject)
+
+
+def observation_drafts(session: Session, prompt: str, events: Sequence[CapturedEvent]) -> list[MemoryDraft]:
+    """What rules say of a few consecutive events of a turn."""
+    found = rules.observations(Material(session.project, prompt, tuple(events)))
+    return [_observation(session, events, extracted) for extracted in found]
+
+
+def summary_draft(session: Session, prompt: str, events: Sequence[CapturedEvent],
+                  stop: CapturedEvent) -> MemoryDraft | None:  # fmt: skip
+    """What rules say of a whole turn; None if there is nothing to say."""
+    material = Material(session.project, prompt, tuple(events[-_TURN_EVENTS:]))
+    summary = rules.summary(material, stop.message)
+    return _summary(session, stop, material.events, summary, activity(events)) if summary is not None else None
 
 
 def _observation(session: Session, events: Sequence[CapturedEvent], extracted: ExtractedObservation) -> MemoryDraft:

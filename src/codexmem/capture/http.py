@@ -1,12 +1,19 @@
-"""What hooks report (contract 000 §3.2). Each may be sent again with its Idempotency-Key, or with its `event_id`."""
+"""What hooks report (contract 000 §3.2), and what agents wrote down before there were hooks.
+
+Each report may be sent again with its Idempotency-Key, or with its `event_id`; a part of a transcript may be sent again
+as it is.
+"""
 
 from typing import Protocol
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request
 
 from codexmem.capture import wire
 from codexmem.capture.service import CaptureService
+from codexmem.capture.transcripts import TranscriptImport
+from codexmem.http.guard import actor_of
 from codexmem.http.params import IdempotencyKey
+from codexmem.kernel.model.history import WriteContext
 from codexmem.kernel.services.receipts import Receipts
 
 
@@ -15,6 +22,8 @@ class CaptureServices(Protocol):
 
     @property
     def intake(self) -> CaptureService: ...
+    @property
+    def transcripts(self) -> TranscriptImport: ...
     @property
     def receipts(self) -> Receipts: ...
 
@@ -49,3 +58,13 @@ def add(api: APIRouter, services: CaptureServices) -> None:
             return wire.CompleteAnswer.of(services.intake.complete(body.contentSessionId)), None
 
         return services.receipts.once_as(wire.CompleteAnswer, "/api/sessions/complete", key, body, effect)
+
+    @api.post("/api/import/transcripts")
+    def take_in(request: Request, body: wire.TranscriptRequest) -> wire.TranscriptAnswer:
+        by = WriteContext(actor_of(request.scope))
+        return wire.TranscriptAnswer.of(services.transcripts.take_in(body.to_part(), by, delta=body.delta))
+
+    @api.post("/api/import/transcripts/known")
+    def known(body: wire.KnownSessionsRequest) -> wire.KnownSessionsAnswer:
+        found = services.transcripts.known(body.sessions)
+        return wire.KnownSessionsAnswer.of(found, asks_writer=services.transcripts.asks_writer)

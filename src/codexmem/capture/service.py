@@ -94,8 +94,7 @@ class CaptureService:
 
     def init(self, report: HookReport) -> TurnStarted:
         """A person asked something: the next turn begins. What is private leaves its number and nothing else."""
-        text = redaction.redact(privacy.strip(report.prompt)).strip()
-        private = report.private or privacy.is_private(report.prompt)
+        text, private = cleaned_prompt(report)
         with self._db.transaction():
             if report.event and (known := self._captures.delivered(report.event)) is not None:
                 return TurnStarted(*known, Skip.PRIVATE if private else None)
@@ -114,14 +113,15 @@ class CaptureService:
                 shown, Capture.PROMPT, key, session=session.id, turn=session.turn, at_ms=at_ms,
                 now_ms=self._clock.now_ms(),
             )  # fmt: skip
-            self._remember(session, "" if private else clipping.clip(text, MAX_PROMPT), private, at_ms)
+            draft = prompt_draft(session, text, private=private, at_ms=at_ms, origin=Origin.HUMAN)
+            self._memories.remember(draft, WriteContext("hook", session.subject))
             return TurnStarted(session.id, session.turn, Skip.PRIVATE if private else None)
 
     def observe(self, report: HookReport) -> Captured:
         """An agent used a tool."""
         if (skip := skip_of(report, self._rules.skipped_tools)) is not None:
             return Skipped(skip)
-        report = _cleaned(report)
+        report = cleaned(report)
         with self._db.transaction():
             touched = self._touched(report)
             session, waiting = touched.session, touched.gathering
@@ -142,8 +142,7 @@ class CaptureService:
         """An agent finished its turn and said so."""
         if report.agent:
             return Skipped(Skip.SUBAGENT)
-        message = clipping.clip(redaction.redact(privacy.strip(report.message)).strip(), MAX_MESSAGE)
-        report = replace(report, message=message, input=None, response=None, tool="")
+        report = cleaned_message(report)
         with self._db.transaction():
             touched = self._touched(report)
             session = touched.session
@@ -162,7 +161,7 @@ class CaptureService:
     def complete(self, key: str) -> Completed | Skipped:
         """The conversation is over; what it left in the queue still runs."""
         with self._db.transaction():
-            touched = self._sessions.complete(_required(key), now_ms=self._clock.now_ms())
+            touched = self._sessions.complete(required_key(key), now_ms=self._clock.now_ms())
             if touched is None:
                 return Skipped(Skip.NOT_ACTIVE)
             self._send_off(touched)
@@ -173,7 +172,7 @@ class CaptureService:
     def _touched(self, report: HookReport) -> TouchedSession:
         said = report.project.strip()[:MAX_PROJECT]
         touched = self._sessions.touch(
-            _required(report.session), project=said or _folder(report.cwd), platform=report.platform[:64],
+            required_key(report.session), project=said or _folder(report.cwd), platform=report.platform[:64],
             cwd=report.cwd[:MAX_KEY], now_ms=self._when(report),
         )  # fmt: skip
         session = touched.session
@@ -214,11 +213,6 @@ class CaptureService:
             return Skip.PROJECT
         return Skip.PRIVATE if session.private else None
 
-    def _remember(self, session: Session, text: str, private: bool, at_ms: int) -> None:
-        state = State(text, PromptAttrs(prompt_number=session.turn, private=private), project=session.project)
-        draft = MemoryDraft(Kind.PROMPT, state, Origin.HUMAN, session=session.key, created_ms=at_ms)
-        self._memories.remember(draft, WriteContext("hook", session.subject))
-
     def _tell(self, session: Session) -> None:
         payload = {"sessionDbId": session.id, "contentSessionId": session.key, "status": session.status.value,
                    "project": session.project}  # fmt: skip
@@ -241,7 +235,27 @@ def excluded(patterns: tuple[str, ...], cwd: str, project: str) -> bool:
     return any(fnmatchcase(name, pattern.rstrip("/")) for pattern in patterns for name in names)
 
 
-def _cleaned(report: HookReport) -> HookReport:
+def prompt_draft(session: Session, text: str, *, private: bool, at_ms: int, origin: Origin) -> MemoryDraft:
+    """What is kept of the prompt that began a session's turn; of a private one only that there was one."""
+    kept = "" if private else clipping.clip(text, MAX_PROMPT)
+    state = State(kept, PromptAttrs(prompt_number=session.turn, private=private), project=session.project)
+    return MemoryDraft(Kind.PROMPT, state, origin, session=session.key, created_ms=at_ms)
+
+
+def cleaned_prompt(report: HookReport) -> tuple[str, bool]:
+    """A prompt without what is private or secret, and whether it was private as a whole."""
+    text = redaction.redact(privacy.strip(report.prompt)).strip()
+    return text, report.private or privacy.is_private(report.prompt)
+
+
+def cleaned_message(report: HookReport) -> HookReport:
+    """The end of a turn without what is private or secret, and with nothing but its message."""
+    message = clipping.clip(redaction.redact(privacy.strip(report.message)).strip(), MAX_MESSAGE)
+    return replace(report, message=message, input=None, response=None, tool="")
+
+
+def cleaned(report: HookReport) -> HookReport:
+    """A tool call without what is private or secret."""
     given, response = report.input, report.response
     if redaction.names_secret_file(given):
         given, response = redaction.without_content(given), redaction.masked("file")
@@ -257,7 +271,8 @@ def _folder(cwd: str) -> str:
     return project.identity(cwd, lambda _: None)[:MAX_PROJECT] if cwd.strip() else ""
 
 
-def _required(key: str) -> str:
+def required_key(key: str) -> str:
+    """The agent's name for a conversation, which there must be."""
     key = key.strip()
     if not key:
         raise InvalidArgument("contentSessionId is required and must be non-empty")

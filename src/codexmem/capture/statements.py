@@ -127,9 +127,12 @@ class Statements:
     def __init__(self, memories: Memories) -> None:
         self._memories = memories
 
-    def keep(self, session: Session, turn: int, prompt: str, events: Sequence[int], at_ms: int,
-             by: WriteContext) -> int:  # fmt: skip
-        """Remember what is new, confirm what is known, and deprecate what is superseded; how many were written."""
+    def keep(self, session: Session, turn: int, prompt: str, events: Sequence[int], at_ms: int, by: WriteContext,
+             origin: Origin = Origin.HUMAN) -> int:  # fmt: skip
+        """Remember what is new, confirm what is known, and deprecate what is superseded; how many were written.
+
+        What was said before something that is known neither replaces it nor, if that replaces it, is remembered.
+        """
         found = statements(prompt)
         if not found:
             return 0
@@ -142,23 +145,29 @@ class Statements:
             text = redaction.redact(each.text)
             known = next((old for old in standing if same(text, old.state.content)), None)
             if known is not None:
-                self._memories.count([known.seq], valid=1)
+                # A count is no version: what is taken back must not have counted for others.
+                if by.delta is None or known.source == by.source:
+                    self._memories.count([known.seq], valid=1)
                 continue
-            old = _replaced(text, standing, least=_SHARED_IMPLIED if each.kind is None else 0.0)
+            if any(superseded(later.state.content, text) for later in standing if later.created_ms > at_ms):
+                continue
+            before = [earlier for earlier in standing if earlier.created_ms <= at_ms]
+            old = _replaced(text, before, least=_SHARED_IMPLIED if each.kind is None else 0.0)
             if each.kind is None and old is None:
                 continue
-            new = self._remember(session, turn, text, each.kind or LastingKind.DECISION, old, events, at_ms, by)
+            kind = each.kind or LastingKind.DECISION
+            new = self._remember(session, turn, text, kind, old, events, at_ms, by, origin)
             standing = [new, *(every for every in standing if old is None or every.seq != old.seq)]
             written += 1
         return written
 
     def _remember(self, session: Session, turn: int, text: str, kind: LastingKind, old: Memory | None,
-                  events: Sequence[int], at_ms: int, by: WriteContext) -> Memory:  # fmt: skip
+                  events: Sequence[int], at_ms: int, by: WriteContext, origin: Origin) -> Memory:  # fmt: skip
         attrs = ObservationAttrs(concepts=(kind.value,), prompt_number=turn or None, events=tuple(events))
         links = ((SUPERSEDES, old.seq),) if old is not None else ()
         state = State(text, attrs, project=session.project, type=TYPE, title=text, links=links)
         new = self._memories.remember(
-            MemoryDraft(Kind.OBSERVATION, state, Origin.HUMAN, session=session.key, created_ms=at_ms), by
+            MemoryDraft(Kind.OBSERVATION, state, origin, session=session.key, created_ms=at_ms), by
         )
         if old is not None:
             self._memories.write(old, replace(old.state, status=Status.DEPRECATED), Op.UPDATE, by)

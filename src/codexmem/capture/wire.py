@@ -1,10 +1,23 @@
-"""The documents of `/api/sessions/*`: what hooks send, and what they are told."""
+"""The documents of `/api/sessions/*`, which hooks send, and of transcripts that are imported."""
 
-from typing import TYPE_CHECKING, Any, Literal, Self
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from codexmem.capture.transcripts import (
+    MAX_SESSIONS,
+    MAX_TOOLS,
+    MAX_TURNS,
+    SOURCE,
+    ImportedPart,
+    KnownSession,
+    ReportedTurn,
+    TranscriptPart,
+)
 from codexmem.kernel.model.capture import Captured, Deduped, HookReport, Queued, Skip, Skipped
+from codexmem.kernel.model.memory import MAX_KEY
 from codexmem.kernel.wire import WireAnswer
 
 if TYPE_CHECKING:
@@ -119,3 +132,112 @@ class CompleteAnswer(WireAnswer):
         if isinstance(outcome, Skipped):
             return cls(status="skipped", reason=outcome.reason)
         return cls(status="completed", sessionDbId=outcome.session)
+
+
+_Moment = Annotated[int, Field(ge=0, lt=2**53, description="when, in milliseconds")]
+_SessionKey = Annotated[str, Field(min_length=1, max_length=MAX_KEY)]
+
+
+class _Sent(BaseModel):
+    """Part of a transcript."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class SentTool(_Sent):
+    """A tool call that an agent wrote down."""
+
+    tool_name: str
+    tool_input: Any = None
+    tool_response: Any = None
+    tool_use_id: str = ""
+    agent_id: str = ""
+    at: _Moment
+
+
+class SentTurn(_Sent):
+    """A turn that an agent wrote down."""
+
+    prompt: str = ""
+    private: bool = Field(default=False, description="a prompt that was private as a whole has been removed")
+    at: _Moment
+    tools: Annotated[tuple[SentTool, ...], Field(max_length=MAX_TOOLS)] = ()
+    last_assistant_message: str | None = Field(default=None, description="null if the turn never ended")
+    ended_at: _Moment | None = None
+
+
+class TranscriptRequest(_Sent):
+    """`POST /api/import/transcripts`: consecutive turns of one session."""
+
+    contentSessionId: _SessionKey  # noqa: N815  the contract's spelling
+    platform: str
+    project: str
+    cwd: str = ""
+    first: Annotated[int, Field(ge=1, lt=2**31, description="number of the first of these turns, from 1")]
+    turns: Annotated[tuple[SentTurn, ...], Field(min_length=1, max_length=MAX_TURNS)]
+    ended: bool = Field(default=False, description="the transcript ends here")
+    ask_writer: bool = Field(default=False, description="let the writer be asked about the session once it has ended")
+    delta: str | None = Field(default=None, description="what the part before answered")
+
+    def to_part(self) -> TranscriptPart:
+        """The part as the service takes it."""
+        return TranscriptPart(
+            self.contentSessionId, self.platform, self.project, self.cwd, self.first,
+            tuple(map(self._turn, self.turns)), self.ended, self.ask_writer,
+        )  # fmt: skip
+
+    def _turn(self, turn: SentTurn) -> ReportedTurn:
+        about = HookReport(self.contentSessionId, cwd=self.cwd, at_ms=turn.at)
+        stop = None
+        if turn.last_assistant_message is not None:
+            stop = replace(about, message=turn.last_assistant_message, at_ms=turn.ended_at or turn.at)
+        tools = tuple(
+            replace(
+                about, tool=each.tool_name, input=each.tool_input, response=each.tool_response, call=each.tool_use_id,
+                agent=each.agent_id, at_ms=each.at,
+            )
+            for each in turn.tools
+        )  # fmt: skip
+        return ReportedTurn(replace(about, prompt=turn.prompt, private=turn.private), tools, stop)
+
+
+class TranscriptAnswer(WireAnswer):
+    """What became of a part of a transcript."""
+
+    success: bool
+    source: str = Field(description="what everything that came by transcripts is undone by")
+    delta: str | None = Field(description="what this run writes into; null while it wrote nothing")
+    turns: dict[str, int] = Field(description="how many were imported, known, captured, excluded and empty")
+    memories: dict[str, int] = Field(description="written, by kind")
+    events: int
+
+    @classmethod
+    def of(cls, taken: ImportedPart) -> Self:
+        """What the service says."""
+        return cls(success=True, source=SOURCE, **asdict(taken))
+
+
+class KnownSessionsRequest(_Sent):
+    """`POST /api/import/transcripts/known`: which of these sessions are here."""
+
+    sessions: Annotated[tuple[_SessionKey, ...], Field(max_length=MAX_SESSIONS)]
+
+
+class KnownSessionRow(WireAnswer):
+    """A session that is here."""
+
+    turns: int
+    imported: bool = Field(description="by an import; false if it was captured live")
+
+
+class KnownSessionsAnswer(WireAnswer):
+    """Those of the sessions that are here, by the agent's names for them."""
+
+    sessions: dict[str, KnownSessionRow]
+    asks_writer: bool = Field(description="whether a writer is there that could be asked")
+
+    @classmethod
+    def of(cls, known: Mapping[str, KnownSession], *, asks_writer: bool) -> Self:
+        """What the service says."""
+        rows = {key: KnownSessionRow(turns=each.turns, imported=each.imported) for key, each in known.items()}
+        return cls(sessions=rows, asks_writer=asks_writer)

@@ -50,6 +50,19 @@ class Captures:
             row = tx.run(_delivered, event=event).first()
         return (row.session, row.turn) if row is not None else None
 
+    def delivered_of(self, events: Sequence[str]) -> frozenset[str]:
+        """Those of these deliveries that were captured before; for a page of them."""
+        if not events:
+            return frozenset()
+        with self._db.reading() as tx:
+            return frozenset(tx.run(_delivered_of, events=list(events)).scalars())
+
+    def prompt_delivery(self, session: int, turn: int) -> str | None:
+        """The delivery that began a turn, if its sender named it."""
+        with self._db.reading() as tx:
+            found: str | None = tx.run(_prompt_delivery, session=session, turn=turn).scalar()
+            return found
+
     def hand_to(self, seq: int, job: int) -> None:
         """Say which job extracts the event."""
         with self._db.transaction() as tx:
@@ -123,6 +136,18 @@ _columns = (_c.seq, _c.session, _c.turn, _c.kind, _c.tool, _c.body, _c.job, _c.a
 _delivered = sa.select(_c.session, _c.turn).where(
     _c.tenant == ACTING, _c.delivery == bindparam("event"), sa.text("captured_events.delivery IS NOT NULL")
 )
+_delivered_of = sa.select(_c.delivery).where(
+    _c.tenant == ACTING, _c.delivery.in_(bindparam("events", expanding=True)),
+    sa.text("captured_events.delivery IS NOT NULL"),
+)  # fmt: skip
+_prompt_delivery = (
+    sa.select(_c.delivery)
+    .where(
+        _c.tenant == ACTING, _c.session == bindparam("session"), _c.turn == bindparam("turn"),
+        _c.kind == Capture.PROMPT.value,
+    )
+    .limit(1)
+)  # fmt: skip
 _hand_to = (
     sa.update(captured_events)
     .where(_c.tenant == ACTING, _c.seq == bindparam("of_seq"))

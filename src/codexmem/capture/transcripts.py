@@ -1,0 +1,246 @@
+"""Transcripts: conversations that agents kept before we were there become what live capture would have made of them.
+
+A turn is one short transaction: what was asked, done and said is captured, and rules write at once what happened, at
+the time it happened, into the delta of the run. A turn has an id of its own for ever, so that an import may be broken
+off and begun again. A session that was captured live is left as it is, and so is what it said after an import.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+
+from codexmem.capture.author_queue import AuthorQueue
+from codexmem.capture.extraction import observation_drafts, summary_draft, tells
+from codexmem.capture.service import (
+    Rules,
+    cleaned,
+    cleaned_message,
+    cleaned_prompt,
+    excluded,
+    prompt_draft,
+    required_key,
+)
+from codexmem.capture.statements import Statements
+from codexmem.kernel.model.capture import Capture, CapturedEvent, HookReport, key_of, skip_of
+from codexmem.kernel.model.errors import Conflict, InvalidArgument
+from codexmem.kernel.model.history import DeltaStatus, WriteContext
+from codexmem.kernel.model.ids import Clock
+from codexmem.kernel.model.memory import MAX_KEY, MAX_PROJECT, Kind, MemoryDraft, Origin
+from codexmem.kernel.model.session import Session
+from codexmem.kernel.services.history import History
+from codexmem.kernel.services.memories import Memories
+from codexmem.kernel.store.captures import Captures
+from codexmem.kernel.store.database import Database
+from codexmem.kernel.store.sessions import Sessions
+
+SOURCE = "import:transcripts"
+CAUSE = "import"
+MAX_TURNS = 50  # of one part
+MAX_TOOLS = 1_000  # of one turn
+MAX_SESSIONS = 500  # that are looked up at once
+_PREFIX = "transcript:"
+_OLDEST_MS = 946_684_800_000  # 2000: before it a clock was wrong
+
+
+class TurnFate(StrEnum):
+    """What became of a turn."""
+
+    IMPORTED = "imported"
+    KNOWN = "known"  # imported before
+    CAPTURED = "captured"  # the session was captured live
+    EXCLUDED = "excluded"  # nothing of its project is captured
+    EMPTY = "empty"  # nothing is left of it without what is private
+
+
+@dataclass(frozen=True, slots=True)
+class ReportedTurn:
+    """A turn in the words of hooks."""
+
+    prompt: HookReport
+    tools: tuple[HookReport, ...] = ()
+    stop: HookReport | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TranscriptPart:
+    """Consecutive turns of one session, of which the first has this number, counted from 1."""
+
+    session: str  # the agent's name for it
+    platform: str
+    project: str
+    cwd: str
+    first: int
+    turns: tuple[ReportedTurn, ...]
+    ended: bool = False  # nothing follows in the transcript
+    asks_writer: bool = False  # about all of it, once it has ended
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedPart:
+    """What became of one part; `delta` is what the next part of the same run names."""
+
+    delta: str | None  # None while nothing was written
+    turns: dict[str, int] = field(default_factory=dict)  # by fate
+    memories: dict[str, int] = field(default_factory=dict)  # by kind
+    events: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class KnownSession:
+    """A session of a transcript that is here already."""
+
+    turns: int
+    imported: bool  # whether by an import; what was captured live is left as it is
+
+
+@dataclass
+class _Run:
+    """What one part has brought so far, and as part of what it is written."""
+
+    by: WriteContext
+    delta: str | None
+    turns: Counter[str] = field(default_factory=Counter)
+    memories: Counter[str] = field(default_factory=Counter)
+    events: int = 0
+
+
+class TranscriptImport:
+    """Takes in the acting tenant's transcripts: a turn costs some inserts per event, whatever is there already."""
+
+    def __init__(self, db: Database, sessions: Sessions, captures: Captures, memories: Memories, history: History,
+                 author: AuthorQueue, clock: Clock, rules: Rules) -> None:  # fmt: skip
+        self._db = db
+        self._sessions = sessions
+        self._captures = captures
+        self._memories = memories
+        self._history = history
+        self._author = author
+        self._clock = clock
+        self._rules = rules
+        self._statements = Statements(memories)
+
+    @property
+    def asks_writer(self) -> bool:
+        """Whether somebody is there who could say what imported turns mean."""
+        return self._author.is_asked
+
+    def known(self, keys: Sequence[str]) -> dict[str, KnownSession]:
+        """Those of these sessions that are here."""
+        if len(keys) > MAX_SESSIONS:
+            raise InvalidArgument(f"{len(keys):,} sessions at once, at most {MAX_SESSIONS}")
+        found = self._sessions.known(keys)
+        imported = self._captures.delivered_of([_delivery(key, 1) for key in found])
+        return {key: KnownSession(session.turn, _delivery(key, 1) in imported) for key, session in found.items()}
+
+    def take_in(self, part: TranscriptPart, by: WriteContext, *, delta: str | None = None) -> ImportedPart:
+        """Import those turns that are not here yet, each whole or not at all; `delta` is the run's, if begun."""
+        key = required_key(part.session)
+        if delta is not None:
+            self._require_own(delta)
+        if excluded(self._rules.excluded_projects, part.cwd, part.project):
+            return ImportedPart(delta, {TurnFate.EXCLUDED.value: len(part.turns)})
+        run = _Run(by, delta)
+        for number, turn in enumerate(part.turns, part.first):
+            with self._db.transaction():
+                fate = self._take(part, key, number, turn, run)
+            run.turns[fate.value] += 1
+        if part.ended and run.turns[TurnFate.IMPORTED.value]:
+            self._end(part, key, run.delta)
+        return ImportedPart(run.delta, dict(run.turns), dict(run.memories), run.events)
+
+    def _take(self, part: TranscriptPart, key: str, number: int, turn: ReportedTurn, run: _Run) -> TurnFate:
+        delivery = _delivery(key, number)
+        if self._captures.delivered(delivery) is not None:
+            return TurnFate.KNOWN
+        text, private = cleaned_prompt(turn.prompt)
+        if not text and not private:
+            return TurnFate.EMPTY
+        at_ms = self._when(turn.prompt)
+        session = self._sessions.touch(
+            key, project=part.project.strip()[:MAX_PROJECT], platform=part.platform[:64], cwd=part.cwd[:MAX_KEY],
+            now_ms=at_ms,
+        ).session  # fmt: skip
+        if session.turn and not self._is_ours(session):
+            return TurnFate.CAPTURED
+        session = self._sessions.begin_turn(session, private=private)
+        self._capture(session, replace(turn.prompt, prompt="", event=delivery), Capture.PROMPT, run)
+        draft = prompt_draft(session, text, private=private, at_ms=at_ms, origin=Origin.IMPORT)
+        self._remember(draft, run)
+        if not private:
+            self._write(session, text, turn, run)
+        return TurnFate.IMPORTED
+
+    def _is_ours(self, session: Session) -> bool:
+        """Whether the newest turn of a session came by an import too."""
+        return (self._captures.prompt_delivery(session.id, session.turn) or "").startswith(_PREFIX)
+
+    def _write(self, session: Session, prompt: str, turn: ReportedTurn, run: _Run) -> None:
+        """What rules say of a turn."""
+        events = list(self._tools(session, turn.tools, run))
+        size = max(1, self._rules.batch_events)
+        for start in range(0, len(events), size):
+            for draft in observation_drafts(session, prompt, events[start : start + size]):
+                self._remember(draft, run)
+        stop = self._capture(session, cleaned_message(turn.stop), Capture.STOP, run) if turn.stop else None
+        if stop is None:
+            return
+        by = self._by(run)
+        kept = self._statements.keep(session, session.turn, prompt, (stop.seq,), stop.at_ms, by, Origin.IMPORT)
+        run.memories[Kind.OBSERVATION.value] += kept
+        summary = summary_draft(session, prompt, events, stop)
+        if summary is not None:
+            self._remember(summary, run)
+
+    def _tools(self, session: Session, reports: Sequence[HookReport], run: _Run) -> Iterator[CapturedEvent]:
+        for report in reports:
+            if skip_of(report, self._rules.skipped_tools) is None:
+                event = self._capture(session, cleaned(report), Capture.TOOL, run)
+                if event is not None and tells(event):
+                    yield event
+
+    def _capture(self, session: Session, report: HookReport, kind: Capture, run: _Run) -> CapturedEvent | None:
+        at_ms = self._when(report)
+        seq = self._captures.add(
+            report, kind, key_of(report, kind, session.id, session.turn), session=session.id, turn=session.turn,
+            at_ms=at_ms, now_ms=self._clock.now_ms(),
+        )  # fmt: skip
+        if seq is None:
+            return None
+        run.events += 1
+        return CapturedEvent(
+            seq, session.id, session.turn, kind, at_ms, tool=report.tool, input=report.input,
+            response=report.response, cwd=report.cwd, message=report.message, agent=report.agent,
+        )  # fmt: skip
+
+    def _remember(self, draft: MemoryDraft, run: _Run) -> None:
+        self._memories.remember(draft, self._by(run))
+        run.memories[draft.kind.value] += 1
+
+    def _by(self, run: _Run) -> WriteContext:
+        if run.delta is None:
+            run.delta = self._history.open_delta(SOURCE, CAUSE, run.by).id
+        return replace(run.by, source=SOURCE, delta=run.delta)
+
+    def _end(self, part: TranscriptPart, key: str, delta: str | None) -> None:
+        with self._db.transaction():
+            last = part.turns[-1]
+            touched = self._sessions.complete(key, now_ms=self._when(last.stop or last.prompt))
+            if touched is not None and part.asks_writer and delta is not None:
+                self._author.imported(touched.session, delta)
+
+    def _require_own(self, delta: str) -> None:
+        found = self._history.delta(delta)
+        if (found.subject, found.cause) != (SOURCE, CAUSE):
+            raise InvalidArgument(f"delta {delta} is not of this import", hint="leave it out to start a new run")
+        if found.status is not DeltaStatus.APPLIED:
+            raise Conflict("this import was undone while it was running", hint="run it again to import what is missing")
+
+    def _when(self, report: HookReport) -> int:
+        """When it happened, as far as that can be believed."""
+        now, at_ms = self._clock.now_ms(), report.at_ms
+        return at_ms if at_ms is not None and _OLDEST_MS <= at_ms <= now else now
+
+
+def _delivery(key: str, number: int) -> str:
+    return f"{_PREFIX}{key}:{number}"
