@@ -17,7 +17,7 @@ from codexmem.kernel.search.finder import Finder
 from codexmem.kernel.services.memories import Memories
 from codexmem.kernel.store.sessions import Sessions
 from codexmem.recall import context_page, excerpt
-from codexmem.recall.excerpt import Excerpt, Transcript, TranscriptTurn
+from codexmem.recall.excerpt import Excerpt, Transcript, ExcerptTurn
 
 _SAID = frozenset({Kind.PROMPT, Kind.SUMMARY})
 _TELLING = 8  # words of a request that say enough for a session to be clearly meant
@@ -119,11 +119,11 @@ def is_prompt_or_answer(memory: Memory) -> bool:
     return memory.kind in _SAID and memory.session is not None
 
 
-def _only_asks(turn: TranscriptTurn) -> bool:
+def _only_asks(turn: ExcerptTurn) -> bool:
     return not turn.answered and turn.asked.rstrip().endswith(("?", "\uff1f"))
 
 
-def _turn(memories: Sequence[Memory], outdated: Sequence[str]) -> TranscriptTurn:
+def _turn(memories: Sequence[Memory], outdated: Sequence[str]) -> ExcerptTurn:
     """What was asked and answered in one turn, with a mark on what holds no longer."""
     asked = [each for each in memories if each.kind is Kind.PROMPT]
     answered = [each for each in memories if isinstance(each.state.attrs, SummaryAttrs)]
@@ -131,7 +131,7 @@ def _turn(memories: Sequence[Memory], outdated: Sequence[str]) -> TranscriptTurn
     for statement in outdated:
         request = request.replace(statement, f"[superseded] {statement}")
     told = [line for each in answered for line in _answered(each)]
-    return TranscriptTurn(request, "\n".join(told), tuple(sorted(each.seq for each in memories)))
+    return ExcerptTurn(request, "\n".join(told), tuple(sorted(each.seq for each in memories)))
 
 
 def _answered(memory: Memory) -> Iterator[str]:

@@ -41,7 +41,7 @@ _NAME = re.compile(r"`[^`\n]{2,60}`|\b\w+[_/.:-]\w[\w./:-]*|\b[a-z]+[A-Z]\w+|\b[
 
 
 @dataclass(frozen=True, slots=True)
-class TranscriptTurn:
+class ExcerptTurn:
     """What was asked and answered."""
 
     asked: str
@@ -56,7 +56,7 @@ class Transcript:
     head: str  # which session, and when
     score: float  # how well it fits, to the others of the same search
     at_ms: int
-    turns: tuple[TranscriptTurn, ...]
+    turns: tuple[ExcerptTurn, ...]
 
     def text(self) -> str:
         """All that was said."""
@@ -190,7 +190,7 @@ def _scored(transcript: Transcript, wanted: set[str], weights: WordWeights) -> I
 @dataclass(frozen=True, slots=True)
 class _Passage:
     transcript: Transcript
-    turn: TranscriptTurn
+    turn: ExcerptTurn
     place: int
     text: str
 
@@ -246,7 +246,7 @@ def _told_apart(chosen: Sequence[_Passage]) -> Excerpt:
     return made
 
 
-def _cut(turn: TranscriptTurn) -> Iterator[str]:
+def _cut(turn: ExcerptTurn) -> Iterator[str]:
     for text in (turn.asked, turn.answered):
         yield from cut(text, _PASSAGE)
 
