@@ -7,11 +7,11 @@ import pytest
 from codexmem.kernel.model import text_size
 from codexmem.kernel.model.sentences import sentences
 from codexmem.recall import excerpt
-from codexmem.recall.excerpt import Transcript, TranscriptTurn
+from codexmem.recall.excerpt import ExcerptTurn, Transcript
 
 
 def transcript(number: int, *turns: tuple[str, str], score: float = 1.0) -> Transcript:
-    rows = tuple(TranscriptTurn(asked, answered, (10 * number + at,)) for at, (asked, answered) in enumerate(turns))
+    rows = tuple(ExcerptTurn(asked, answered, (10 * number + at,)) for at, (asked, answered) in enumerate(turns))
     return Transcript(f"session {number}, 2026-11-0{number}", score, number, rows)
 
 

@@ -17,7 +17,7 @@ from codexmem.kernel.search.finder import Finder
 from codexmem.kernel.services.memories import Memories
 from codexmem.kernel.store.sessions import Sessions
 from codexmem.recall import context_page, excerpt
-from codexmem.recall.excerpt import Excerpt, Transcript, ExcerptTurn
+from codexmem.recall.excerpt import Excerpt, ExcerptTurn, Transcript
 
 _SAID = frozenset({Kind.PROMPT, Kind.SUMMARY})
 _TELLING = 8  # words of a request that say enough for a session to be clearly meant
