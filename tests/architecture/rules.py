@@ -36,9 +36,9 @@ RANKS: Mapping[str, int] = {
     **dict.fromkeys(("cli", "__main__"), 11),
 }
 # What changes the files of agents uses the client and the hook; what runs them as models is the server's, with a rank
-# above the hook's for the environment.
+# above the hook's for the environment; what reads their transcripts is loaded by no hook either.
 INSTALLING = 4
-AGENT_WORK = (["agents", "install"], ["agents", "authors"])
+AGENT_WORK = (["agents", "install"], ["agents", "authors"], ["agents", "transcripts"])
 AUTHORS = ["agents", "authors"]
 # A room's commands stand above the application: they open it in process, or ask a server.
 COMMANDS = 9
@@ -207,8 +207,8 @@ def engines_hidden(module: Module) -> Iterator[Violation]:
 
 
 def _in_store(module: Module) -> bool:
-    """Whether SQL may stand here: the kernel's store, and the store modules of rooms."""
-    if module.parts[:2] == ["kernel", "store"]:
+    """Whether SQL may stand here: the kernel's store, the store modules of rooms, the reader of OpenCode's database."""
+    if module.parts[:2] == ["kernel", "store"] or module.name == "agents.transcripts.opencode_store":
         return True
     return module.layer in ROOMS and _room_rank(module.parts) == ROOM_RANKS["store"]
 
