@@ -41,11 +41,16 @@ class Victim:
         self._given = dict(environment or {})
         self._process: subprocess.Popen[bytes] | None = None
 
-    def command(self, *arguments: str) -> Any:
+    @property
+    def pid(self) -> int:
+        """Of the server, while it runs; else 0."""
+        return self._process.pid if self._process is not None else 0
+
+    def command(self, *arguments: str, timeout_s: float = READY_SECONDS) -> Any:
         """Run a command to its end and return the JSON document that it prints."""
         reply = subprocess.run(
             [*self._program(), *arguments, "--json", *self._store()],
-            env=self._environment(), cwd=self._home, capture_output=True, text=True, check=False, timeout=READY_SECONDS,
+            env=self._environment(), cwd=self._home, capture_output=True, text=True, check=False, timeout=timeout_s,
         )  # fmt: skip
         if reply.returncode != 0:
             raise VictimError(f"codexmem {' '.join(arguments)} ended with {reply.returncode}\n{reply.stderr[-2000:]}")

@@ -8,6 +8,7 @@ from types import FunctionType
 from typing import TypeVar
 
 from codexmem import __version__
+from codexmem.agents.transcripts.finding import overview
 from codexmem.app.operations import ground_of, operations_of
 from codexmem.capture import authoring, consolidation, extraction, service
 from codexmem.capture.author import TurnAuthor
@@ -21,7 +22,7 @@ from codexmem.capture.job_log import JobLog
 from codexmem.capture.service import CaptureService, Rules, excluded
 from codexmem.capture.transcripts import TranscriptImport
 from codexmem.features import FEATURES
-from codexmem.hook.surroundings import stored_token
+from codexmem.hook.surroundings import environment, stored_token
 from codexmem.kernel.embed import choice
 from codexmem.kernel.embed.model import Embedder
 from codexmem.kernel.embed.rerank import Reranker
@@ -327,7 +328,17 @@ def _build(db: Database, settings: Settings, clock: Clock, transfer: Transfer, *
         consolidation=tidying,
         budget=budget,
         intake=CaptureService(db, sessions, captures, remembering, queue, log, clock, rules, plan, context.begun),
-        transcripts=TranscriptImport(db, sessions, captures, remembering, past, plan, clock, rules),
+        transcripts=TranscriptImport(
+            db,
+            sessions,
+            captures,
+            remembering,
+            past,
+            plan,
+            clock,
+            rules,
+            *([partial(overview, Path.home(), environment(), ())] if told_path is not None else []),
+        ),
         context=context,
         forgetting=Forgetting(db, remembering, past, sessions, captures, answers, log),
         importing=Importing(db, table, remembering, past, clock),

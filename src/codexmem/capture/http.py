@@ -68,3 +68,7 @@ def add(api: APIRouter, services: CaptureServices) -> None:
     def known(body: wire.KnownSessionsRequest) -> wire.KnownSessionsAnswer:
         found = services.transcripts.known(body.sessions)
         return wire.KnownSessionsAnswer.of(found, asks_writer=services.transcripts.asks_writer)
+
+    @api.get("/api/import/transcripts/found")
+    def found() -> wire.KeptTranscriptsAnswer:
+        return wire.KeptTranscriptsAnswer.of(services.transcripts.look())

@@ -6,10 +6,11 @@ off and begun again. A session that was captured live is left as it is, and so i
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
+from codexmem.agents.transcripts.finding import TranscriptOverview
 from codexmem.capture.author_queue import AuthorQueue
 from codexmem.capture.extraction import observation_drafts, summary_draft, tells
 from codexmem.capture.service import (
@@ -109,7 +110,8 @@ class TranscriptImport:
     """Takes in the acting tenant's transcripts: a turn costs some inserts per event, whatever is there already."""
 
     def __init__(self, db: Database, sessions: Sessions, captures: Captures, memories: Memories, history: History,
-                 author: AuthorQueue, clock: Clock, rules: Rules) -> None:  # fmt: skip
+                 author: AuthorQueue, clock: Clock, rules: Rules,
+                 look: Callable[[], Sequence[TranscriptOverview]] = tuple) -> None:  # fmt: skip
         self._db = db
         self._sessions = sessions
         self._captures = captures
@@ -119,6 +121,7 @@ class TranscriptImport:
         self._clock = clock
         self._rules = rules
         self._statements = Statements(memories)
+        self.look = look  # what agents keep on this machine, if it is the person's own
 
     @property
     def asks_writer(self) -> bool:

@@ -1,11 +1,12 @@
 """The documents of `/api/sessions/*`, which hooks send, and of transcripts that are imported."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from codexmem.agents.transcripts.finding import TranscriptOverview
 from codexmem.capture.transcripts import (
     MAX_SESSIONS,
     MAX_TOOLS,
@@ -241,3 +242,24 @@ class KnownSessionsAnswer(WireAnswer):
         """What the service says."""
         rows = {key: KnownSessionRow(turns=each.turns, imported=each.imported) for key, each in known.items()}
         return cls(sessions=rows, asks_writer=asks_writer)
+
+
+class KeptTranscripts(WireAnswer):
+    """What one program keeps on the server's machine."""
+
+    program: str
+    sessions: int
+    first_ms: int
+    last_ms: int
+    bytes: int
+
+
+class KeptTranscriptsAnswer(WireAnswer):
+    """`GET /api/import/transcripts/found`: empty where the server is not the person's own."""
+
+    transcripts: list[KeptTranscripts]
+
+    @classmethod
+    def of(cls, found: Iterable[TranscriptOverview]) -> Self:
+        """What a short look has found."""
+        return cls(transcripts=[KeptTranscripts(**asdict(each)) for each in found])

@@ -106,6 +106,57 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/import/transcripts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Take In */
+        post: operations["take_in_api_import_transcripts_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/import/transcripts/found": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Found */
+        get: operations["found_api_import_transcripts_found_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/import/transcripts/known": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Known */
+        post: operations["known_api_import_transcripts_known_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/memories/count": {
         parameters: {
             query?: never;
@@ -3935,11 +3986,71 @@ export interface components {
          */
         JobStatus: "queued" | "running" | "completed" | "failed" | "canceled";
         /**
+         * KeptTranscripts
+         * @description What one program keeps on the server's machine.
+         */
+        KeptTranscripts: {
+            /** Bytes */
+            bytes: number;
+            /** First Ms */
+            first_ms: number;
+            /** Last Ms */
+            last_ms: number;
+            /** Program */
+            program: string;
+            /** Sessions */
+            sessions: number;
+        };
+        /**
+         * KeptTranscriptsAnswer
+         * @description `GET /api/import/transcripts/found`: empty where the server is not the person's own.
+         */
+        KeptTranscriptsAnswer: {
+            /** Transcripts */
+            transcripts: components["schemas"]["KeptTranscripts"][];
+        };
+        /**
          * Kind
          * @description What sort of thing is remembered; an interface sees only the kinds it names.
          * @enum {string}
          */
         Kind: "observation" | "summary" | "prompt" | "note" | "qa" | "knowledge" | "lesson" | "chunk";
+        /**
+         * KnownSessionRow
+         * @description A session that is here.
+         */
+        KnownSessionRow: {
+            /**
+             * Imported
+             * @description by an import; false if it was captured live
+             */
+            imported: boolean;
+            /** Turns */
+            turns: number;
+        };
+        /**
+         * KnownSessionsAnswer
+         * @description Those of the sessions that are here, by the agent's names for them.
+         */
+        KnownSessionsAnswer: {
+            /**
+             * Asks Writer
+             * @description whether a writer is there that could be asked
+             */
+            asks_writer: boolean;
+            /** Sessions */
+            sessions: {
+                [key: string]: components["schemas"]["KnownSessionRow"];
+            };
+        };
+        /**
+         * KnownSessionsRequest
+         * @description `POST /api/import/transcripts/known`: which of these sessions are here.
+         */
+        KnownSessionsRequest: {
+            /** Sessions */
+            sessions: string[];
+        };
         /**
          * LabBatch
          * @description n runs of one request.
@@ -7171,6 +7282,67 @@ export interface components {
             totalResults: number;
         };
         /**
+         * SentTool
+         * @description A tool call that an agent wrote down.
+         */
+        SentTool: {
+            /**
+             * Agent Id
+             * @default
+             */
+            agent_id: string;
+            /**
+             * At
+             * @description when, in milliseconds
+             */
+            at: number;
+            /** Tool Input */
+            tool_input?: unknown;
+            /** Tool Name */
+            tool_name: string;
+            /** Tool Response */
+            tool_response?: unknown;
+            /**
+             * Tool Use Id
+             * @default
+             */
+            tool_use_id: string;
+        };
+        /**
+         * SentTurn
+         * @description A turn that an agent wrote down.
+         */
+        SentTurn: {
+            /**
+             * At
+             * @description when, in milliseconds
+             */
+            at: number;
+            /** Ended At */
+            ended_at?: number | null;
+            /**
+             * Last Assistant Message
+             * @description null if the turn never ended
+             */
+            last_assistant_message?: string | null;
+            /**
+             * Private
+             * @description a prompt that was private as a whole has been removed
+             * @default false
+             */
+            private: boolean;
+            /**
+             * Prompt
+             * @default
+             */
+            prompt: string;
+            /**
+             * Tools
+             * @default []
+             */
+            tools: components["schemas"]["SentTool"][];
+        };
+        /**
          * SessionEvent
          * @description One captured event, its texts shortened.
          */
@@ -7897,6 +8069,81 @@ export interface components {
             truncated: boolean;
         };
         /**
+         * TranscriptAnswer
+         * @description What became of a part of a transcript.
+         */
+        TranscriptAnswer: {
+            /**
+             * Delta
+             * @description what this run writes into; null while it wrote nothing
+             */
+            delta: string | null;
+            /** Events */
+            events: number;
+            /**
+             * Memories
+             * @description written, by kind
+             */
+            memories: {
+                [key: string]: number;
+            };
+            /**
+             * Source
+             * @description what everything that came by transcripts is undone by
+             */
+            source: string;
+            /** Success */
+            success: boolean;
+            /**
+             * Turns
+             * @description how many were imported, known, captured, excluded and empty
+             */
+            turns: {
+                [key: string]: number;
+            };
+        };
+        /**
+         * TranscriptRequest
+         * @description `POST /api/import/transcripts`: consecutive turns of one session.
+         */
+        TranscriptRequest: {
+            /**
+             * Ask Writer
+             * @description let the writer be asked about the session once it has ended
+             * @default false
+             */
+            ask_writer: boolean;
+            /** Contentsessionid */
+            contentSessionId: string;
+            /**
+             * Cwd
+             * @default
+             */
+            cwd: string;
+            /**
+             * Delta
+             * @description what the part before answered
+             */
+            delta?: string | null;
+            /**
+             * Ended
+             * @description the transcript ends here
+             * @default false
+             */
+            ended: boolean;
+            /**
+             * First
+             * @description number of the first of these turns, from 1
+             */
+            first: number;
+            /** Platform */
+            platform: string;
+            /** Project */
+            project: string;
+            /** Turns */
+            turns: components["schemas"]["SentTurn"][];
+        };
+        /**
          * TrendsAnswer
          * @description `GET /api/ops/trends`.
          */
@@ -8475,6 +8722,92 @@ export interface operations {
                     "application/json": {
                         [key: string]: unknown;
                     };
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
+    take_in_api_import_transcripts_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TranscriptRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TranscriptAnswer"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
+    found_api_import_transcripts_found_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeptTranscriptsAnswer"];
+                };
+            };
+        };
+    };
+    known_api_import_transcripts_known_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["KnownSessionsRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KnownSessionsAnswer"];
                 };
             };
             /** @description Validation Error */

@@ -61,7 +61,8 @@ class _Tally:
         self.undone = answer["undone"] or self.undone
 
 
-@click.group("import", cls=Group, key="import", no_args_is_help=True)
+@click.group("import", cls=Group, key="import", no_args_is_help=True,
+             lazy={"transcripts": "codexmem.capture.cli.transcripts:transcripts"})  # fmt: skip
 def importing() -> None:
     """Memories of other programs."""
 

@@ -142,13 +142,21 @@ export default {
     all: 'Show the timeline',
   },
   first: {
-    title: 'Three steps to the first memory',
+    title: 'From here to the first memory',
     why: 'This store is empty. Once an agent is connected, everything it does is remembered here.',
     check: 'Check the installation',
     checkWhy: 'The server is running, or you would not see this page. This command checks the rest.',
     connect: 'Connect your agents',
     connectWhy:
       'This command finds Codex, Claude Code, Cursor, Gemini CLI, Qwen Code and OpenCode on your machine, shows what it changes in their settings and asks first. Then it checks that each of them records.',
+    bring: 'Bring in what your agents kept',
+    bringWhy:
+      'Codex, Claude Code, Qwen Code, Gemini CLI and OpenCode keep earlier conversations on your machine. This command imports them, without secrets and private regions; one command undoes it.',
+    kept_one: '{{program}}: {{count}} session from {{first}} to {{last}}',
+    kept_other: '{{program}}: {{count}} sessions from {{first}} to {{last}}',
+    writer: 'Choose who writes',
+    writerWhy:
+      'Rules on this machine write what happened. If you like, your own agent or a model server says what it means; nothing is sent before you have chosen.',
     import: 'Coming from claude-mem? This command imports its memories:',
     try: 'Send the first event',
     tryWhy: 'Work with the agent as usual, or send an event by hand:',

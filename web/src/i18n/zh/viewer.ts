@@ -139,13 +139,19 @@ const viewer: Same<typeof en> = {
     all: '查看时间线',
   },
   first: {
-    title: '三步得到第一条记忆',
+    title: '得到第一条记忆的步骤',
     why: '这里还没有任何内容。连接智能体之后，它所做的一切都会记在这里。',
     check: '检查安装',
     checkWhy: '服务器正在运行，否则您看不到本页。此命令检查其余部分。',
     connect: '连接您的智能体',
     connectWhy:
       '此命令在您的机器上查找 Codex、Claude Code、Cursor、Gemini CLI、Qwen Code 和 OpenCode，先显示将对其设置做的修改并征求同意，再检查每个智能体是否在记录。',
+    bring: '导入智能体以前保存的会话',
+    bringWhy:
+      'Codex、Claude Code、Qwen Code、Gemini CLI 和 OpenCode 会在您的机器上保存以前的会话。此命令导入它们，不含密钥和私密区域；一条命令即可撤销。',
+    kept_other: '{{program}}：{{first}} 至 {{last}} 的 {{count}} 个会话',
+    writer: '选择由谁撰写',
+    writerWhy: '本机的规则记录发生了什么。您也可以让自己的智能体或模型服务器说明其含义；选择之前不会发送任何内容。',
     import: '之前使用 claude-mem？此命令可导入它的记忆：',
     try: '发送第一个事件',
     tryWhy: '像往常一样使用智能体，或手动发送一个事件：',

@@ -1,13 +1,15 @@
-// An empty store: three steps with commands to copy, and a mark as soon as the first event has arrived.
+// An empty store: steps with commands to copy, what agents have kept so far, and a mark as soon as an event arrives.
 import { Button, Group, Text, Title } from '@mantine/core';
 import { IconCircleCheckFilled, IconCircleDashed } from '@tabler/icons-react';
 import { useState, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useLiveEvents } from '@/live/useLive';
+import { localeTag } from '@/i18n';
 import { CommandLine } from '@/parts/CommandLine';
 import { Panel } from '@/parts/Panel';
 import { FIRST_EVENT, INSTALL } from '@/parts/commands';
 import classes from './FirstVisit.module.css';
+import { useKept } from './queries';
 
 type Props = {
   /** Something is stored by now. */
@@ -31,10 +33,17 @@ export function FirstVisit({ arrived, onDone }: Props) {
         </Step>
         <Step done={done} title={t('first.connect')} why={t('first.connectWhy')}>
           <CommandLine command={INSTALL} />
+        </Step>
+        <Step done={arrived} title={t('first.bring')} why={t('first.bringWhy')}>
+          <Kept />
+          <CommandLine command="codexmem import transcripts" />
           <Text size="sm" c="dimmed">
             {t('first.import')}
           </Text>
           <CommandLine command="codexmem import claude-mem ~/.claude-mem/claude-mem.db" />
+        </Step>
+        <Step done title={t('first.writer')} why={t('first.writerWhy')}>
+          <CommandLine command="codexmem writer" />
         </Step>
         <Step done={done} title={t('first.try')} why={t('first.tryWhy')}>
           <CommandLine command={FIRST_EVENT} />
@@ -49,6 +58,28 @@ export function FirstVisit({ arrived, onDone }: Props) {
         </Button>
       </Group>
     </Panel>
+  );
+}
+
+/** What was there before us. */
+function Kept() {
+  const { t, i18n } = useTranslation('viewer');
+  const day = new Intl.DateTimeFormat(localeTag(i18n.language), { dateStyle: 'medium' });
+  const kept = useKept();
+  if (!kept.data?.transcripts.length) return null;
+  return (
+    <ul>
+      {kept.data.transcripts.map((each) => (
+        <li key={each.program}>
+          {t('first.kept', {
+            program: each.program,
+            count: each.sessions,
+            first: day.format(each.first_ms),
+            last: day.format(each.last_ms),
+          })}
+        </li>
+      ))}
+    </ul>
   );
 }
 

@@ -25,6 +25,15 @@ const RANGE: Record<Range, { days: number; windowSec: number; bucketSec: number;
   '7d': { days: 7, windowSec: DAY_S, bucketSec: 3_600, again: 300_000 },
 };
 
+/** What agents keep on the server's machine. */
+export function useKept() {
+  return useQuery({
+    queryKey: ['viewer', 'kept'],
+    queryFn: ({ signal }) => ask(api.GET('/api/import/transcripts/found', { signal })),
+    staleTime: Infinity,
+  });
+}
+
 export function useSystem(paused = false) {
   return useQuery({
     queryKey: ['viewer', 'system'],

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from codexmem.console import writer
 from codexmem.console.command import Command, current, option, setting_option
+from codexmem.console.dates import day_of
 from codexmem.console.messages import say
 from codexmem.console.output import UsageProblem
 from codexmem.console.store import chosen
@@ -18,8 +21,13 @@ from codexmem.operations.cli.install.writer import asked
 from codexmem.settings import user_file
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from codexmem.agents.transcripts.finding import TranscriptOverview
     from codexmem.client.supervisors import Supervisor
     from codexmem.settings import Settings
+
+_BYTES_PER_S = 500_000  # of transcripts, on a slow machine
 
 
 @click.command("init", cls=Command, key="init")
@@ -36,11 +44,12 @@ def init(service: str, dry_run: bool, provider: str | None, port: str | None, da
     flags = (("port", port), ("data_dir", data_dir), ("provider", provider))
     given = {name: str(getattr(settings, name)) for name, flag in flags if flag}
     supervisor = _supervisor() if service == "auto" else None
-    output = current()
+    output, kept = current(), _kept()
     document: dict[str, Any] = {
         "dry_run": dry_run, "data_dir": str(settings.data_dir), "settings_file": str(user_file()) if given else None,
         "service": supervisor.name if supervisor else None, "unit": str(supervisor.unit()) if supervisor else None,
         "url": None, "writer": None, "agents": [agent.name for agent in detected()],
+        "transcripts": [asdict(each) for each in kept],
     }  # fmt: skip
     if dry_run:
         output.result(document, _plan_text(settings, given, supervisor))
@@ -65,6 +74,7 @@ def init(service: str, dry_run: bool, provider: str | None, port: str | None, da
     if who.writer.sends:
         output.note(say("init.model_off"))
     _go_on(settings)
+    _offer_import(settings, kept)
 
 
 def _supervisor() -> Supervisor | None:
@@ -105,3 +115,39 @@ def _go_on(settings: Settings) -> None:
         install_into(settings, found)
         return
     output.note(say("init.next", agents=titles))
+
+
+def _offer_import(settings: Settings, kept: Sequence[TranscriptOverview]) -> None:
+    """Show what was there before us, and ask."""
+    if not kept:
+        return
+    output = current()
+    output.note(say("init.kept"))
+    for each in kept:
+        output.note(say(
+            "init.kept_by", program=each.program, count=f"{each.sessions:,}", first=day_of(each.first_ms),
+            last=day_of(each.last_ms), size=f"{max(1, each.bytes >> 20):,}",
+        ))  # fmt: skip
+    seconds = sum(each.bytes for each in kept) // _BYTES_PER_S
+    if not (output.may_ask and click.confirm(_question(seconds), default=True, err=True)):
+        output.note(say("init.import_next"))
+        return
+    context = click.get_current_context()
+    group = context.find_root().command
+    for name in ("import", "transcripts"):
+        assert isinstance(group, click.Group)
+        found = group.get_command(context, name)
+        assert found is not None
+        group = found
+    context.invoke(group, data_dir=str(settings.data_dir))
+
+
+def _question(seconds: int) -> str:
+    return say("init.import_offer", minutes=f"{max(1, round(seconds / 60)):,}")
+
+
+def _kept() -> list[TranscriptOverview]:
+    from codexmem.agents.transcripts.finding import overview
+
+    whose = person()
+    return overview(whose.home, whose.environ, [Path.cwd()])

@@ -1,0 +1,47 @@
+"""The conversations that agents keep on this disk."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from codexmem.agents.transcripts.model import TranscriptFile, TranscriptReader
+
+READERS: Mapping[str, TranscriptReader] = {}
+_LOOK_S = 3.0  # for an overview
+
+
+@dataclass(frozen=True, slots=True)
+class TranscriptOverview:
+    """What one program keeps."""
+
+    program: str
+    sessions: int
+    first_ms: int
+    last_ms: int
+    bytes: int
+
+
+def find(
+    home: Path, environ: Mapping[str, str], checkouts: Sequence[Path], programs: Sequence[str]
+) -> Iterator[TranscriptFile]:
+    """Those of these programs, in no promised order."""
+    for name in programs:
+        yield from READERS[name].find(home, environ, checkouts)
+
+
+def overview(home: Path, environ: Mapping[str, str], checkouts: Sequence[Path]) -> list[TranscriptOverview]:
+    """What each program keeps, as far as a short look can see."""
+    until = time.monotonic() + _LOOK_S
+    found: dict[str, TranscriptOverview] = {}
+    for file in find(home, environ, checkouts, tuple(READERS)):
+        before = found.get(file.program, TranscriptOverview(file.program, 0, file.started_ms, 0, 0))
+        found[file.program] = TranscriptOverview(
+            file.program, before.sessions + 1, min(before.first_ms, file.started_ms),
+            max(before.last_ms, file.changed_ms), before.bytes + file.bytes,
+        )  # fmt: skip
+        if time.monotonic() > until:
+            break
+    return sorted(found.values(), key=lambda each: -each.sessions)
