@@ -135,6 +135,10 @@ soak-hooks *args:
 soak-authors *args:
     "{{ python }}" -m tests.agents.authors "$@"
 
+# what five real agents keep of a conversation, read and compared with what their hooks are told
+soak-transcripts *args:
+    "{{ python }}" -m tests.agents.transcripts "$@"
+
 # the ten methods of the knowledge interface against a plain model, 2,000 sequences per engine
 soak-knowledge *args:
     "{{ python }}" -m bench.knowledge "$@"

@@ -1,1 +1,9 @@
 """Readers of what coding agents keep of their conversations. They only read: no store, no network, no program."""
+
+from __future__ import annotations
+
+from codexmem.agents.transcripts.claude_code import ClaudeTranscripts
+from codexmem.agents.transcripts.codex import CodexTranscripts
+from codexmem.agents.transcripts.model import TranscriptReader
+
+READERS: tuple[TranscriptReader, ...] = (CodexTranscripts(), ClaudeTranscripts())

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from codexmem.kernel.llm.clip import clip
 from codexmem.kernel.llm.model import Message, ModelPrompt
 from codexmem.kernel.llm.prompts import shared
+from codexmem.kernel.model import own_prompts
 
 NAME = "consolidation"
 MAX_TOKENS = 3_000
@@ -64,7 +65,7 @@ def ask(new: Sequence[str], known: Sequence[tuple[str, bool]]) -> ModelPrompt:
         for number, (text, person) in enumerate(known, 1)
     ]
     parts = [
-        f"Mark of this prompt: {secret}",
+        own_prompts.marked(secret),
         shared.language_rule("\n".join(new)),
         shared.fenced("new lessons", secret, "\n".join(listed)),
         shared.fenced("known lessons", secret, "\n".join(beside)),

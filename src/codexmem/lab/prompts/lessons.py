@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from codexmem.kernel.llm.clip import clip
 from codexmem.kernel.llm.model import Message, ModelPrompt
 from codexmem.kernel.llm.prompts import shared
+from codexmem.kernel.model import own_prompts
 
 NAME = "lessons"
 MAX_TOKENS = 3_000
@@ -49,7 +50,7 @@ def ask(request: str, sources: Sequence[tuple[str, str]], known: Sequence[str], 
     """The question about a run; `sources` are what was read about it, each under its label."""
     secret = shared.mark()
     parts = [
-        f"Mark of this prompt: {secret}",
+        own_prompts.marked(secret),
         f"Roles: {', '.join(roles)}",
         shared.language_rule(request),
         shared.fenced("request", secret, clip(request, shared.MAX_REQUEST)),

@@ -8,6 +8,7 @@ from codexmem.kernel.llm.clip import line
 from codexmem.kernel.llm.material import KnownMemory
 from codexmem.kernel.llm.model import Message, ModelPrompt
 from codexmem.kernel.llm.prompts import shared
+from codexmem.kernel.model import own_prompts
 from codexmem.kernel.model.statement import LastingKind
 
 NAME = "review"
@@ -58,7 +59,7 @@ def ask(project: str, known: Sequence[KnownMemory]) -> ModelPrompt:
     secret = shared.mark()
     told = "\n".join(f"{each.label} ({each.kind}): {line(each.text, _SHOWN)}" for each in known)
     parts = [
-        f"Mark of this prompt: {secret}", f"Project: {line(project, 200)}",
+        own_prompts.marked(secret), f"Project: {line(project, 200)}",
         shared.language_rule(known[0].text if known else ""), shared.fenced("memories", secret, told),
     ]  # fmt: skip
     return ModelPrompt((Message("system", _SYSTEM), Message("user", "\n\n".join(parts))), NAME, SCHEMA, MAX_TOKENS)

@@ -12,6 +12,7 @@ from codexmem.kernel.llm.material import FinishedTurn, KnownMemory
 from codexmem.kernel.llm.model import Message, ModelPrompt
 from codexmem.kernel.llm.prompts import shared
 from codexmem.kernel.llm.tools import Family, command_of, family_of, fields, path_of, response_of
+from codexmem.kernel.model import own_prompts
 from codexmem.kernel.model.capture import CapturedEvent
 from codexmem.kernel.model.statement import LastingKind
 from codexmem.kernel.model.text_size import tokens
@@ -126,7 +127,7 @@ def ask(
     sources = tuple(source for turn in turns for source in _sources(turn))
     said = next((source.text for source in sources if source.by == "person"), "")
     system = _SMALL if small else _SYSTEM
-    parts = [f"Mark of this prompt: {secret}", f"Project: {line(project, 200)}", shared.language_rule(said)]
+    parts = [own_prompts.marked(secret), f"Project: {line(project, 200)}", shared.language_rule(said)]
     if known:
         parts.append(shared.fenced("known memories", secret, "\n".join(map(_told_known, known))))
     left = room - tokens(system) - tokens("\n".join(parts)) - _OVERHEAD * len(sources)

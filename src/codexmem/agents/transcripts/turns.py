@@ -1,0 +1,140 @@
+"""Turns put together from records that come one by one.
+
+A call counts when it is answered, and only once: the first answer wins. A turn is held until the next one begins, so
+what it may hold is limited.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from codexmem.agents import CodingAgent
+from codexmem.agents.transcripts.model import TranscriptFlaws, TranscriptTool, TranscriptTurn
+from codexmem.kernel.model import clipping, own_prompts, privacy
+
+MAX_TOOLS = 5_000  # of a turn
+MAX_CHARS = 32 << 20  # of the tools of a turn
+_LARGE = 200_000  # characters of a value from which on it is shortened
+_SHORTENED = 50_000  # characters that are left of each text
+
+
+class TurnBuilder:
+    """The turn that is being read."""
+
+    def __init__(self, agent: CodingAgent, flaws: TranscriptFlaws) -> None:
+        self._agent = agent
+        self._flaws = flaws
+        self._open(None, 0)
+
+    def begin(self, prompt: str, at_ms: int) -> TranscriptTurn | None:
+        """A person asks, or without words: something begins that no person asked for. The turn before it, if any."""
+        turn = self._made(finished=True)
+        self._open(prompt, at_ms)
+        return turn
+
+    def end(self) -> TranscriptTurn | None:
+        """The file is at its end; its last turn, if any."""
+        turn = self._made(finished=self.ended and not self._calls)
+        self._open(None, 0)
+        return turn
+
+    @property
+    def prompt(self) -> str | None:
+        """What was asked; None before anything was."""
+        return self._prompt
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing has happened since the prompt."""
+        return not self._tools and not self._calls and not self._message
+
+    def call(self, call: str, tool: str, given: Any, at_ms: int) -> None:
+        """A tool is called."""
+        if call and len(self._calls) < MAX_TOOLS:
+            self._calls[call] = (tool, bounded(given))
+        self.at(at_ms)
+        self.ended = False
+
+    def waiting(self, call: str) -> tuple[str, Any] | None:
+        """The tool and the input of a call that has no answer yet."""
+        return self._calls.get(call)
+
+    def drop(self, call: str) -> None:
+        """A call that does not count."""
+        self._calls.pop(call, None)
+
+    def answer(self, call: str, told: Mapping[str, Any], at_ms: int, agent: str = "") -> None:
+        """The answer to a call, under the names that the agent's hooks use for it."""
+        known = self._calls.pop(call, None)
+        if known is not None:
+            self.use(call, {"tool_name": known[0], "tool_input": known[1], **told}, at_ms, agent)
+
+    def use(self, call: str, told: Mapping[str, Any], at_ms: int, agent: str = "") -> None:
+        """A whole call, as the agent's hooks would tell it."""
+        self._calls.pop(call, None)
+        self.at(at_ms)
+        self.ended = False
+        record = self._agent.read({name: value for name, value in told.items() if value is not None}, {})
+        tool = record.get("tool_name")
+        if not isinstance(tool, str) or (call and call in self._answered):
+            return
+        given, response = bounded(record.get("tool_input")), bounded(record.get("tool_response"))
+        size = _size(given) + _size(response)
+        if len(self._tools) >= MAX_TOOLS or self._chars + size > MAX_CHARS:
+            self._flaws.dropped += 1
+            return
+        self._chars += size
+        if call:
+            self._answered.add(call)
+        self._tools.append(TranscriptTool(tool, given, response, call, at_ms, agent))
+
+    def say(self, words: str, at_ms: int) -> None:
+        """The agent speaks."""
+        if words.strip():
+            self._message = bounded(words).strip()
+        self.at(at_ms)
+
+    def at(self, at_ms: int) -> None:
+        """Something happens in this turn."""
+        self._last_ms = max(self._last_ms, at_ms)
+
+    def _open(self, prompt: str | None, at_ms: int) -> None:
+        self._prompt = prompt
+        self._began_ms = at_ms
+        self._last_ms: int = at_ms
+        self._tools: list[TranscriptTool] = []
+        self._calls: dict[str, tuple[str, Any]] = {}
+        self._answered: set[str] = set()
+        self._chars = 0
+        self._message = ""
+        self.ended = False
+
+    def _made(self, *, finished: bool) -> TranscriptTurn | None:
+        prompt = self._prompt or ""
+        if own_prompts.is_own(prompt) or not (prompt or self._tools):
+            return None
+        began = self._began_ms or min((tool.at_ms for tool in self._tools if tool.at_ms), default=0)
+        return TranscriptTurn(
+            bounded(prompt), began, tuple(self._tools), self._message, max(self._last_ms, began), finished
+        )  # fmt: skip
+
+
+def bounded(value: Any) -> Any:
+    """A value of a size that can be kept; what is private is taken out before a text is cut."""
+    if _size(value) <= _LARGE:
+        return value
+    return clipping.clip_value(privacy.strip_value(value), _SHORTENED)
+
+
+def _size(value: Any, depth: int = 0) -> int:
+    """The characters of a value, about; one that is nested too deeply is large."""
+    if isinstance(value, str):
+        return len(value)
+    if depth > privacy.DEEPEST:
+        return _LARGE + 1
+    if isinstance(value, list):
+        return len(value) + sum(_size(each, depth + 1) for each in value)
+    if isinstance(value, dict):
+        return sum(len(str(name)) + 1 + _size(each, depth + 1) for name, each in value.items())
+    return 8
