@@ -29,7 +29,7 @@ from codexmem.kernel.store.sessions import Sessions
 
 TIMEOUT_S = 300.0
 _TURN_EVENTS = 60  # of a turn, that its summary is made from
-ACTIVITY_EVENTS = 400  # of a turn, that are counted; with bodies of some kilobytes each
+_ACTIVITY_EVENTS = 400  # of a turn, that are counted; with bodies of some kilobytes each
 _PROMPTS = 5
 
 
@@ -62,12 +62,12 @@ class Extraction:
         if session is None or not events:
             return Done({"observations": 0})
         context.check()
-        drafts = observation_drafts(session, self._prompt(session, events[-1].turn), events)
+        found = rules.observations(Material(session.project, self._prompt(session, events[-1].turn), events))
 
         def remember() -> int:
-            for draft in drafts:
-                self._memories.remember(draft, _by(session))
-            return len(drafts)
+            for extracted in found:
+                self._memories.remember(observation_draft(session, events, extracted), _by(session))
+            return len(found)
 
         return self._done(job, session, "observation", len(events), remember)
 
@@ -78,16 +78,17 @@ class Extraction:
             return Done({"summaries": 0})
         context.check()
         stop = stops[-1]
-        events = self._captures.of_turn(session.id, stop.turn, Capture.TOOL, limit=ACTIVITY_EVENTS)
+        events = self._captures.of_turn(session.id, stop.turn, Capture.TOOL, limit=_ACTIVITY_EVENTS)
         telling = tuple(filter(tells, events))
-        prompt = self._prompt(session, stop.turn)
-        summary = summary_draft(session, prompt, telling, stop)
+        material = turn_material(session.project, self._prompt(session, stop.turn), telling)
+        summary = rules.summary(material, stop.message)
+        done = activity(telling)
 
         def remember() -> int:
             by = _by(session)
-            kept = self._statements.keep(session, stop.turn, prompt, (stop.seq,), stop.at_ms, by)
+            kept = self._statements.keep(session, stop.turn, material.prompt, (stop.seq,), stop.at_ms, by)
             if summary is not None:
-                self._memories.remember(summary, by)
+                self._memories.remember(summary_draft(session, stop, material.events, summary, done), by)
             self._author.turn_ended(session, stop.turn, len(telling))
             return kept + (summary is not None)
 
@@ -124,21 +125,9 @@ def _by(session: Session) -> WriteContext:
     return WriteContext("extraction", session.subject)
 
 
-def observation_drafts(session: Session, prompt: str, events: Sequence[CapturedEvent]) -> list[MemoryDraft]:
-    """What rules say of a few consecutive events of a turn."""
-    found = rules.observations(Material(session.project, prompt, tuple(events)))
-    return [_observation(session, events, extracted) for extracted in found]
-
-
-def summary_draft(session: Session, prompt: str, events: Sequence[CapturedEvent],
-                  stop: CapturedEvent) -> MemoryDraft | None:  # fmt: skip
-    """What rules say of a whole turn; None if there is nothing to say."""
-    material = Material(session.project, prompt, tuple(events[-_TURN_EVENTS:]))
-    summary = rules.summary(material, stop.message)
-    return _summary(session, stop, material.events, summary, activity(events)) if summary is not None else None
-
-
-def _observation(session: Session, events: Sequence[CapturedEvent], extracted: ExtractedObservation) -> MemoryDraft:
+def observation_draft(session: Session, events: Sequence[CapturedEvent],
+                      extracted: ExtractedObservation) -> MemoryDraft:  # fmt: skip
+    """What rules said of a few consecutive events, as it is remembered."""
     of = set(extracted.events) or {event.seq for event in events}
     sources = [event for event in events if event.seq in of] or list(events)
     attrs = ObservationAttrs(
@@ -159,8 +148,14 @@ def _observation(session: Session, events: Sequence[CapturedEvent], extracted: E
     )
 
 
-def _summary(session: Session, stop: CapturedEvent, events: Sequence[CapturedEvent], digest: TurnSummary,
-             done: TurnActivity) -> MemoryDraft:  # fmt: skip
+def turn_material(project: str, prompt: str, events: Sequence[CapturedEvent]) -> Material:
+    """What a summary of a turn is made from."""
+    return Material(project, prompt, tuple(events[-_TURN_EVENTS:]))
+
+
+def summary_draft(session: Session, stop: CapturedEvent, events: Sequence[CapturedEvent], digest: TurnSummary,
+                  done: TurnActivity) -> MemoryDraft:  # fmt: skip
+    """What rules said of a turn, as it is remembered."""
     attrs = SummaryAttrs(
         request=redaction.redact(digest.request),
         investigated=redaction.redact(digest.investigated),

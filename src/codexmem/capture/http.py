@@ -59,16 +59,16 @@ def add(api: APIRouter, services: CaptureServices) -> None:
 
         return services.receipts.once_as(wire.CompleteAnswer, "/api/sessions/complete", key, body, effect)
 
-    @api.post("/api/import/transcripts")
+    @api.post("/api/transcripts")
     def take_in(request: Request, body: wire.TranscriptRequest) -> wire.TranscriptAnswer:
         by = WriteContext(actor_of(request.scope))
         return wire.TranscriptAnswer.of(services.transcripts.take_in(body.to_part(), by, delta=body.delta))
 
-    @api.post("/api/import/transcripts/known")
+    @api.post("/api/transcripts/known")
     def known(body: wire.KnownSessionsRequest) -> wire.KnownSessionsAnswer:
         found = services.transcripts.known(body.sessions)
         return wire.KnownSessionsAnswer.of(found, asks_writer=services.transcripts.asks_writer)
 
-    @api.get("/api/import/transcripts/found")
+    @api.get("/api/transcripts/found")
     def found() -> wire.KeptTranscriptsAnswer:
         return wire.KeptTranscriptsAnswer.of(services.transcripts.look())

@@ -6,13 +6,13 @@ off and begun again. A session that was captured live is left as it is, and so i
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from codexmem.agents.transcripts.finding import TranscriptOverview
+from codexmem.agents.transcripts.model import TranscriptOverview
 from codexmem.capture.author_queue import AuthorQueue
-from codexmem.capture.extraction import observation_drafts, summary_draft, tells
+from codexmem.capture.extraction import observation_draft, summary_draft, tells, turn_material
 from codexmem.capture.service import (
     Rules,
     cleaned,
@@ -23,6 +23,9 @@ from codexmem.capture.service import (
     required_key,
 )
 from codexmem.capture.statements import Statements
+from codexmem.kernel.llm import rules as written_rules
+from codexmem.kernel.llm.activity import TurnActivity, activity
+from codexmem.kernel.llm.material import ExtractedObservation, Material, TurnSummary
 from codexmem.kernel.model.capture import Capture, CapturedEvent, HookReport, key_of, skip_of
 from codexmem.kernel.model.errors import Conflict, InvalidArgument
 from codexmem.kernel.model.history import DeltaStatus, WriteContext
@@ -95,6 +98,20 @@ class KnownSession:
     imported: bool  # whether by an import; what was captured live is left as it is
 
 
+@dataclass(frozen=True, slots=True)
+class _PreparedTurn:
+    """A turn cleaned, and what rules say of it; its events are numbered by their places."""
+
+    prompt: HookReport
+    text: str
+    private: bool
+    tools: tuple[HookReport, ...]
+    stop: HookReport | None
+    observations: tuple[ExtractedObservation, ...]
+    summary: TurnSummary | None
+    activity: TurnActivity
+
+
 @dataclass
 class _Run:
     """What one part has brought so far, and as part of what it is written."""
@@ -145,19 +162,35 @@ class TranscriptImport:
             return ImportedPart(delta, {TurnFate.EXCLUDED.value: len(part.turns)})
         run = _Run(by, delta)
         for number, turn in enumerate(part.turns, part.first):
-            with self._db.transaction():
-                fate = self._take(part, key, number, turn, run)
+            fate = TurnFate.KNOWN
+            if self._captures.delivered(_delivery(key, number)) is None:
+                # Whoever else writes need not wait for rules.
+                prepared = self._prepared(part, turn)
+                with self._db.transaction():
+                    fate = self._take(part, key, number, prepared, run)
             run.turns[fate.value] += 1
         if part.ended and run.turns[TurnFate.IMPORTED.value]:
             self._end(part, key, run.delta)
         return ImportedPart(run.delta, dict(run.turns), dict(run.memories), run.events)
 
-    def _take(self, part: TranscriptPart, key: str, number: int, turn: ReportedTurn, run: _Run) -> TurnFate:
+    def _prepared(self, part: TranscriptPart, turn: ReportedTurn) -> _PreparedTurn:
+        text, private = cleaned_prompt(turn.prompt)
+        reports = () if private else turn.tools
+        tools = tuple(cleaned(each) for each in reports if skip_of(each, self._rules.skipped_tools) is None)
+        stop = cleaned_message(turn.stop) if turn.stop is not None and not private else None
+        placed = (_event(place, 0, 0, Capture.TOOL, self._when(each), each) for place, each in enumerate(tools))
+        events = list(filter(tells, placed))
+        size = max(1, self._rules.batch_events)
+        groups = (tuple(events[start : start + size]) for start in range(0, len(events), size))
+        found = (each for group in groups for each in written_rules.observations(Material(part.project, text, group)))
+        summary = written_rules.summary(turn_material(part.project, text, events), stop.message) if stop else None
+        return _PreparedTurn(turn.prompt, text, private, tools, stop, tuple(found), summary, activity(events))
+
+    def _take(self, part: TranscriptPart, key: str, number: int, turn: _PreparedTurn, run: _Run) -> TurnFate:
         delivery = _delivery(key, number)
         if self._captures.delivered(delivery) is not None:
             return TurnFate.KNOWN
-        text, private = cleaned_prompt(turn.prompt)
-        if not text and not private:
+        if not turn.text and not turn.private:
             return TurnFate.EMPTY
         at_ms = self._when(turn.prompt)
         session = self._sessions.touch(
@@ -166,41 +199,36 @@ class TranscriptImport:
         ).session  # fmt: skip
         if session.turn and not self._is_ours(session):
             return TurnFate.CAPTURED
-        session = self._sessions.begin_turn(session, private=private)
+        session = self._sessions.begin_turn(session, private=turn.private)
         self._capture(session, replace(turn.prompt, prompt="", event=delivery), Capture.PROMPT, run)
-        draft = prompt_draft(session, text, private=private, at_ms=at_ms, origin=Origin.IMPORT)
+        draft = prompt_draft(session, turn.text, private=turn.private, at_ms=at_ms, origin=Origin.IMPORT)
         self._remember(draft, run)
-        if not private:
-            self._write(session, text, turn, run)
+        self._write(session, turn, run)
         return TurnFate.IMPORTED
 
     def _is_ours(self, session: Session) -> bool:
         """Whether the newest turn of a session came by an import too."""
         return (self._captures.prompt_delivery(session.id, session.turn) or "").startswith(_PREFIX)
 
-    def _write(self, session: Session, prompt: str, turn: ReportedTurn, run: _Run) -> None:
+    def _write(self, session: Session, turn: _PreparedTurn, run: _Run) -> None:
         """What rules say of a turn."""
-        events = list(self._tools(session, turn.tools, run))
-        size = max(1, self._rules.batch_events)
-        for start in range(0, len(events), size):
-            for draft in observation_drafts(session, prompt, events[start : start + size]):
-                self._remember(draft, run)
-        stop = self._capture(session, cleaned_message(turn.stop), Capture.STOP, run) if turn.stop else None
+        captured = [self._capture(session, tool, Capture.TOOL, run) for tool in turn.tools]
+        for found in turn.observations:
+            sources = [event for place in found.events if (event := captured[place]) is not None]
+            if sources:
+                of = replace(found, events=tuple(event.seq for event in sources))
+                self._remember(observation_draft(session, sources, of), run)
+        stop = self._capture(session, turn.stop, Capture.STOP, run) if turn.stop is not None else None
         if stop is None:
             return
         by = self._by(run)
-        kept = self._statements.keep(session, session.turn, prompt, (stop.seq,), stop.at_ms, by, Origin.IMPORT)
+        kept = self._statements.keep(session, session.turn, turn.text, (stop.seq,), stop.at_ms, by, Origin.IMPORT)
         run.memories[Kind.OBSERVATION.value] += kept
-        summary = summary_draft(session, prompt, events, stop)
-        if summary is not None:
-            self._remember(summary, run)
-
-    def _tools(self, session: Session, reports: Sequence[HookReport], run: _Run) -> Iterator[CapturedEvent]:
-        for report in reports:
-            if skip_of(report, self._rules.skipped_tools) is None:
-                event = self._capture(session, cleaned(report), Capture.TOOL, run)
-                if event is not None and tells(event):
-                    yield event
+        if turn.summary is not None:
+            events = turn_material(
+                session.project, turn.text, [e for e in captured if e is not None and tells(e)]
+            ).events
+            self._remember(summary_draft(session, stop, events, turn.summary, turn.activity), run)
 
     def _capture(self, session: Session, report: HookReport, kind: Capture, run: _Run) -> CapturedEvent | None:
         at_ms = self._when(report)
@@ -211,10 +239,7 @@ class TranscriptImport:
         if seq is None:
             return None
         run.events += 1
-        return CapturedEvent(
-            seq, session.id, session.turn, kind, at_ms, tool=report.tool, input=report.input,
-            response=report.response, cwd=report.cwd, message=report.message, agent=report.agent,
-        )  # fmt: skip
+        return _event(seq, session.id, session.turn, kind, at_ms, report)
 
     def _remember(self, draft: MemoryDraft, run: _Run) -> None:
         self._memories.remember(draft, self._by(run))
@@ -243,6 +268,13 @@ class TranscriptImport:
         """When it happened, as far as that can be believed."""
         now, at_ms = self._clock.now_ms(), report.at_ms
         return at_ms if at_ms is not None and _OLDEST_MS <= at_ms <= now else now
+
+
+def _event(seq: int, session: int, turn: int, kind: Capture, at_ms: int, report: HookReport) -> CapturedEvent:
+    return CapturedEvent(
+        seq, session, turn, kind, at_ms, tool=report.tool, input=report.input, response=report.response,
+        cwd=report.cwd, message=report.message, agent=report.agent,
+    )  # fmt: skip
 
 
 def _delivery(key: str, number: int) -> str:

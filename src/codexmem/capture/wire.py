@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from codexmem.agents.transcripts.finding import TranscriptOverview
+from codexmem.agents.transcripts.model import TranscriptOverview
 from codexmem.capture.transcripts import (
     MAX_SESSIONS,
     MAX_TOOLS,
@@ -168,7 +168,7 @@ class SentTurn(_Sent):
 
 
 class TranscriptRequest(_Sent):
-    """`POST /api/import/transcripts`: consecutive turns of one session."""
+    """`POST /api/transcripts`: consecutive turns of one session."""
 
     contentSessionId: _SessionKey  # noqa: N815  the contract's spelling
     platform: str
@@ -219,7 +219,7 @@ class TranscriptAnswer(WireAnswer):
 
 
 class KnownSessionsRequest(_Sent):
-    """`POST /api/import/transcripts/known`: which of these sessions are here."""
+    """`POST /api/transcripts/known`: which of these sessions are here."""
 
     sessions: Annotated[tuple[_SessionKey, ...], Field(max_length=MAX_SESSIONS)]
 
@@ -255,7 +255,7 @@ class KeptTranscripts(WireAnswer):
 
 
 class KeptTranscriptsAnswer(WireAnswer):
-    """`GET /api/import/transcripts/found`: empty where the server is not the person's own."""
+    """`GET /api/transcripts/found`: empty where the server is not the person's own."""
 
     transcripts: list[KeptTranscripts]
 

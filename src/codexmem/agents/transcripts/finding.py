@@ -4,24 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
-from codexmem.agents.transcripts.model import TranscriptFile, TranscriptReader
+from codexmem.agents import transcripts
+from codexmem.agents.transcripts.model import TranscriptFile, TranscriptOverview, TranscriptReader
 
-READERS: Mapping[str, TranscriptReader] = {}
+READERS: Mapping[str, TranscriptReader] = {reader.program: reader for reader in transcripts.READERS}
 _LOOK_S = 3.0  # for an overview
-
-
-@dataclass(frozen=True, slots=True)
-class TranscriptOverview:
-    """What one program keeps."""
-
-    program: str
-    sessions: int
-    first_ms: int
-    last_ms: int
-    bytes: int
 
 
 def find(

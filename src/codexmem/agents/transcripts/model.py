@@ -51,6 +51,17 @@ class TranscriptFile:
     bytes: int
 
 
+@dataclass(frozen=True, slots=True)
+class TranscriptOverview:
+    """What one program keeps."""
+
+    program: str
+    sessions: int
+    first_ms: int
+    last_ms: int
+    bytes: int
+
+
 @dataclass(slots=True)
 class TranscriptFlaws:
     """What could not be read of transcripts, counted; give the same one to several readings to count them together."""

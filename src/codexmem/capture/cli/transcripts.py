@@ -89,7 +89,7 @@ def transcripts(folders: Sequence[Path], agents: Sequence[str], project: str | N
                 questions: int, dry_run: bool, **where: Any) -> None:  # fmt: skip
     """Import the conversations that agents kept."""
     since_ms = stretch(since).first_ms if since is not None else 0
-    found = _found(folders or (Path.cwd(),), agents or PROGRAMS, project, since_ms)
+    found = _found(folders or (Path.cwd(),), agents, project, since_ms)
     from codexmem.agents.transcripts.model import TranscriptFlaws
 
     tally, flaws = _Tally(), TranscriptFlaws()
@@ -108,9 +108,9 @@ def _found(
     folders: Sequence[Path], programs: Sequence[str], project: str | None, since_ms: int
 ) -> list[tuple["TranscriptFile", str]]:
     """The conversations to import with their projects, oldest first."""
-    from codexmem.agents.transcripts.finding import find
+    from codexmem.agents.transcripts.finding import READERS, find
 
-    named = ((file, _project(file)) for file in find(Path.home(), environment(), folders, programs))
+    named = ((file, _project(file)) for file in find(Path.home(), environment(), folders, programs or tuple(READERS)))
     wanted = [
         (file, name) for file, name in named if file.changed_ms >= since_ms and (project is None or name == project)
     ]
@@ -150,7 +150,7 @@ def _chosen_for_writer(store: Backend, found: Sequence[tuple["TranscriptFile", s
     """The newest sessions about which so many questions can be asked."""
     if not most:
         return _Asked()
-    if not store.post("/api/import/transcripts/known", {"sessions": []})["asks_writer"]:
+    if not store.post("/api/transcripts/known", {"sessions": []})["asks_writer"]:
         current().note(say("import.transcripts.no_writer"), good=False)
         return _Asked()
     from codexmem.agents.transcripts.model import TranscriptFlaws
@@ -178,7 +178,7 @@ def _import(store: Backend, found: Sequence[tuple["TranscriptFile", str]], asked
         with bar(say("import.importing")) as progress:
             while page := list(islice(pages, _LOOKED_UP)):
                 keys = [file.session for file, _ in page]
-                known = store.post("/api/import/transcripts/known", {"sessions": keys})["sessions"]
+                known = store.post("/api/transcripts/known", {"sessions": keys})["sessions"]
                 for file, project in page:
                     _import_one(store, file, project, known.get(file.session), asked, tally, flaws)
                     done += file.bytes
@@ -203,7 +203,7 @@ def _import_one(store: Backend, file: "TranscriptFile", project: str, known: Map
                 "ask_writer": file.session in asked.sessions, "delta": tally.delta, **part,
             }  # fmt: skip
             began = time.monotonic()
-            tally.add(store.post("/api/import/transcripts", said))
+            tally.add(store.post("/api/transcripts", said))
             if isinstance(store, Remote):
                 time.sleep((time.monotonic() - began) * _REST)
     except _Unreadable:

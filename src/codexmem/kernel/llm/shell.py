@@ -6,6 +6,7 @@ as not literal and proves nothing. Time is linear in the length, which is bounde
 
 import re
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 MAX_CHARS = 20_000
 
@@ -54,12 +55,17 @@ class ShellCommand:
 
 def commands(line: str) -> list[ShellCommand]:
     """The simple commands in their order; none if the line is too odd to read."""
+    return list(_commands(line[:MAX_CHARS]))
+
+
+@lru_cache(maxsize=256)  # several rules look at the same line
+def _commands(line: str) -> tuple[ShellCommand, ...]:
     found: list[ShellCommand] = []
     try:
-        _collect(_tokens(line[:MAX_CHARS]), found)
+        _collect(_tokens(line), found)
     except _Odd:
-        return []
-    return [unwrapped for each in found for unwrapped in _unwrapped(each)]
+        return ()
+    return tuple(unwrapped for each in found for unwrapped in _unwrapped(each))
 
 
 def typed(line: str) -> list[str]:

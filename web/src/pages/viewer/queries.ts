@@ -29,7 +29,7 @@ const RANGE: Record<Range, { days: number; windowSec: number; bucketSec: number;
 export function useKept() {
   return useQuery({
     queryKey: ['viewer', 'kept'],
-    queryFn: ({ signal }) => ask(api.GET('/api/import/transcripts/found', { signal })),
+    queryFn: ({ signal }) => ask(api.GET('/api/transcripts/found', { signal })),
     staleTime: Infinity,
   });
 }

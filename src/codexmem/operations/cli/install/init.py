@@ -23,7 +23,7 @@ from codexmem.settings import user_file
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from codexmem.agents.transcripts.finding import TranscriptOverview
+    from codexmem.agents.transcripts.model import TranscriptOverview
     from codexmem.client.supervisors import Supervisor
     from codexmem.settings import Settings
 
