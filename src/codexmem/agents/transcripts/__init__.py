@@ -5,5 +5,6 @@ from __future__ import annotations
 from codexmem.agents.transcripts.claude_code import ClaudeTranscripts
 from codexmem.agents.transcripts.codex import CodexTranscripts
 from codexmem.agents.transcripts.model import TranscriptReader
+from codexmem.agents.transcripts.specstory import SpecStoryTranscripts
 
-READERS: tuple[TranscriptReader, ...] = (CodexTranscripts(), ClaudeTranscripts())
+READERS: tuple[TranscriptReader, ...] = (CodexTranscripts(), ClaudeTranscripts(), SpecStoryTranscripts())

@@ -25,6 +25,7 @@ class TurnBuilder:
     def __init__(self, agent: CodingAgent, flaws: TranscriptFlaws) -> None:
         self._agent = agent
         self._flaws = flaws
+        self._last_ms = 0
         self._open(None, 0)
 
     def begin(self, prompt: str, at_ms: int) -> TranscriptTurn | None:
@@ -102,7 +103,7 @@ class TurnBuilder:
     def _open(self, prompt: str | None, at_ms: int) -> None:
         self._prompt = prompt
         self._began_ms = at_ms
-        self._last_ms: int = at_ms
+        self._last_ms = at_ms
         self._tools: list[TranscriptTool] = []
         self._calls: dict[str, tuple[str, Any]] = {}
         self._answered: set[str] = set()
