@@ -1,8 +1,11 @@
-"""The first minute: from `pip install` to a memory that one agent has left and the next one is handed.
+"""The first minute: from `pip install` to an answer out of an old conversation, and to a memory that one agent has left
+and the next one is handed.
 
-`just first-minute` builds the wheel, makes an empty home with real Codex, Qwen Code, Gemini CLI and OpenCode,
-installs the wheel into an environment of its own and runs `codexmem init` and `codexmem install --detect`. Then each
-agent changes a file and saves a memory; the next agent, and in the end the first, must be told of it at its start.
+`just first-minute` builds the wheel, makes an empty home with real Codex, Qwen Code, Gemini CLI, OpenCode and Claude
+Code, each of which is told a decision that it keeps in its own transcript (Codex's is then dated back by three months),
+installs the wheel into an environment of its own and runs `codexmem init`, `codexmem install --detect` and `codexmem
+import transcripts`. Each agent is asked about the decision that another one was told and must have it before it. Then
+each agent changes a file and saves a memory; the next agent, and in the end the first, must be told of it at its start.
 `codexmem uninstall` must leave every file as it was. Downloads are made before the clock starts. Ends with an error
 if anything is not so.
 """
@@ -23,7 +26,7 @@ from typing import Any
 import httpx
 
 from tests._support.scripted_model import Say
-from tests.agents import four_agents, story
+from tests.agents import earlier, four_agents, story
 from tests.agents.four_agents import Driven, Place
 from tests.agents.installation import Installation
 from tests.agents.person import SERVER, Person
@@ -31,7 +34,8 @@ from tests.agents.test_install_agents import free_port, settled
 
 ROOT = Path(__file__).parents[2]
 AGENTS = (four_agents.codex, four_agents.qwen, four_agents.gemini, four_agents.opencode)
-NAMES = {"codex", "qwen-code", "gemini-cli", "opencode"}
+NAMES = {"codex", "qwen-code", "gemini-cli", "opencode", "claude-code"}
+CLAUDE_CODE = "@anthropic-ai/claude-code@2.1.197"
 GOAL_S = 60.0
 
 
@@ -93,9 +97,12 @@ def main(folder: Path) -> None:
     (person.home / ".profile").unlink()
     agents = folder / "agents"
     agents.mkdir()
-    place = Place(person, agents, Installation.find(), four_agents.install())
+    place = Place(person, agents, Installation.find(), four_agents.install(CLAUDE_CODE))
     with contextlib.ExitStack() as stack:
         driven = [stack.enter_context(set_up(place)) for set_up in AGENTS]
+        stack.enter_context(earlier.claude(place))
+        earlier.told(driven)
+        oldest = earlier.dated_back(person.home)
         before = settled(person.home)
         began = time.monotonic()
         fresh.install()
@@ -105,7 +112,11 @@ def main(folder: Path) -> None:
         try:
             told = shell.codexmem("install", "--detect", "--yes")["agents"]
             assert {each["agent"] for each in told if each["recording"]} == NAMES, told
-            say("init and install of four agents", began)
+            say("init and install of five agents", began)
+            taken = shell.codexmem("import", "transcripts")
+            assert taken["agents"] == dict.fromkeys(NAMES, 1), taken
+            say(f"{sum(taken['agents'].values())} sessions imported, the oldest of {oldest:%Y-%m-%d}", began)
+            remember(driven, began)
             work(driven, person, url, began)
             assert all(each["refused"] is None for each in shell.codexmem("uninstall", "--yes")["agents"])
         finally:
@@ -118,20 +129,30 @@ def main(folder: Path) -> None:
     say(f"uninstalled, {len(before)} files byte for byte as before", began)
 
 
+def remember(driven: list[Driven], began: float) -> None:
+    """Each agent is asked what another one was told before there was a memory."""
+    for place, (name, (decision, question)) in enumerate(earlier.DECIDED.items(), 1):
+        agent = driven[place % len(driven)]
+        agent.play(Say("As we decided."))
+        agent.ask(question)
+        assert decision.partition(". ")[0] in agent.told(), f"{agent.name} was not told what {name} knew"
+        say(f"{agent.name} answers from what {name} was told", began)
+
+
 def work(driven: list[Driven], person: Person, url: str, began: float) -> None:
     """Each agent in turn; the first once more, to be told of the last."""
     recalled_s = None
-    for number, (agent, earlier) in enumerate(zip([*driven, driven[0]], [None, *driven], strict=True)):
+    for number, (agent, before) in enumerate(zip([*driven, driven[0]], [None, *driven], strict=True)):
         file = person.repository / f"orders_{number}.py"
         save = agent.tool("save_memory", {"text": _saved(agent.name)})
         agent.play(*agent.write(file, story.AFTER), *save, Say(story.ANSWER))
         agent.ask(f"{story.PROMPT} ({number})")
-        if earlier is not None:
-            assert _saved(earlier.name) in agent.told(), f"{agent.name} was not told what {earlier.name} saved"
+        if before is not None:
+            assert _saved(before.name) in agent.told(), f"{agent.name} was not told what {before.name} saved"
             recalled_s = recalled_s or time.monotonic() - began
         assert file.read_text() == story.AFTER
         story.eventually(lambda name=file.name: _observed(url, name))  # type: ignore[misc]
-        was_told = f", was told what {earlier.name} saved" if earlier else ""
+        was_told = f", was told what {before.name} saved" if before else ""
         say(f"{agent.name}: observed, called a tool{was_told}", began)
     assert recalled_s is not None
     print(f"first recalled memory {recalled_s:.1f} s after the beginning of pip install (goal {GOAL_S:.0f} s)")  # noqa: T201
