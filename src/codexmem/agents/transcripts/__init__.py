@@ -6,6 +6,7 @@ from codexmem.agents.transcripts.claude_code import ClaudeTranscripts
 from codexmem.agents.transcripts.codex import CodexTranscripts
 from codexmem.agents.transcripts.gemini_cli import GeminiTranscripts
 from codexmem.agents.transcripts.model import TranscriptReader
+from codexmem.agents.transcripts.opencode import OpenCodeTranscripts
 from codexmem.agents.transcripts.qwen_code import QwenTranscripts
 from codexmem.agents.transcripts.specstory import SpecStoryTranscripts
 
@@ -14,5 +15,6 @@ READERS: tuple[TranscriptReader, ...] = (
     ClaudeTranscripts(),
     GeminiTranscripts(),
     QwenTranscripts(),
+    OpenCodeTranscripts(),
     SpecStoryTranscripts(),
 )

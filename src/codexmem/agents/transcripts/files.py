@@ -97,9 +97,13 @@ def opened(path: Path, *, fixed: int = 0) -> BinaryIO:
 def reading(path: Path, *, fixed: int = 0) -> Iterator[BinaryIO]:
     """The file, for a person who asked for it: what the disk refuses is told."""
     try:
-        with opened(path, fixed=fixed) as file:
+        try:
+            file = opened(path, fixed=fixed)
+        except ValueError as error:  # no path at all
+            raise OSError(str(error)) from error
+        with file:
             yield file
-    except (OSError, ValueError) as error:
+    except OSError as error:
         raise Unavailable(
             f"the transcript {path} cannot be read: {error}",
             hint="See whether the file is still there and yours to read; the others can be imported without it.",
