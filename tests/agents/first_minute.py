@@ -130,18 +130,22 @@ def main(folder: Path) -> None:
 
 
 def remember(driven: list[Driven], began: float) -> None:
-    """Each agent is asked what another one was told before there was a memory."""
+    """Each agent is asked what another one was told before there was a memory; the first answer comes in time."""
+    answered_s = 0.0
     for place, (name, (decision, question)) in enumerate(earlier.DECIDED.items(), 1):
         agent = driven[place % len(driven)]
         agent.play(Say("As we decided."))
         agent.ask(question)
         assert decision.partition(". ")[0] in agent.told(), f"{agent.name} was not told what {name} knew"
+        answered_s = answered_s or time.monotonic() - began
         say(f"{agent.name} answers from what {name} was told", began)
+    print(f"first answer out of an old conversation {answered_s:.1f} s after the beginning of pip install "  # noqa: T201
+          f"(goal {GOAL_S:.0f} s)")  # fmt: skip
+    assert answered_s <= GOAL_S
 
 
 def work(driven: list[Driven], person: Person, url: str, began: float) -> None:
     """Each agent in turn; the first once more, to be told of the last."""
-    recalled_s = None
     for number, (agent, before) in enumerate(zip([*driven, driven[0]], [None, *driven], strict=True)):
         file = person.repository / f"orders_{number}.py"
         save = agent.tool("save_memory", {"text": _saved(agent.name)})
@@ -149,14 +153,10 @@ def work(driven: list[Driven], person: Person, url: str, began: float) -> None:
         agent.ask(f"{story.PROMPT} ({number})")
         if before is not None:
             assert _saved(before.name) in agent.told(), f"{agent.name} was not told what {before.name} saved"
-            recalled_s = recalled_s or time.monotonic() - began
         assert file.read_text() == story.AFTER
         story.eventually(lambda name=file.name: _observed(url, name))  # type: ignore[misc]
         was_told = f", was told what {before.name} saved" if before else ""
         say(f"{agent.name}: observed, called a tool{was_told}", began)
-    assert recalled_s is not None
-    print(f"first recalled memory {recalled_s:.1f} s after the beginning of pip install (goal {GOAL_S:.0f} s)")  # noqa: T201
-    assert recalled_s <= GOAL_S
 
 
 def say(what: str, began: float) -> None:
