@@ -99,7 +99,7 @@ class ClaudeTranscripts:
 def _described(path: Path) -> TranscriptFile | None:
     """A session of a person's; a file that holds a summary or a side chain alone is none."""
     first = head(path)
-    spoken = [record for record in first if record.get("type") in {"user", "assistant"}]
+    spoken = [record for record in first if text(record.get("type")) in {"user", "assistant"}]
     if first and all(record.get("type") == "summary" for record in first):
         return None
     if spoken and all(record.get("isSidechain") is True for record in spoken):
@@ -185,7 +185,7 @@ class _Session:
             said, reason = _said(message), message.get("stop_reason")
             self._turn.say(said, at_ms)
             # Older versions write a message down before they know why it ended.
-            self._turn.ended = reason in _ENDED or (reason is None and bool(said) and not calls)
+            self._turn.ended = text(reason) in _ENDED or (reason is None and bool(said) and not calls)
 
     def _answer(self, part: dict[str, Any], record: dict[str, Any], at_ms: int, agent: str, depth: int = 0) -> None:
         call, shown = text(part.get("tool_use_id")), text_in(part.get("content"))

@@ -208,7 +208,7 @@ class _Rollout:
 
     def _patched(self, call: str, event: dict[str, Any], at_ms: int) -> None:
         output = f"{text(event.get('stdout'))}{text(event.get('stderr'))}"
-        failed = event.get("success") is False or event.get("status") in {"failed", "declined"}
+        failed = event.get("success") is False or text(event.get("status")) in {"failed", "declined"}
         if self._turn.waiting(call) and not failed:
             return  # the answer that follows is what hooks are told
         waits = self._turn.waiting(call)

@@ -160,11 +160,11 @@ class _Session:
             case "tool":
                 self._used(part, at_ms, agent, depth)
         if not agent and about.get("role") == "assistant":
-            self._turn.ended = about.get("finish") in _ENDED
+            self._turn.ended = text(about.get("finish")) in _ENDED
 
     def _used(self, part: dict[str, Any], at_ms: int, agent: str, depth: int) -> None:
         state = table(part, "state")
-        if state.get("status") not in {"completed", "error"}:
+        if text(state.get("status")) not in {"completed", "error"}:
             return
         about = table(state, "metadata")
         self._delegated(text(about.get("sessionId")), depth)

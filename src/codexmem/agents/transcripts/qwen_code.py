@@ -79,7 +79,7 @@ class _Chat:
         parts = [table(part) for part in items(table(record, "message").get("parts"))]
         agent = text(record.get("agentId")) or text(record.get("agentName"))
         match record.get("type"):
-            case "user" if record.get("provenance") in {None, "real_user"}:
+            case "user" if text(record.get("provenance")) in {"", "real_user"}:
                 return self._asked(spoken(parts), at_ms)
             case "assistant":
                 for call in (table(part, "functionCall") for part in parts):
