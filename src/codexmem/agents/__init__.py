@@ -11,7 +11,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
     from typing import Any
 
@@ -55,6 +55,12 @@ class CodingAgent:
     programs: tuple[str, ...] = ()  # any of them tells that it is on the machine; mem-codecli starts the last
     tools: Mapping[str, str] = {}  # its names in hook payloads for tools that we know by another
 
+    # Files that it reads by itself, so that nobody has to hand it what they say. A name or the end of a path counts in
+    # every folder of a checkout; `~/.codex/` is the agent's own folder, wherever a person has moved it.
+    reads: tuple[str, ...] = ()
+    replaced: Mapping[str, tuple[str, ...]] = {}  # what it reads only where none of these files is
+    reads_below = True  # whether it also reads those below the working directory, when it gets there
+
     # How mem-codecli runs it. Adapters are named as in its configuration.
     adapter = ""  # that reads what it prints; without one it prints plain text
     stream_adapter = "claude-json"  # that reads `stream-json`, where there is no other
@@ -95,6 +101,24 @@ class CodingAgent:
     def told(self, event: str, said: str, context: str) -> dict[str, Any]:
         """The form in which it takes context."""
         return {"context": context}
+
+    def reads_itself(self, file: str, cwd: str = "", is_known: Callable[[str], bool] = lambda _: False) -> bool:
+        """Whether it reads a file of a checkout, or of a person, by itself when it works in `cwd`.
+
+        `is_known` says whether a file is there, for what it reads in place of another.
+        """
+        from pathlib import PurePosixPath
+
+        own = file.startswith("~/")
+        path, folder = PurePosixPath(file), file.rpartition("/")[0]
+        pattern = next((each for each in self.reads if each.startswith("~/") == own and path.match(each)), None)
+        if pattern is None:
+            return False
+        if folder and not (own or self.reads_below) and f"/{folder}/" not in f"{cwd.rstrip('/')}/":
+            return False
+        others = self.replaced.get(pattern, ())
+        nearby = [f"{folder}/{name}" for name in others if folder and not own]
+        return not any(is_known(name) for name in (*others, *nearby))
 
 
 class InstallableAgent(CodingAgent):

@@ -10,6 +10,7 @@ from codexmem.agents import TOOL, InstallableAgent
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from codexmem.agents.install.commands import ProgramCommands
@@ -26,6 +27,16 @@ class ClaudeCode(InstallableAgent):
     programs = ("claude",)
     second = 1
     adapter = "claude-json"
+    reads = (
+        "CLAUDE.md",
+        "CLAUDE.local.md",
+        ".claude/rules/*.md",
+        "AGENTS.md",
+        "~/.claude/CLAUDE.md",
+        "~/.claude/rules/*.md",
+        "~/.claude/projects/*/memory/*.md",
+    )
+    replaced: Mapping[str, tuple[str, ...]] = {"AGENTS.md": ("CLAUDE.md", ".claude/CLAUDE.md", "CLAUDE.local.md")}
 
     def folder(self, person: UserHome) -> Path:
         """Its folder."""

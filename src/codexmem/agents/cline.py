@@ -18,6 +18,7 @@ class Cline(CodingAgent):
     name = "cline"
     title = "Cline"
     programs = ("cline",)
+    reads = (".clinerules", ".clinerules/*.md", "AGENTS.md")
 
     def dialect(self, payload: Mapping[str, Any], environ: Mapping[str, str]) -> dict[str, Any]:
         """Tasks, and what happened under the name of the event."""

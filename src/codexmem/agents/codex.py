@@ -30,6 +30,15 @@ class Codex(InstallableAgent):
     adapter = "codex"
     second = 1
     trusts_hooks = True
+    reads = (
+        "AGENTS.md",
+        "AGENTS.override.md",
+        "~/.codex/AGENTS.md",
+        "~/.codex/AGENTS.override.md",
+        "~/.codex/memories/*.md",
+        "~/.codex/memories/rollout_summaries/*.md",
+    )
+    reads_below = False  # from the root of the checkout down to the working directory, once
 
     def __init__(self) -> None:
         self._hashes: dict[tuple[str, str], dict[str, str]] = {}

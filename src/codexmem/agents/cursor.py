@@ -27,6 +27,7 @@ class Cursor(InstallableAgent):
     title = "Cursor"
     programs = ("cursor", "cursor-agent")
     tools: Mapping[str, str] = {"Shell": "Bash"}
+    reads = (".cursor/rules/*.mdc", ".cursor/rules/*/*.mdc", ".cursorrules", "AGENTS.md")
     moments: Mapping[str, str] = {
         CONTEXT: "sessionStart",
         PROMPT: "beforeSubmitPrompt",

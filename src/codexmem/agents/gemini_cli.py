@@ -24,6 +24,7 @@ class GeminiCli(InstallableAgent):
     name = "gemini-cli"
     title = "Gemini CLI"
     programs = ("gemini",)
+    reads = ("GEMINI.md", "~/.gemini/GEMINI.md")
     moments: Mapping[str, str] = {
         CONTEXT: "SessionStart",
         PROMPT: "BeforeAgent",

@@ -28,6 +28,11 @@ class OpenCode(InstallableAgent):
     name = "opencode"
     title = "OpenCode"
     programs = ("opencode",)
+    reads = ("AGENTS.md", "CLAUDE.md", "~/.config/opencode/AGENTS.md", "~/.claude/CLAUDE.md")
+    replaced: Mapping[str, tuple[str, ...]] = {
+        "CLAUDE.md": ("AGENTS.md",),
+        "~/.claude/CLAUDE.md": ("~/.config/opencode/AGENTS.md",),
+    }
     acp = "acp"
 
     def dialect(self, payload: Mapping[str, Any], environ: Mapping[str, str]) -> dict[str, Any]:

@@ -22,6 +22,7 @@ class QwenCode(InstallableAgent):
     name = "qwen-code"
     title = "Qwen Code"
     programs = ("qwen",)
+    reads = ("QWEN.md", "AGENTS.md", "~/.qwen/QWEN.md")
     adapter = "claude-json"
     acp = "--acp"
     approval_option = "--approval-mode"

@@ -78,6 +78,7 @@ from codexmem.operations.keys import Keys
 from codexmem.operations.service import Operations
 from codexmem.operations.service.model_watch import ModelWatch
 from codexmem.operations.transfer import Transfer
+from codexmem.recall.agent_files import AgentFiles
 from codexmem.recall.context import ContextBuilder
 from codexmem.recall.forgetting import Forgetting
 from codexmem.recall.importing import Importing
@@ -120,6 +121,7 @@ class Core:
     context: ContextBuilder
     forgetting: Forgetting
     importing: Importing
+    agent_files: AgentFiles
     undoing: Undoing
     explaining: Explaining
     extraction: Extraction
@@ -287,6 +289,7 @@ def _build(db: Database, settings: Settings, clock: Clock, transfer: Transfer, *
         db, jobs, dispatch, log, notifier, clock, handlers(chores, indexes, extracting, authors, tidying, lab),
         threads=settings.worker_threads,
     )  # fmt: skip
+    files = AgentFiles(db, table, versions, remembering, past, clock)
     live, labels = Live(db, events, notifier), Labels(db)
     model = ModelWatch(Review(EventPages(db)), settings.writer)
     context = ContextBuilder(
@@ -342,6 +345,7 @@ def _build(db: Database, settings: Settings, clock: Clock, transfer: Transfer, *
         context=context,
         forgetting=Forgetting(db, remembering, past, sessions, captures, answers, log),
         importing=Importing(db, table, remembering, past, clock),
+        agent_files=files,
         undoing=Undoing(db, table, versions, past),
         rooms=rooms,
         explaining=Explaining(db, remembering, past, versions, sessions, captures, jobs, Noted(db)),

@@ -17,6 +17,7 @@ from codexmem.kernel.services.recall import Recall
 from codexmem.kernel.services.receipts import Receipts
 from codexmem.kernel.services.status import ServerStatus
 from codexmem.operations.service import Operations
+from codexmem.recall.agent_files import AgentFiles
 from codexmem.recall.context import ContextBuilder
 from codexmem.recall.forgetting import Forgetting
 from codexmem.recall.importing import Importing
@@ -127,6 +128,11 @@ class Services:
     def importing(self) -> Importing:
         """Taking in what another program remembered."""
         return self.core.importing
+
+    @property
+    def agent_files(self) -> AgentFiles:
+        """Taking in files that are written for agents."""
+        return self.core.agent_files
 
     @property
     def undoing(self) -> Undoing:

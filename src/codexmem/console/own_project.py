@@ -3,12 +3,12 @@
 from pathlib import Path
 
 
-def own_project() -> str:
-    """Its name; empty where the folder is gone."""
+def own_project(folder: Path | None = None) -> str:
+    """Its name, or that of the project in another folder; empty where the folder is gone."""
     from codexmem.kernel.model.project import identity
 
     try:
-        return identity(str(Path.cwd()), _text_of)
+        return identity(str(folder or Path.cwd()), _text_of)
     except OSError:  # it has been removed under us
         return ""
 

@@ -18,6 +18,7 @@ from codexmem.console.terminal_width import one_line
 from codexmem.kernel.model.errors import CodexmemError
 from codexmem.kernel.model.import_row import CLAUDE_MEM, ForeignMemory, source_of
 from codexmem.kernel.model.memory import Kind
+from codexmem.recall.cli.agent_files import agent_files
 
 if TYPE_CHECKING:
     from codexmem.recall.claude_mem_store import Broken, ClaudeMem
@@ -65,6 +66,9 @@ class _Tally:
              lazy={"transcripts": "codexmem.capture.cli.transcripts:transcripts"})  # fmt: skip
 def importing() -> None:
     """Memories of other programs."""
+
+
+importing.add_command(agent_files)
 
 
 @importing.command(CLAUDE_MEM, cls=Command, key="import.claude-mem")

@@ -13,7 +13,7 @@ from codexmem.kernel.model.errors import InvalidArgument
 from codexmem.kernel.model.history import WriteContext
 from codexmem.recall.context import MAX_TOKENS, ContextBuilder, ContextRequest
 from codexmem.recall.forgetting import MAX_IDS, ForgetPreview, Forgetting
-from codexmem.recall.http import importing, reading, sessions, timeline, undoing
+from codexmem.recall.http import agent_files, importing, reading, sessions, timeline, undoing
 from codexmem.recall.http.described import answers
 from codexmem.recall.provenance import EVENTS, MAX_EVENTS, MAX_VERSIONS, VERSIONS, Explaining
 from codexmem.recall.provenance_model import Provenance
@@ -42,7 +42,8 @@ def _add_lookups(api: APIRouter, services: "RecallRouteServices") -> None:
 
 
 class RecallRouteServices(
-    importing.ImportServices, reading.FullSearchServices, everything.EverythingServices, undoing.UndoServices,
+    agent_files.AgentFileServices, importing.ImportServices,
+    reading.FullSearchServices, everything.EverythingServices, undoing.UndoServices,
     sessions.SessionServices, timeline.TimelineServices, Protocol,
 ):  # fmt: skip
     """What these routes need."""
@@ -96,6 +97,7 @@ def routes(services: RecallRouteServices) -> APIRouter:
         erased = _forget(services.forgetting, body, WriteContext(actor_of(request.scope)))
         return ForgetAnswer(success=True, erased=erased).document()
 
+    agent_files.add(api, services)
     importing.add(api, services)
     undoing.add(api, services)
     _add_lookups(api, services)
