@@ -5,10 +5,12 @@ that is gone expires and comes back with its words, and what a person has change
 writes of a project share a source, those of one run a delta. Nothing here reads a disk.
 """
 
+import functools
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from codexmem.agents import agent_of
 from codexmem.kernel.model.attrs import ObservationAttrs
 from codexmem.kernel.model.errors import Conflict, InvalidArgument
 from codexmem.kernel.model.history import DeltaStatus, MemoryVersion, Op, WriteContext
@@ -105,7 +107,7 @@ class AgentFiles:
             if delta is not None:
                 self._require_own(delta, source)
             there = self._table.named(list(drafts), _OBSERVATIONS)
-            gone = [each for each in self._of_file(project, file.file) if each.id not in drafts]
+            gone = [each for each in _of_file(self._memories, project, file.file) if each.id not in drafts]
             other = [each for each in there.values() if _differs(each, drafts[each.id].state)]
             wrote = self._last_writes([*other, *gone], source)
             run = _Run(self._memories, self._history, replace(by, source=source), cause, delta)
@@ -130,7 +132,7 @@ class AgentFiles:
 
     def is_known(self, project: str, file: str) -> bool:
         """Whether anything of this file is remembered."""
-        return bool(self._of_file(project, file))
+        return is_known(self._memories, project, file)
 
     def known(self, project: str) -> list[KnownFile]:
         """The files of which something is remembered, also those that are gone by now, in the order of their names."""
@@ -149,13 +151,6 @@ class AgentFiles:
             for file in sorted(found)
             if file
         ]
-
-    def _of_file(self, project: str, file: str) -> list[Memory]:
-        """What is remembered of a file and not hidden."""
-        wanted = _wanted(project)
-        wanted = replace(wanted, facets=(*wanted.facets, ("file", frozenset({file}))))
-        listed = self._memories.page(wanted, PageRequest(limit=_PAGE)).items
-        return [each for each in listed if file_of(each) == file]
 
     def _last_writes(self, memories: Sequence[Memory], source: str) -> Mapping[int, bool]:
         """Of each memory, whether the file wrote it last."""
@@ -237,6 +232,31 @@ def names_of(memory: Memory) -> tuple[str, ...]:
     if not file or not isinstance(attrs, ObservationAttrs):
         return ()
     return (file, *(name for name in attrs.files_read[1:] if not name.startswith("/")))
+
+
+def is_known(memories: Memories, project: str, file: str) -> bool:
+    """Whether anything of this file is remembered."""
+    return bool(_of_file(memories, project, file))
+
+
+class AgentReading:
+    """What the agent that asks has read by itself, in its working directory; one that is not named has read nothing."""
+
+    def __init__(self, memories: Memories, project: str, platform: str, cwd: str) -> None:
+        self._agent = agent_of(platform)
+        self._cwd = cwd
+        self._is_known = functools.cache(lambda file: is_known(memories, project, file))
+
+    def has(self, memory: Memory) -> bool:
+        """Whether it has read what this memory says."""
+        return any(self._agent.reads_itself(name, self._cwd, self._is_known) for name in names_of(memory))
+
+
+def _of_file(memories: Memories, project: str, file: str) -> list[Memory]:
+    """What is remembered of a file and not hidden."""
+    wanted = _wanted(project)
+    wanted = replace(wanted, facets=(*wanted.facets, ("file", frozenset({file}))))
+    return [each for each in memories.page(wanted, PageRequest(limit=_PAGE)).items if file_of(each) == file]
 
 
 def _path_of(memory: Memory) -> str:

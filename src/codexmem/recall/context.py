@@ -1,5 +1,6 @@
 """What an agent should know: before it begins, the project's notes, its last session, what holds there and what it is
-worked on with; and with a request, what bears on it. Each memory is told a session once.
+worked on with; and with a request, what bears on it. Each memory is told a session once, and what an agent reads by
+itself not at all.
 """
 
 import logging
@@ -23,6 +24,7 @@ from codexmem.kernel.services.memories import Memories
 from codexmem.kernel.store.event_pages import EventSpan
 from codexmem.kernel.store.sessions import Sessions
 from codexmem.recall import context_page, digest, lasting
+from codexmem.recall.agent_files import AgentReading
 from codexmem.recall.context_page import ContextItem, ContextPage, Given
 from codexmem.recall.earlier_sessions import EarlierSessions, is_prompt_or_answer
 
@@ -61,6 +63,7 @@ class ContextRequest:
     session: str = ""
     cwd: str = ""
     tokens: int = 2_000
+    platform: str = ""  # the agent that asks, which is not told what it reads by itself
 
 
 class _Starts:
@@ -178,11 +181,23 @@ class ContextBuilder:
         page.lines("Errors met here", lambda left: digest.lines_within(known.errors, left), share=_ERRORS_SHARE)
         page.lines("Files most worked on", lambda left: digest.files_by_folder(known.files, left), share=_FILES_SHARE)
         by_hand_seqs = {memory.seq for memory in by_hand}
-        newest = self._newest(wish.project, Kind.OBSERVATION, _RECENT)
+        newest = self._unread(wish)
         recent = map(context_page.line, (each for each in newest if each.seq not in by_hand_seqs))
         # Titles tell less than anything above: once there are turns, only as long as there is little else to tell.
         page.section("Recent, newest first", recent, share=max(0.0, _YOUNG_SHARE - page.used) if turns else 1.0)
         return page.given()
+
+    def _unread(self, wish: ContextRequest) -> list[Memory]:
+        """The newest observations but for what the agent reads by itself, of which there may be many at once."""
+        read = self._read_by(wish)
+        newest = self._newest(wish.project, Kind.OBSERVATION, _RECENT)
+        if any(map(read.has, newest)):
+            newest = self._newest(wish.project, Kind.OBSERVATION, _RECENT * 10)
+        return [each for each in newest if not read.has(each)][:_RECENT]
+
+    def _read_by(self, wish: ContextRequest, session: Session | None = None) -> AgentReading:
+        platform = wish.platform or (session.platform if session is not None else "")
+        return AgentReading(self._memories, wish.project, platform, wish.cwd or (session.cwd if session else ""))
 
     def _about(self, session: str) -> str:
         """What a person should know of the memory itself: that its model fails or, at first, who writes it."""
@@ -200,7 +215,8 @@ class ContextBuilder:
         # A session knows itself; its own words, which fit best, would also make everything else seem foreign.
         until_ms = session.started_ms - 1 if session is not None else None
         wanted = Filter(kinds=_RECALLED, project=wish.project, created_to_ms=until_ms)
-        found = [each for each in self._earlier.found(text[:_READ], wanted) if each.memory.seq not in told]
+        read = self._read_by(wish, session)
+        found = [each for each in self._earlier.found(text[:_READ], wanted, read.has) if each.memory.seq not in told]
         page = ContextPage(wish.project, min(wish.tokens, _PROMPT_TOKENS))
         lone = [each.memory for each in found if not is_prompt_or_answer(each.memory)][:_RELEVANT]
         page.section("Relevant to this request", map(context_page.told, lone), share=_NOTE_SHARE, whole=True)

@@ -2,7 +2,7 @@
 amends the other, both.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from codexmem.kernel.model import quoting
@@ -36,9 +36,12 @@ class EarlierSessions:
         self._finder = finder
         self._sessions = sessions
 
-    def found(self, text: str, wanted: Filter) -> list[SearchResult]:
+    def found(
+        self, text: str, wanted: Filter, leaves_out: Callable[[Memory], bool] = lambda _: False
+    ) -> list[SearchResult]:
         """What is told of unasked: memories that clearly fit, or else what one session said, if it is clearly meant."""
-        return self._search(text, wanted, Floor.UNASKED) or self._leading(text, wanted)
+        fitting = [each for each in self._search(text, wanted, Floor.UNASKED) if not leaves_out(each.memory)]
+        return fitting or self._leading(text, wanted)
 
     def _leading(self, text: str, wanted: Filter) -> list[SearchResult]:
         """What one session said that is clearly ahead of all others, where less speaks for it than for what is told

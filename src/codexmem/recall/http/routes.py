@@ -75,18 +75,18 @@ def routes(services: RecallRouteServices) -> APIRouter:
 
     @api.get("/api/context")
     def context(
-        project: str = "", prompt: str = "", session: str = "", cwd: str = "",
+        project: str = "", prompt: str = "", session: str = "", cwd: str = "", platform: str = "",
         tokens: Annotated[int, Query(ge=100, le=MAX_TOKENS)] = 2_000,
     ) -> Response:  # fmt: skip
-        given = services.context.give(ContextRequest(project, prompt, session, cwd, tokens))
+        given = services.context.give(ContextRequest(project, prompt, session, cwd, tokens, platform))
         return Response(given.text, media_type="text/plain; charset=utf-8")
 
     @api.get("/api/context/preview", responses=answers(ContextPreview))
     def preview(
-        project: str = "", prompt: str = "", cwd: str = "",
+        project: str = "", prompt: str = "", cwd: str = "", platform: str = "",
         tokens: Annotated[int, Query(ge=100, le=MAX_TOKENS)] = 2_000,
     ) -> dict[str, Any]:  # fmt: skip
-        wanted = ContextRequest(project, prompt, "", cwd, tokens)
+        wanted = ContextRequest(project, prompt, "", cwd, tokens, platform)
         return ContextPreview.of(wanted, services.context.preview(wanted)).document()
 
     @api.post("/api/forget", responses=answers(ForgetAnswer))
