@@ -29,6 +29,7 @@ from codexmem.kernel.services.indexing import CATCH_UP
 from codexmem.kernel.services.status import Phase
 from codexmem.kernel.store.database import acting_as
 from codexmem.kernel.store.opening import open_database, upgrade_store
+from codexmem.recall.agent_file_following import FOLLOW
 from codexmem.settings import Settings, load
 from tests._support.clock import StepClock
 from tests._support.postgres import PostgresServer
@@ -263,9 +264,16 @@ def test_every_chore_has_a_handler_and_comes_round(tmp_path: Path) -> None:
     core = open_core(local(tmp_path))
     try:
         job_kinds = handlers(
-            core.housekeeping, core.indexing, core.extraction, core.authoring, core.consolidation, core.lab
+            core.housekeeping,
+            core.indexing,
+            core.extraction,
+            core.authoring,
+            core.consolidation,
+            core.follower,
+            core.lab,
         )
-        assert set(job_kinds) == {*CHORES, CATCH_UP, AUTHOR, CONSOLIDATE, EXTRACT, SUMMARIZE, *core.lab.job_kinds()}
+        own = {*CHORES, CATCH_UP, AUTHOR, CONSOLIDATE, EXTRACT, SUMMARIZE, FOLLOW}
+        assert set(job_kinds) == {*own, *core.lab.job_kinds()}
         core.housekeeping.begin()
         core.housekeeping.begin()
         assert core.queue.counts()[JobStatus.QUEUED] == len(CHORES)

@@ -159,8 +159,8 @@ def build(db: Database, rules: Rules = _USUAL, *, daily_tokens: int = 0, embedde
         captures=captures,
         tallies=tallies,
         model=model,
-        intake=CaptureService(db, sessions, captures, base.memories, queue, log, clock, rules, plan, context.begun),
         transcripts=TranscriptImport(db, sessions, captures, base.memories, base.history, plan, clock, rules),
+        intake=CaptureService(db, sessions, captures, base.memories, queue, log, clock, rules, plan, (context.begun,)),
         context=context,
         extraction=Extraction(sessions, captures, base.memories, plan, job_log),
         authoring=Authoring(

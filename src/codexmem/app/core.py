@@ -8,6 +8,7 @@ from types import FunctionType
 from typing import TypeVar
 
 from codexmem import __version__
+from codexmem.agents.install.targets import UserHome
 from codexmem.agents.transcripts.finding import overview
 from codexmem.app.operations import ground_of, operations_of
 from codexmem.capture import authoring, consolidation, extraction, service
@@ -78,6 +79,8 @@ from codexmem.operations.keys import Keys
 from codexmem.operations.service import Operations
 from codexmem.operations.service.model_watch import ModelWatch
 from codexmem.operations.transfer import Transfer
+from codexmem.recall.agent_file_following import FOLLOW, AgentFileFollower
+from codexmem.recall.agent_file_following import TIMEOUT_S as FOLLOW_TIMEOUT_S
 from codexmem.recall.agent_files import AgentFiles
 from codexmem.recall.context import ContextBuilder
 from codexmem.recall.forgetting import Forgetting
@@ -122,6 +125,7 @@ class Core:
     forgetting: Forgetting
     importing: Importing
     agent_files: AgentFiles
+    follower: AgentFileFollower
     undoing: Undoing
     explaining: Explaining
     extraction: Extraction
@@ -176,13 +180,14 @@ class Core:
 
 
 def handlers(chores: Housekeeping, indexes: Indexing, extracting: Extraction, authors: Authoring,
-             tidying: Consolidation, lab: Lab) -> JobKinds:  # fmt: skip
+             tidying: Consolidation, follower: AgentFileFollower, lab: Lab) -> JobKinds:  # fmt: skip
     """Every kind of job there is, and the function that runs it."""
     return {
         service.EXTRACT: JobKind(extracting.observations, timeout_s=extraction.TIMEOUT_S),
         service.SUMMARIZE: JobKind(extracting.summaries, timeout_s=extraction.TIMEOUT_S),
         AUTHOR: JobKind(authors.write, timeout_s=authoring.TIMEOUT_S),
         consolidation.CONSOLIDATE: JobKind(tidying.look_again, timeout_s=consolidation.TIMEOUT_S),
+        FOLLOW: JobKind(follower.follow, timeout_s=FOLLOW_TIMEOUT_S),
         indexing.CATCH_UP: JobKind(indexes.catch_up, timeout_s=indexing.TIMEOUT_S),
         housekeeping.FADE_EVENTS: JobKind(chores.fade_events),
         housekeeping.PRUNE_RECEIPTS: JobKind(chores.prune_receipts),
@@ -283,13 +288,15 @@ def _build(db: Database, settings: Settings, clock: Clock, transfer: Transfer, *
         spent=lambda tokens: tallies.add({budget.name(): tokens}),
     )
     rooms = _rooms(kernel, settings)
+    files = AgentFiles(db, table, versions, remembering, past, clock)
+    # Only where the server is the person's own does it look at the person's files.
+    follower = AgentFileFollower(files, queue, person_of() if settings.auth == "" else None)
     lab = rooms[Lab]
     assert isinstance(lab, Lab)
     worker = Worker(
-        db, jobs, dispatch, log, notifier, clock, handlers(chores, indexes, extracting, authors, tidying, lab),
-        threads=settings.worker_threads,
+        db, jobs, dispatch, log, notifier, clock,
+        handlers(chores, indexes, extracting, authors, tidying, follower, lab), threads=settings.worker_threads,
     )  # fmt: skip
-    files = AgentFiles(db, table, versions, remembering, past, clock)
     live, labels = Live(db, events, notifier), Labels(db)
     model = ModelWatch(Review(EventPages(db)), settings.writer)
     context = ContextBuilder(
@@ -330,7 +337,9 @@ def _build(db: Database, settings: Settings, clock: Clock, transfer: Transfer, *
         authoring=authors,
         consolidation=tidying,
         budget=budget,
-        intake=CaptureService(db, sessions, captures, remembering, queue, log, clock, rules, plan, context.begun),
+        intake=CaptureService(
+            db, sessions, captures, remembering, queue, log, clock, rules, plan, (context.begun, follower.begun)
+        ),
         transcripts=TranscriptImport(
             db,
             sessions,
@@ -341,11 +350,12 @@ def _build(db: Database, settings: Settings, clock: Clock, transfer: Transfer, *
             clock,
             rules,
             *([partial(overview, Path.home(), environment(), ())] if told_path is not None else []),
-        ),
+        ),  # fmt: skip
         context=context,
         forgetting=Forgetting(db, remembering, past, sessions, captures, answers, log),
         importing=Importing(db, table, remembering, past, clock),
         agent_files=files,
+        follower=follower,
         undoing=Undoing(db, table, versions, past),
         rooms=rooms,
         explaining=Explaining(db, remembering, past, versions, sessions, captures, jobs, Noted(db)),
@@ -376,6 +386,11 @@ def _rooms(kernel: Kernel, settings: Settings) -> dict[type, object]:
         load(each.build, FunctionType)(kernel, *((settings,) if each.configured else ())) for each in FEATURES
     ]
     return {type(services): services for services in made}
+
+
+def person_of() -> UserHome:
+    """Whose machine it is."""
+    return UserHome(Path.home(), dict(environment()))
 
 
 def text_index(db: Database) -> WritableTextIndex:

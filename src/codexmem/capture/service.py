@@ -5,7 +5,7 @@ cut. An event and its job are one transaction, so an acknowledged event is never
 close together join one waiting job; a new turn, a stop or the end of the session sends it off.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import PurePath
@@ -80,7 +80,7 @@ class CaptureService:
 
     def __init__(self, db: Database, sessions: Sessions, captures: Captures, memories: Memories, queue: Queue, log: Log,
                  clock: Clock, rules: Rules, author: AuthorQueue,
-                 begun: Callable[[Session], None] = lambda _: None) -> None:  # fmt: skip
+                 begun: Sequence[Callable[[Session], None]] = ()) -> None:  # fmt: skip
         self._db = db
         self._sessions = sessions
         self._captures = captures
@@ -181,7 +181,8 @@ class CaptureService:
             touched = replace(touched, session=self._sessions.assign(session, said))
         if touched.new:
             self._tell(touched.session)
-            self._begun(touched.session)
+            for tell in self._begun:
+                tell(touched.session)
         return touched
 
     def _add(self, report: HookReport, kind: Capture, session: Session, job: int | None = None) -> int | None:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
-from codexmem.agents import NAMES, CodingAgent, InstallableAgent
+from codexmem.agents import NAMES, CodingAgent, InstallableAgent, agent_of
 from codexmem.agents.install.targets import UserHome
 from codexmem.kernel.model.project import working_tree
 from codexmem.recall.agent_files import MAX_ALIASES, MAX_FILE, MAX_PATH, AgentFileText, KnownFile
@@ -93,6 +93,27 @@ def find(
     return found
 
 
+def find_again(checkout: CheckoutRoot, known: Sequence[KnownFile], person: UserHome) -> FoundFiles:
+    """Known files as they are now, and new ones beside them in folders that agents read as a whole.
+
+    A person's own file counts only where it is the one that was read before.
+    """
+    own = any(each.path or PurePosixPath(each.file).name in _PRIVATE for each in known)
+    found = find(checkout, [agent_of(name) for name in NAMES], person if own else None, nested=False)
+    numbers = {each.path: number for number, each in enumerate(found.files)}
+    for each in known:
+        if _is_nested(each.file):
+            _note(found, numbers, each.file, checkout.root / each.file, checkout.root)
+    paths = {each.file: each.path for each in known}
+    folders = {_folder(each.file) for each in known if _folder(each.file) and not _is_nested(each.file)}
+    again = [
+        each
+        for each in found.files
+        if (paths.get(each.file) in {str(each.path), ""} if each.file in paths else _folder(each.file) in folders)
+    ]
+    return FoundFiles(again, found.skipped | {each.file: "elsewhere" for each in found.files if each not in again})
+
+
 def gone(checkout: CheckoutRoot, agents: Sequence[CodingAgent], known: Iterable[KnownFile], found: FoundFiles, *,
          personal: bool) -> list[str]:  # fmt: skip
     """Those of the known files that are there no longer. Where a person's own files are not the ones that were read,
@@ -147,6 +168,13 @@ def _patterns(agents: Sequence[CodingAgent]) -> list[str]:
 def _is_meant(file: str, patterns: Sequence[str]) -> bool:
     own = file.startswith("~/")
     return any(each.startswith("~/") == own and PurePosixPath(file).match(each) for each in patterns)
+
+
+def _folder(file: str) -> str:
+    """The folder of a file that an agent reads as a whole; empty where it reads single files."""
+    agents = (agent_of(name) for name in NAMES)
+    whole = [each for agent in agents for each in agent.reads if "*" in each]
+    return file.rpartition("/")[0] if _is_meant(file, [*whole, *_MORE]) else ""
 
 
 def _is_nested(file: str) -> bool:

@@ -127,8 +127,9 @@ class AgentFiles:
             )  # fmt: skip
 
     def is_followed(self, project: str) -> bool:
-        """Whether anything of a file is remembered in a project; one seek."""
-        return bool(self._memories.page(_wanted(project), PageRequest(limit=1)).items)
+        """Whether anything of a file is remembered in a project, or was until the file was gone; one seek."""
+        wanted = replace(_wanted(project), statuses=VISIBLE | {Status.EXPIRED})
+        return bool(self._memories.page(wanted, PageRequest(limit=1)).items)
 
     def is_known(self, project: str, file: str) -> bool:
         """Whether anything of this file is remembered."""

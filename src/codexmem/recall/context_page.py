@@ -121,7 +121,7 @@ def line(memory: Memory) -> ContextItem:
     """A memory by its title."""
     attrs = memory.state.attrs
     files = attrs.files_modified or attrs.files_read if isinstance(attrs, ObservationAttrs) else ()
-    where = f" ({_cut(files[0], 120)})" if files else ""
+    where = f" ({_cut(files[0], 120)})" if files and not memory.state.title.startswith(files[0]) else ""
     kind = f"[{quoting.line(memory.state.type)}] " if memory.state.type else ""
     return ContextItem(memory.seq, f"- #{memory.seq} {_day(memory)} {kind}{_cut(memory.state.title, 200)}{where}")
 
