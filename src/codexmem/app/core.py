@@ -350,7 +350,7 @@ def _build(db: Database, settings: Settings, clock: Clock, transfer: Transfer, *
             clock,
             rules,
             *([partial(overview, Path.home(), environment(), ())] if told_path is not None else []),
-        ),  # fmt: skip
+        ),
         context=context,
         forgetting=Forgetting(db, remembering, past, sessions, captures, answers, log),
         importing=Importing(db, table, remembering, past, clock),

@@ -30,7 +30,7 @@ class TranscriptTool:
 class TranscriptTurn:
     """What a person asked and what came of it."""
 
-    prompt: str
+    prompt: str  # empty if no person asked in words: a command began it, or the beginning is missing
     at_ms: int
     tools: tuple[TranscriptTool, ...] = ()
     message: str = ""  # the agent's last words of the turn
@@ -40,7 +40,7 @@ class TranscriptTurn:
 
 @dataclass(frozen=True, slots=True)
 class TranscriptFile:
-    """One conversation on disk, found but not read."""
+    """One conversation on disk, found but not read. Its session tells it from others: a database holds many."""
 
     program: str  # the platform as our hooks name it
     path: Path
@@ -48,7 +48,7 @@ class TranscriptFile:
     cwd: str
     started_ms: int
     changed_ms: int
-    bytes: int
+    bytes: int  # 0 where a database holds it
 
 
 @dataclass(frozen=True, slots=True)

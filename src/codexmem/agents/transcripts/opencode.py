@@ -7,7 +7,6 @@ the call that began it names.
 from __future__ import annotations
 
 import contextlib
-import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
@@ -65,7 +64,7 @@ class OpenCodeTranscripts:
             with opencode_store.database(file.path) as database:
                 reader = _Session(turn, lambda session: opencode_store.messages(database, session, flaws))
                 yield from reader.turns(file.session)
-        except (OSError, ValueError, sqlite3.Error) as error:
+        except (OSError, ValueError) as error:
             raise Unavailable(
                 f"the sessions of OpenCode in {file.path} cannot be read: {error}",
                 hint="Try again when OpenCode is not running; other programs' transcripts can be imported without it.",
@@ -73,7 +72,7 @@ class OpenCodeTranscripts:
 
 
 def _in_database(path: Path) -> Iterator[TranscriptFile]:
-    with contextlib.suppress(OSError, ValueError, sqlite3.Error), opencode_store.database(path) as database:
+    with contextlib.suppress(OSError, ValueError), opencode_store.database(path) as database:
         for session, folder, began, changed in opencode_store.sessions(database):
             yield TranscriptFile(AGENT.name, path, session, folder, time_ms(began), time_ms(changed), 0)
 

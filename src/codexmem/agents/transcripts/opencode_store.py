@@ -28,26 +28,28 @@ _RECORDS = """
 
 @contextlib.contextmanager
 def database(path: Path) -> Iterator[sqlite3.Connection]:
-    """The database; `OSError` if it cannot be opened, `sqlite3.Error` if it is none."""
+    """The database; `OSError` if it cannot be opened or is none."""
     opened(path).close()  # a link or a pipe is none
     log = path.with_name(f"{path.name}-wal")
     running = log.exists() and log.stat().st_size > 0
     uri = f"{path.absolute().as_uri()}?{'mode=ro' if running else 'immutable=1'}"
-    connection = sqlite3.connect(uri, uri=True, timeout=_BUSY_S, isolation_level=None)
     try:
+        connection = sqlite3.connect(uri, uri=True, timeout=_BUSY_S, isolation_level=None)
         connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
         connection.execute("PRAGMA query_only = 1")
         connection.execute("PRAGMA schema_version").fetchone()  # reads the file, which may be none of SQLite's
+    except sqlite3.Error as error:
+        raise OSError(str(error)) from error
+    with contextlib.closing(connection):
         yield connection
-    finally:
-        connection.close()
 
 
 def sessions(connection: sqlite3.Connection) -> Iterator[tuple[str, str, Any, Any]]:
     """Id, folder, beginning and last change of each session that is no sub-agent's."""
-    for session, folder, began, changed in connection.execute(_SESSIONS):
-        if isinstance(session, str) and isinstance(folder, str):
-            yield session, folder, began, changed
+    with contextlib.suppress(sqlite3.Error):  # a damaged page, or tables of another version
+        for session, folder, began, changed in connection.execute(_SESSIONS):
+            if isinstance(session, str) and isinstance(folder, str):
+                yield session, folder, began, changed
 
 
 def messages(
