@@ -14,7 +14,7 @@ import pytest
 
 from codexmem.agents.transcripts import READERS
 from codexmem.agents.transcripts.files import MAX_LINE
-from codexmem.agents.transcripts.model import TranscriptFile, TranscriptFlaws, TranscriptTool, TranscriptTurn
+from codexmem.agents.transcripts.model import TranscriptFile, TranscriptFlaws, TranscriptTurn
 from codexmem.kernel.model.errors import Unavailable
 from tests.agents.transcripts.conversation import reader_of
 from tests.agents.transcripts.home import furnish
@@ -119,7 +119,7 @@ def damaged(raw: bytes, chance: random.Random) -> bytes:
                 del lines[at]
             case 2:
                 lines.insert(at, lines[chance.randrange(len(lines))])
-            case 3:
+            case 3 if lines[at]:
                 spoilt = bytearray(lines[at])
                 for _ in range(chance.randint(1, 20)):
                     spoilt[chance.randrange(len(spoilt))] = chance.randrange(256)
@@ -156,10 +156,9 @@ def _places(value: Any) -> Iterator[tuple[Any, Any]]:
 
 def sound(turn: TranscriptTurn) -> None:
     """That a turn is of the promised types, and can be stored."""
-    assert isinstance(turn.prompt, str)
-    assert isinstance(turn.message, str)
-    assert all(isinstance(tool, TranscriptTool) and tool.tool and isinstance(tool.tool, str) for tool in turn.tools)
-    assert all(isinstance(at, int) and at >= 0 for at in (turn.at_ms, turn.ended_ms))
+    assert all(type(said) is str for said in (turn.prompt, turn.message))
+    assert all(type(at) is int and at >= 0 for at in (turn.at_ms, turn.ended_ms, *(tool.at_ms for tool in turn.tools)))
+    assert all(tool.tool and type(tool.tool) is str and type(tool.call) is str for tool in turn.tools)
     told = [turn.prompt, turn.message, [[tool.tool, tool.input, tool.response, tool.call] for tool in turn.tools]]
     assert "\x00" not in turn.prompt + turn.message
     json.dumps(told, ensure_ascii=False).encode("utf-8")
