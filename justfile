@@ -127,6 +127,10 @@ soak-extraction *args:
 soak-consolidation *args:
     "{{ python }}" -m bench.consolidation "$@"
 
+# 1,000 sessions imported beside live hooks, killed 20 times, repeated and taken back: just soak-import --data DIR
+soak-import *args:
+    "{{ python }}" -m bench.transcripts "$@"
+
 # 10,000 hook events while the server is killed: none lost, none twice, exit 0 always
 soak-hooks *args:
     "{{ python }}" -m bench.hook_storm "$@"

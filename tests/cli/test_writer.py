@@ -15,6 +15,7 @@ import pytest
 
 from codexmem.kernel.model.writer import writer_of
 from tests.cli.conftest import Call
+from tests.cli.test_import_transcripts import kept
 from tests.cli.test_processes import environ
 
 pytestmark = pytest.mark.sqlite
@@ -72,11 +73,12 @@ def _environ(home: Path, **more: str) -> dict[str, str]:
     return {**kept, "HOME": str(home), "PATH": "/usr/bin:/bin", "CODEXMEM_EMBEDDER": "none", **more}
 
 
-def test_init_asks_on_a_terminal_and_keeps_the_answer(fresh: Path) -> None:
-    """The server that is started has the key in its environment and does not use it."""
+def test_init_asks_on_a_terminal_and_keeps_the_answers(fresh: Path) -> None:
+    """The server that is started has the key in its environment and does not use it; what agents kept is imported."""
     env = _environ(fresh, OPENAI_API_KEY="sk-1")
+    kept(fresh, "s1", "We decided to use valve seven.")
     ours, theirs = pty.openpty()
-    os.write(ours, b"1\n")
+    os.write(ours, b"1\nn\ny\n")  # rules, no hooks for the Claude Code that is found, and yes
     done = subprocess.run(
         [sys.executable, "-m", "codexmem.cli", "init", "--service", "none"], env=env, check=False, timeout=120,
         stdin=theirs, stdout=theirs, stderr=theirs, cwd=fresh,
@@ -89,6 +91,8 @@ def test_init_asks_on_a_terminal_and_keeps_the_answer(fresh: Path) -> None:
     assert "2  memories are written by the model" in said
     assert SENT in said
     assert said.index("Who writes your memories?") < said.index("codexmem is ready")
+    assert "claude-code: 1 session from 2026-05-04 to " in said
+    assert "1 session imported" in said
     assert tomllib.loads((fresh / ".config/codexmem/config.toml").read_text())["provider"] == "rules"
     status = [sys.executable, "-m", "codexmem.cli", "status", "--json"]
     told = json.loads(subprocess.run(status, env=env, check=True, capture_output=True, timeout=60).stdout)

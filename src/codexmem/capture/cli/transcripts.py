@@ -41,6 +41,16 @@ _REST = 0.5  # of the time that a server worked for us, in which it works for ot
 _PER_TOOL = 250  # characters of a tool call in a question to the writer
 _PER_TOKEN = 3  # characters
 _SHOWN = 20  # projects
+_FATES = ("imported", "excluded", "captured", "known")  # of a session's turns, the first that there is
+
+
+_LEFT_OUT = {
+    "known": "import.transcripts.known",
+    "captured": "import.transcripts.captured",
+    "excluded": "import.transcripts.excluded",
+    "empty": "import.transcripts.empty",
+    "unreadable": "import.transcripts.unreadable",
+}
 
 
 class _Unreadable(Exception):
@@ -213,9 +223,6 @@ def _import_one(store: Backend, file: "TranscriptFile", project: str, known: Map
     _note_session(tally, file, project, next((fate for fate in _FATES if fates[fate]), "empty"))
 
 
-_FATES = ("imported", "excluded", "captured", "known")
-
-
 def _note_session(tally: _Tally, file: "TranscriptFile", project: str, fate: str) -> None:
     tally.sessions[fate] += 1
     if fate == "imported":
@@ -311,9 +318,9 @@ def _tell(found: Sequence[tuple["TranscriptFile", str]], tally: _Tally, flaws: "
     output.result(document, table(rows))
     for project, count in tally.projects.most_common(_SHOWN) if dry_run else ():
         output.note(say("import.project", project=one_line(project) or "-", count=f"{count:,}"))
-    for fate in ("known", "captured", "excluded", "empty", "unreadable"):
+    for fate, key in _LEFT_OUT.items():
         if sessions := tally.sessions[fate]:
-            output.note(say(f"import.transcripts.{fate}", count=f"{sessions:,}"), good=fate != "unreadable")
+            output.note(say(key, count=f"{sessions:,}"), good=fate != "unreadable")
     if flaws:
         output.note(say("import.transcripts.flaws", count=f"{flaws.broken + flaws.too_long + flaws.dropped:,}"))
     if dry_run:
