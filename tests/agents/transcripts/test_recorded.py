@@ -19,7 +19,8 @@ from codexmem.kernel.model.errors import Unavailable
 from tests.agents.transcripts.conversation import reader_of
 from tests.agents.transcripts.home import furnish
 
-ROUNDS = 60  # damaged copies of each file
+FILES = 8  # in the recorded home
+ROUNDS = 50  # damaged copies of each file
 
 
 @pytest.fixture
@@ -47,6 +48,7 @@ def test_everything_is_found_with_session_and_folder(home: Path) -> None:
         ("claude-code", "a7d1ed15", "/home/ana/shop"),
         ("codex", "01a1ebbe", "/home/ana/shop"),
         ("codex", "01a1ebc0", "/home/ana/shop"),
+        ("codex", "01a1ebdd", "/home/ana/shop"),
         ("gemini-cli", "25a778de", "/home/ana/shop"),
         ("opencode", "ses_e144", "/home/ana/shop"),
         ("qwen-code", "3860ec51", "/home/ana/shop"),
@@ -65,12 +67,12 @@ def test_variables_move_the_folders(home: Path) -> None:
     shutil.rmtree(home / ".gemini")
     assert found(home) == []
     moved_to = {path.name: str(path) for path in (home / "moved").iterdir()}
-    assert len(found(home, **moved_to)) == 7
+    assert len(found(home, **moved_to)) == FILES
 
 
 def test_a_sub_agent_works_within_the_turn_that_sent_it(home: Path) -> None:
-    (first, *_) = found(home)
-    (turn,), flaws = read(first)
+    (claude, *_, codex) = (file for file in found(home) if file.program in {"claude-code", "codex"})
+    (turn,), flaws = read(claude)
     assert (turn.prompt, turn.message, flaws) == ("Delegate it.", "All done.", TranscriptFlaws())
     assert [(tool.tool, tool.agent) for tool in turn.tools] == [
         ("Bash", "a9340c9829d7f7e9a"),
@@ -79,6 +81,14 @@ def test_a_sub_agent_works_within_the_turn_that_sent_it(home: Path) -> None:
         ("mcp__things__lookup", ""),
     ]
     assert turn.tools[0].input == {"command": "echo from sub", "description": "x"}
+    (turn,), flaws = read(codex)
+    assert (turn.prompt, turn.message, flaws) == ("Delegate it.", "all done", TranscriptFlaws())
+    assert [(tool.tool, tool.agent[:13]) for tool in turn.tools] == [
+        ("spawn_agent", ""),
+        ("Bash", "01a1ebdd-04ac"),
+        ("Bash", ""),
+    ]
+    assert (turn.tools[1].input, turn.tools[1].response) == ({"command": "echo from sub"}, "from sub\n")
 
 
 def test_lines_that_a_session_has_from_another_are_not_told_twice(home: Path) -> None:
@@ -248,4 +258,4 @@ def test_folders_that_are_missing_closed_or_linked_in_circles_hold_nothing(tmp_p
         (home / folder).symlink_to(home, target_is_directory=True)
     (home / ".claude" / "projects" / "-home-ana-shop" / "x.jsonl").symlink_to("/etc/passwd")
     (home / ".codex" / "sessions" / "rollout-no-id.jsonl").write_text("{}\n")
-    assert len(found(home)) == 7
+    assert len(found(home)) == FILES

@@ -2,14 +2,17 @@
 
 Every line has a time, a type and a payload; the oldest versions wrote payloads alone. What happened is told twice: as
 items of the model's conversation (`response_item`) and as events (`event_msg`), which know more about a call and come
-first. In code mode the model writes a program, and only events tell what its calls were.
+first. In code mode the model writes a program, and only events tell what its calls were. A sub-agent has a file of its
+own, which the answer to the call that began it names.
 """
 
 from __future__ import annotations
 
+import contextlib
 import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +25,7 @@ from codexmem.agents.transcripts.files import (
     head,
     items,
     loaded,
+    opened,
     reading,
     records,
     stamped,
@@ -34,6 +38,7 @@ from codexmem.agents.transcripts.turns import TurnBuilder
 
 _NAME = re.compile(r"rollout-.*?([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\.jsonl")
 _DEPTH = 3  # year, month, day
+_DEEPEST = 4  # sub-agents of sub-agents
 _SHELLS = frozenset({"shell", "shell_command", "exec_command", "container.exec", "local_shell", "local_shell_call"})
 # Calls that steer the conversation; of code mode and of running commands the events tell.
 _STEERING = frozenset({"write_stdin", "update_plan", "request_user_input", "wait", "exec", "tool_search"})
@@ -58,7 +63,7 @@ class CodexTranscripts:
     def turns(self, file: TranscriptFile, flaws: TranscriptFlaws | None = None) -> Iterator[TranscriptTurn]:
         """The turns of one file."""
         flaws = flaws if flaws is not None else TranscriptFlaws()
-        reader = _Rollout(TurnBuilder(AGENT, flaws))
+        reader = _Rollout(TurnBuilder(AGENT, flaws), file.path, flaws)
         with reading(file.path) as source:
             for record in records(source, flaws):
                 if turn := reader.read(record):
@@ -71,7 +76,7 @@ def _described(path: Path, named: str) -> TranscriptFile | None:
     """From its first line, which may be missing or too long."""
     first = next(iter(head(path)), {})
     about = table(first, "payload") or first
-    if isinstance(about.get("source"), dict) or about.get("thread_source") == "subagent":
+    if "subagent" in table(about, "source") or about.get("thread_source") == "subagent":
         return None
     changed, size = stamped(path)
     session = text(about.get("session_id")) or text(about.get("id")) or named
@@ -80,10 +85,14 @@ def _described(path: Path, named: str) -> TranscriptFile | None:
 
 
 class _Rollout:
-    """One file, record by record."""
+    """One file, record by record; a sub-agent's as a part of the turn in which it was sent."""
 
-    def __init__(self, turn: TurnBuilder) -> None:
+    def __init__(self, turn: TurnBuilder, path: Path, flaws: TranscriptFlaws, *agents: str) -> None:
         self._turn = turn
+        self._path = path
+        self._flaws = flaws
+        self._agents = agents  # whose file it is, and those who sent it
+        self._agent = agents[-1] if agents else ""
         self._left: dict[str, dict[str, Any]] = {}  # answers of commands that were still running
 
     def read(self, record: dict[str, Any]) -> TranscriptTurn | None:
@@ -104,9 +113,13 @@ class _Rollout:
         self._settle()
         return self._turn.end()
 
+    def _say(self, said: str, at_ms: int) -> None:
+        if not self._agent:
+            self._turn.say(said, at_ms)
+
     def _begin(self, said: str, at_ms: int) -> TranscriptTurn | None:
         """A prompt; one that is told twice begins one turn."""
-        prompt = words.prompt_in(said)
+        prompt = "" if self._agent else words.prompt_in(said)
         if not prompt or (self._turn.prompt == prompt and self._turn.idle and not self._turn.ended):
             return None
         self._settle()
@@ -118,7 +131,7 @@ class _Rollout:
             case "message" if item.get("role") == "user":
                 return self._begin(_typed(item), at_ms)
             case "message" if item.get("role") == "assistant":
-                self._turn.say(text_in(item.get("content")), at_ms)
+                self._say(text_in(item.get("content")), at_ms)
             case "function_call":
                 given = loaded(text(item.get("arguments")))
                 self._call(call, item, given if given is not None else item.get("arguments"), at_ms)
@@ -136,7 +149,7 @@ class _Rollout:
             fields = given if isinstance(given, dict) else {}
             self._turn.call(call, "Bash", {"command": _command(fields.get("cmd", fields.get("command")))}, at_ms)
         elif name and name not in _STEERING:
-            self._turn.call(call, f"{space}__{name}" if space else name, given, at_ms)
+            self._turn.call(call, f"{space}__{name}" if space.startswith("mcp__") else name, given, at_ms)
 
     def _answer(self, call: str, output: Any, at_ms: int) -> None:
         waits = self._turn.waiting(call)
@@ -144,17 +157,31 @@ class _Rollout:
             return
         told = text_in(output) if not isinstance(output, str) else output
         if waits[0] != "Bash":
-            self._turn.answer(call, {"tool_response": told}, at_ms)
+            self._turn.answer(call, {"tool_response": told}, at_ms, self._agent)
+            if waits[0] == "spawn_agent":
+                self._delegated(text(table(loaded(told)).get("agent_id")))
         elif _RUNS_ON in told[:2000]:
             self._left[call] = {"tool_response": told.partition(_OUTPUT)[2]}
         else:
-            self._turn.answer(call, {"tool_response": _shell_answer(told)}, at_ms)
+            self._turn.answer(call, {"tool_response": _shell_answer(told)}, at_ms, self._agent)
 
     def _settle(self) -> None:
         """Commands that nobody saw the end of have said something all the same."""
         for call, told in self._left.items():
-            self._turn.answer(call, told, 0)
+            self._turn.answer(call, told, 0, self._agent)
         self._left.clear()
+
+    def _delegated(self, agent: str) -> None:
+        """What a sub-agent did, from its own file beside this one."""
+        if not agent or agent in self._agents or len(self._agents) >= _DEEPEST:
+            return
+        beside = islice(files(self._path.parent, f"-{agent}.jsonl"), 1)
+        with contextlib.suppress(OSError):
+            for path in beside:
+                reader = _Rollout(self._turn, path, self._flaws, *self._agents, agent)
+                with opened(path) as source:
+                    for record in records(source, self._flaws):
+                        reader.read(record)
 
     def _event(self, event: dict[str, Any], at_ms: int) -> TranscriptTurn | None:
         kind = text(event.get("type"))
@@ -163,7 +190,7 @@ class _Rollout:
             case "user_message":
                 return self._begin(text(event.get("message")), at_ms)
             case "agent_message":
-                self._turn.say(text(event.get("message")), at_ms)
+                self._say(text(event.get("message")), at_ms)
             case "item_completed":
                 return self._completed(table(event, "item"), time_ms(event.get("completed_at_ms")) or at_ms)
             case "exec_command_end":
@@ -176,8 +203,8 @@ class _Rollout:
                 self._asked_server(call, table(event, "invocation"), told, at_ms)
         if kind in _ENDS:
             self._settle()
-            self._turn.say(text(event.get("last_agent_message")), at_ms)
-            self._turn.ended = True
+            self._say(text(event.get("last_agent_message")), at_ms)
+            self._turn.ended = not self._agent
         return None
 
     def _completed(self, item: dict[str, Any], at_ms: int) -> TranscriptTurn | None:
@@ -186,7 +213,7 @@ class _Rollout:
             case "UserMessage":
                 return self._begin(text_in(item.get("content")), at_ms)
             case "AgentMessage":
-                self._turn.say(text_in(item.get("content")), at_ms)
+                self._say(text_in(item.get("content")), at_ms)
             case "CommandExecution":
                 self._ran(call, item, at_ms)
             case "FileChange":
@@ -204,7 +231,7 @@ class _Rollout:
         told = _with_code(output, event.get("exit_code"))
         given = {"command": _command(event.get("command"))}
         self._left.pop(call, None)
-        self._turn.use(call, {"tool_name": "Bash", "tool_input": given, "tool_response": told}, at_ms)
+        self._use(call, "Bash", given, told, at_ms)
 
     def _patched(self, call: str, event: dict[str, Any], at_ms: int) -> None:
         output = f"{text(event.get('stdout'))}{text(event.get('stderr'))}"
@@ -214,13 +241,17 @@ class _Rollout:
         waits = self._turn.waiting(call)
         given = waits[1] if waits else {"command": _patch(event.get("changes"))}
         told: Any = {"output": output, "success": False} if failed else output
-        self._turn.use(call, {"tool_name": "apply_patch", "tool_input": given, "tool_response": told}, at_ms)
+        self._turn.use(
+            call, {"tool_name": "apply_patch", "tool_input": given, "tool_response": told}, at_ms, self._agent
+        )
 
     def _asked_server(self, call: str, about: dict[str, Any], told: Any, at_ms: int) -> None:
         name = f"mcp__{text(about.get('server'))}__{text(about.get('tool'))}"
-        self._turn.use(
-            call, {"tool_name": name, "tool_input": about.get("arguments"), "tool_response": told}, at_ms
-        )  # fmt: skip
+        self._use(call, name, about.get("arguments"), told, at_ms)
+
+    def _use(self, call: str, name: str, given: Any, response: Any, at_ms: int) -> None:
+        told = {"tool_name": name, "tool_input": given, "tool_response": response}
+        self._turn.use(call, told, at_ms, self._agent)
 
 
 def _typed(item: dict[str, Any]) -> str:
