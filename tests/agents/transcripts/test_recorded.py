@@ -70,6 +70,14 @@ def test_variables_move_the_folders(home: Path) -> None:
     assert len(found(home, **moved_to)) == FILES
 
 
+def test_finding_reads_the_beginnings_alone(home: Path) -> None:
+    before = [(file.session, file.cwd, file.started_ms) for file in found(home)]
+    for path in home.rglob("*.jsonl"):
+        with path.open("r+b") as file:
+            file.truncate(1 << 40)
+    assert [(file.session, file.cwd, file.started_ms) for file in found(home)] == before
+
+
 def test_a_sub_agent_works_within_the_turn_that_sent_it(home: Path) -> None:
     (claude, *_, codex) = (file for file in found(home) if file.program in {"claude-code", "codex"})
     (turn,), flaws = read(claude)

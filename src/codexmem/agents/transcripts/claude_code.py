@@ -36,7 +36,6 @@ from codexmem.agents.transcripts.turns import TurnBuilder
 _AGENT_ID = re.compile(r"[\w-]{1,80}")
 _AGENT_TOLD = re.compile(r"^agentId: ([\w-]{1,80})", re.MULTILINE)
 _SIBLINGS = 10_000  # files of a folder that are looked at for an earlier part of one
-_BEGINNING = 1 << 16  # bytes of each
 _COPIED = 200_000  # lines of an earlier part that are remembered
 _DEEPEST = 4  # sub-agents of sub-agents
 _ERROR = "Error: "
@@ -88,9 +87,9 @@ class ClaudeTranscripts:
         if self._known is None or self._known[:2] != (folder, changed):
             by_line: dict[str, list[_Part]] = {}
             for path in islice(files(folder, ".jsonl"), _SIBLINGS):
-                begins = head(path, _BEGINNING)
-                if first := _first_id(begins):
-                    by_line.setdefault(first, []).append((_age(path, begins), path))
+                first, age = _begins(path)
+                if first:
+                    by_line.setdefault(first, []).append((age, path))
             several = {line: sorted(parts) for line, parts in by_line.items() if len(parts) > 1}
             self._known = (folder, changed, several)
         return self._known[2]
@@ -98,27 +97,34 @@ class ClaudeTranscripts:
 
 def _described(path: Path) -> TranscriptFile | None:
     """A session of a person's; a file that holds a summary or a side chain alone is none."""
-    first = head(path)
-    spoken = [record for record in first if text(record.get("type")) in {"user", "assistant"}]
-    if first and all(record.get("type") == "summary" for record in first):
-        return None
-    if spoken and all(record.get("isSidechain") is True for record in spoken):
+    other = False  # something that is neither a summary nor a side chain's
+    cwd, started = "", 0
+    for record in head(path):
+        kind = text(record.get("type"))
+        other |= kind != "summary" and record.get("isSidechain") is not True
+        cwd = cwd or text(record.get("cwd"))
+        if kind in {"user", "assistant"} and record.get("isSidechain") is not True:
+            started = started or time_ms(record.get("timestamp"))
+        if cwd and started:
+            break
+    if not other:
         return None
     changed, size = stamped(path)
-    cwd = next((cwd for record in first if (cwd := text(record.get("cwd")))), "")
-    started = next((at for record in spoken if (at := time_ms(record.get("timestamp")))), 0)
     return TranscriptFile(AGENT.name, path, path.stem, cwd, started, changed, size)
 
 
-def _first_id(begins: list[dict[str, Any]]) -> str:
-    return next((uuid for record in begins if (uuid := text(record.get("uuid")))), "")
+def _begins(path: Path) -> tuple[str, tuple[int, int, str]]:
+    """The id of its first line, and what orders files that have the same.
 
-
-def _age(path: Path, begins: list[dict[str, Any]]) -> tuple[int, int, str]:
-    """Orders files that begin with the same line: notes of when a file was begun are not copied into another."""
-    noted = [at for record in begins if "uuid" not in record and (at := time_ms(record.get("timestamp")))]
-    first = next((at for record in begins if (at := time_ms(record.get("timestamp")))), 0)
-    return min(noted, default=first), stamped(path)[0], path.name
+    Notes of when a session began come before that line and are not copied into another file.
+    """
+    noted = 0
+    for record in head(path):
+        at_ms = time_ms(record.get("timestamp"))
+        noted = noted or at_ms
+        if uuid := text(record.get("uuid")):
+            return uuid, (noted, stamped(path)[0], path.name)
+    return "", (0, 0, "")
 
 
 def _ids(path: Path, most: int) -> set[str]:

@@ -74,7 +74,7 @@ class CodexTranscripts:
 
 def _described(path: Path, named: str) -> TranscriptFile | None:
     """From its first line, which may be missing or too long."""
-    first = next(iter(head(path)), {})
+    first = next(head(path), {})
     about = table(first, "payload") or first
     if "subagent" in table(about, "source") or about.get("thread_source") == "subagent":
         return None

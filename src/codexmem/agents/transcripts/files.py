@@ -20,7 +20,7 @@ from codexmem.agents.transcripts.model import TranscriptFlaws
 from codexmem.kernel.model.errors import Unavailable
 
 MAX_LINE = 16 << 20  # bytes; pictures inside a transcript make long ones
-HEAD = 1 << 20  # bytes of a file that are looked at to know what it is
+HEAD = 4 << 20  # bytes of a file that are looked at, at most, to know what it is
 HEAD_RECORDS = 60
 _CHUNK = 1 << 20
 _LATEST_MS = 253_402_300_799_000  # the end of the year 9999
@@ -135,14 +135,17 @@ def loaded(text: bytes | str) -> Any:
         return None
 
 
-def head(path: Path, most: int = HEAD) -> list[dict[str, Any]]:
-    """The first records of a file, as far as they lie whole in its first part; none if it cannot be read."""
-    try:
-        with opened(path) as file:
-            lines = file.read(most).split(b"\n", HEAD_RECORDS)[:HEAD_RECORDS]
-    except (OSError, ValueError):
-        return []
-    return [record for line in lines if line.strip() and isinstance(record := loaded(line), dict)]
+def head(path: Path) -> Iterator[dict[str, Any]]:
+    """The first records of a file, read one by one as they are asked for; none if it cannot be read."""
+    with contextlib.suppress(OSError, ValueError), opened(path) as file:
+        left = HEAD
+        for _ in range(HEAD_RECORDS):
+            line = file.readline(left + 1)
+            left -= len(line)
+            if not line or left < 0:
+                return
+            if line.strip() and isinstance(record := loaded(line), dict):
+                yield record
 
 
 def stamped(path: Path) -> tuple[int, int]:

@@ -77,9 +77,7 @@ def _root(path: Path) -> str:
 
 def _described(path: Path, cwd: str) -> TranscriptFile | None:
     changed, size = stamped(path)
-    first = next(iter(head(path)), {}) if path.suffix == ".jsonl" or size <= MAX_LINE else {}
-    if path.suffix == ".json":
-        first = table(_document(path))
+    first = next(head(path), {}) if path.suffix == ".jsonl" else table(_document(path))
     if text(first.get("kind")) not in {"", "main"}:
         return None
     session = text(first.get("sessionId"))

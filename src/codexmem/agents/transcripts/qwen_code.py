@@ -57,14 +57,12 @@ class QwenTranscripts:
 
 
 def _described(path: Path) -> TranscriptFile | None:
-    first = head(path)
-    if any(record.get("isSidechain") is True for record in first[:1]):
+    first = next(head(path), {})
+    if first.get("isSidechain") is True:
         return None
     changed, size = stamped(path)
-    session = next((found for record in first if (found := text(record.get("sessionId")))), path.stem)
-    cwd = next((found for record in first if (found := text(record.get("cwd")))), "")
-    started = next((at for record in first if (at := time_ms(record.get("timestamp")))), 0)
-    return TranscriptFile(AGENT.name, path, session, cwd, started, changed, size)
+    session, cwd = text(first.get("sessionId")) or path.stem, text(first.get("cwd"))
+    return TranscriptFile(AGENT.name, path, session, cwd, time_ms(first.get("timestamp")), changed, size)
 
 
 class _Chat:
