@@ -10,9 +10,9 @@ import pysqlite3.dbapi2 as driver
 import pytest
 
 from codexmem.kernel.model.errors import InvalidArgument, NotFound, Unavailable
-from codexmem.kernel.model.import_row import MAX_TEXT, ForeignMemory
+from codexmem.kernel.model.import_row import MAX_TEXT, Broken, Flaw, ForeignMemory
 from codexmem.kernel.model.memory import Kind
-from codexmem.recall.claude_mem_store import Broken, ClaudeMem, Flaw
+from codexmem.recall.claude_mem_store import ClaudeMem
 from tests._support.claude_mem import BEGAN_MS, V13_ADDS, claude_mem, large, small
 
 pytestmark = pytest.mark.sqlite

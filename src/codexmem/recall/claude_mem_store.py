@@ -10,7 +10,6 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from enum import StrEnum
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,7 @@ from urllib.parse import quote
 
 from codexmem.kernel.model.clipping import clip
 from codexmem.kernel.model.errors import InvalidArgument, NotFound, Unavailable
-from codexmem.kernel.model.import_row import MAX_LIST, MAX_TEXT, ForeignMemory
+from codexmem.kernel.model.import_row import CLAUDE_MEM, MAX_LIST, MAX_TEXT, Broken, Flaw, ForeignMemory
 from codexmem.kernel.model.memory import Kind, is_manual_session
 from codexmem.kernel.store.sqlite.library import driver
 
@@ -65,24 +64,10 @@ _SOURCES = (
 )
 
 
-class Flaw(StrEnum):
-    """Why a row cannot be remembered."""
-
-    NO_TIME = "no_time"  # neither of its times can be read
-    NO_TEXT = "no_text"  # it says nothing
-
-
-@dataclass(frozen=True, slots=True)
-class Broken:
-    """A row that is passed over."""
-
-    kind: Kind
-    number: int
-    flaw: Flaw
-
-
 class ClaudeMem:
     """One opened database."""
+
+    program = CLAUDE_MEM
 
     def __init__(self, path: Path) -> None:
         self.path = path / FILE if path.is_dir() else path
@@ -117,6 +102,10 @@ class ClaudeMem:
                 first = self._ask(f"SELECT {', '.join(have)} FROM {table} ORDER BY rowid LIMIT 1")  # noqa: S608
                 said = [str(value) for row in first for value in row]
         return blake2b(json.dumps(said).encode(), digest_size=8).hexdigest()
+
+    def total(self) -> int:
+        """How many rows there are."""
+        return sum(self.counts().values())
 
     def counts(self) -> dict[Kind, int]:
         """How many rows there are of each kind."""

@@ -4,6 +4,9 @@ Every row has an id of its own for ever: what is here already, hidden or not, is
 off and begun again, and what a person has deleted or undone stays so. (What was forgotten for good left nothing to know
 it by and would come again.) All rows of one database share a source, those of one run a delta. Private regions and
 secrets are taken out on the way in, because the other program may have kept them.
+
+A commit that takes back another supersedes it, in the same delta: the other is deprecated, and what that one had itself
+superseded holds again.
 """
 
 from collections import Counter
@@ -14,16 +17,18 @@ from enum import StrEnum
 from codexmem.kernel.model import privacy, redaction
 from codexmem.kernel.model.attrs import ObservationAttrs, PromptAttrs, SummaryAttrs
 from codexmem.kernel.model.errors import Conflict, InvalidArgument
-from codexmem.kernel.model.history import DeltaStatus, WriteContext
+from codexmem.kernel.model.history import DeltaStatus, Op, WriteContext
 from codexmem.kernel.model.ids import Clock
-from codexmem.kernel.model.import_row import KINDS, MAX_LIST, ForeignMemory, source_of
+from codexmem.kernel.model.import_row import CLAUDE_MEM, KINDS, MAX_LIST, ForeignMemory, commit_id, source_of
 from codexmem.kernel.model.memory import (
     MAX_CONTENT,
     MAX_KEY,
     MAX_LABEL,
     MAX_PROJECT,
     MAX_TITLE,
+    VISIBLE,
     Kind,
+    Memory,
     MemoryDraft,
     Origin,
     State,
@@ -31,6 +36,7 @@ from codexmem.kernel.model.memory import (
     is_manual_session,
     manual_session,
 )
+from codexmem.kernel.model.statement import SUPERSEDES
 from codexmem.kernel.services.history import History
 from codexmem.kernel.services.memories import Memories
 from codexmem.kernel.store.database import Database
@@ -38,6 +44,7 @@ from codexmem.kernel.store.memories import MemoryTable
 
 MAX_ROWS = 500  # of one batch: other writers wait behind it
 CAUSE = "import"
+_OBSERVATIONS = frozenset({Kind.OBSERVATION})
 _LAST = 20  # deltas of an import that are looked at
 _HEADLINE = 60  # characters of a title that is made from the text
 
@@ -73,12 +80,20 @@ class Importing:
         self._clock = clock
 
     def take_in(
-        self, fingerprint: str, rows: Sequence[ForeignMemory], by: WriteContext, *, delta: str | None = None
+        self,
+        fingerprint: str,
+        rows: Sequence[ForeignMemory],
+        by: WriteContext,
+        *,
+        program: str = CLAUDE_MEM,
+        delta: str | None = None,
     ) -> Imported:
         """Remember those of these rows that are not here yet, all or none of them; `delta` is the run's, if begun."""
         if len(rows) > MAX_ROWS:
             raise InvalidArgument(f"{len(rows):,} rows in one batch, at most {MAX_ROWS}")
-        source = source_of(fingerprint)
+        if any(row.program != program for row in rows):
+            raise InvalidArgument(f"not every row is one of {program}")
+        source = source_of(program, fingerprint)
         named = {row.id: row for row in rows}
         there = self._table.statuses(list(named))
         drafts, refused = self._drafts(row for name, row in named.items() if name not in there)
@@ -91,14 +106,14 @@ class Importing:
             there |= self._table.statuses(list(drafts))
             hidden = sum(status is Status.DELETED for status in there.values())
             undone = self._undone(source) if hidden else None
-            for name, draft in drafts.items():
-                if name in there:
-                    continue
-                if delta is None:
-                    delta = self._history.open_delta(source, CAUSE, by).id
-                self._memories.remember(draft, replace(by, source=source, delta=delta))
-                imported[draft.kind.value] += 1
-        return Imported(source, delta, dict(imported), len(there) - hidden, hidden, dict(refused), undone)
+            run = _Run(self._history, replace(by, source=source, delta=delta))
+            commits = _Commits(self._table, self._memories, rows)
+            for name, row in named.items():
+                if name in drafts and name not in there:
+                    commits.add(name, self._memories.remember(drafts[name], run.write()))
+                    imported[row.kind.value] += 1
+                commits.revert(row, run)
+        return Imported(source, run.by.delta, dict(imported), len(there) - hidden, hidden, dict(refused), undone)
 
     def _undone(self, source: str) -> str | None:
         deltas = self._history.deltas_of(source, limit=_LAST)
@@ -135,6 +150,66 @@ class Importing:
                 continue
             drafts[row.id] = draft
         return drafts, refused
+
+
+class _Run:
+    """One run of an import: its delta is opened by the first write."""
+
+    def __init__(self, history: History, by: WriteContext) -> None:
+        self._history = history
+        self.by = by
+
+    def write(self) -> WriteContext:
+        if self.by.delta is None:
+            delta = self._history.open_delta(self.by.source or "", CAUSE, replace(self.by, source=None))
+            self.by = replace(self.by, delta=delta.id)
+        return self.by
+
+
+class _Commits:
+    """The commits of one batch that take others back, and those others, as they are now; read at once."""
+
+    def __init__(self, table: MemoryTable, memories: Memories, rows: Iterable[ForeignMemory]) -> None:
+        self._memories = memories
+        reverting = [row for row in rows if row.reverts]
+        self._wanted = {row.id for row in reverting} | {commit_id(each) for row in reverting for each in row.reverts}
+        self._known = table.named(list(self._wanted), _OBSERVATIONS) if self._wanted else {}
+
+    def add(self, name: str, memory: Memory) -> None:
+        """One that was just remembered."""
+        if name in self._wanted:
+            self._known[name] = memory
+
+    def revert(self, row: ForeignMemory, run: _Run) -> None:
+        """Deprecate what a commit takes back, once: what somebody has brought back since stays."""
+        new = self._known.get(row.id) if row.reverts else None
+        if new is None or new.state.status not in VISIBLE:
+            return
+        links = new.state.links
+        for name in map(commit_id, row.reverts):
+            old = self._known.get(name)
+            if old is None or old.seq == new.seq or (SUPERSEDES, old.seq) in links:
+                continue
+            if old.state.status in VISIBLE:
+                links = (*links, (SUPERSEDES, old.seq))
+                self._write(name, old, Status.DEPRECATED, run)
+                self._restore(old, run)
+        if links != new.state.links:
+            self._known[row.id] = self._memories.write(new, replace(new.state, links=links), Op.UPDATE, run.write())
+
+    def _restore(self, gone: Memory, run: _Run) -> None:
+        """What only this one had superseded holds again."""
+        seqs = [seq for relation, seq in gone.state.links if relation == SUPERSEDES]
+        for seq, memory in self._memories.many(seqs, _OBSERVATIONS).items():
+            others = [each for relation, each in self._memories.linked_to(seq) if relation == SUPERSEDES]
+            by_others = self._memories.many([each for each in others if each != gone.seq], _OBSERVATIONS).values()
+            if memory.state.status is Status.DEPRECATED and not any(m.state.status in VISIBLE for m in by_others):
+                self._write(memory.id, memory, Status.ACTIVE, run)
+
+    def _write(self, name: str, memory: Memory, status: Status, run: _Run) -> None:
+        written = self._memories.write(memory, replace(memory.state, status=status), Op.UPDATE, run.write())
+        if name in self._wanted:
+            self._known[name] = written
 
 
 def _observation(row: ForeignMemory) -> State | None:

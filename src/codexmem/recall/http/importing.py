@@ -1,7 +1,7 @@
 """Importing into a running server: the rows of another program's memory, some hundreds at a time.
 
 Safe to repeat: a row that is here already is passed over. Where a memory comes from is set by the server; the caller
-only says which program and which database.
+only says which program and which database or repository.
 """
 
 from dataclasses import asdict
@@ -12,13 +12,14 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from codexmem.http.guard import actor_of
 from codexmem.kernel.model.history import WriteContext
-from codexmem.kernel.model.import_row import MAX_LIST, MAX_TEXT, ForeignMemory
+from codexmem.kernel.model.import_row import MAX_LIST, MAX_REVERTS, MAX_TEXT, ForeignMemory
 from codexmem.kernel.model.memory import Kind
 from codexmem.recall.importing import MAX_ROWS, Importing
 
 _Count = Annotated[int, Field(ge=0, lt=2**53)]
 _Text = Annotated[str, Field(max_length=MAX_TEXT + 100)]  # a cut text says how much is missing
 _List = Annotated[tuple[_Text, ...], Field(max_length=MAX_LIST)]
+_Hash = Annotated[str, Field(pattern="^([0-9a-f]{40}|[0-9a-f]{64})$")]
 
 
 class ImportServices(Protocol):
@@ -54,6 +55,8 @@ class Row(BaseModel):
     completed: _Text = ""
     next_steps: _Text = ""
     notes: _Text = ""
+    commit: _Hash | Literal[""] = ""  # of git: its hash
+    reverts: Annotated[tuple[_Hash, ...], Field(max_length=MAX_REVERTS)] = ()  # … and those of what it takes back
 
     def memory(self) -> ForeignMemory:
         """The row as the service takes it."""
@@ -65,8 +68,8 @@ class ImportRequest(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    program: Literal["claude-mem"]
-    fingerprint: Annotated[str, Field(pattern="^[0-9a-f]{16}$")]  # of the database
+    program: Literal["claude-mem", "git"]
+    fingerprint: Annotated[str, Field(pattern="^[0-9a-f]{16}$")]  # of the database or repository
     delta: str | None = None  # what the batch before answered
     rows: Annotated[list[Row], Field(max_length=MAX_ROWS)]
 
@@ -78,5 +81,5 @@ def add(api: APIRouter, services: ImportServices) -> None:
     def batch(request: Request, body: ImportRequest) -> dict[str, Any]:
         rows = [row.memory() for row in body.rows]
         by = WriteContext(actor_of(request.scope))
-        taken = services.importing.take_in(body.fingerprint, rows, by, delta=body.delta)
+        taken = services.importing.take_in(body.fingerprint, rows, by, program=body.program, delta=body.delta)
         return {"success": True, **asdict(taken)}
