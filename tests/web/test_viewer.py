@@ -12,6 +12,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests._support.model_server import ModelServer
 from tests._support.server import Server
+from tests.cli.test_import_transcripts import kept
 from tests.jobs.stores import wait_until
 from tests.web import axe
 from tests.web.seeds import viewer as seeds
@@ -35,7 +36,8 @@ WORDS: dict[str, dict[str, Any]] = {
         "retried": re.compile(r"^\d+ jobs? (?:was|were) queued again\."), "detail": "What failed",
         "retry session": "Retry session {}", "not retried": "There were no failed jobs, so nothing was retried.",
         "table": "As table", "trend": re.compile("^Searches, finished work and failures in the last"),
-        "range": "24 hours", "first": "Three steps to the first memory", "arrived": "The first event has arrived.",
+        "range": "24 hours", "first": "From here to the first memory",
+        "kept": "claude-code: 1 session from May 4, 2026", "arrived": "The first event has arrived.",
         "go": "Show the overview", "only words": "words only", "no embedder": "No embedder is installed",
         "lexical": "Words only, because no embedder is configured.", "trends": "Trends",
         "show failures": re.compile("^Failed"), "week": "7 days", "live": "Live",
@@ -54,7 +56,8 @@ WORDS: dict[str, dict[str, Any]] = {
         "retry": re.compile(r"^重试 \d+ 个失败"), "retried": re.compile(r"^\d+ 个任务已重新排队。"),
         "detail": "失败详情", "retry session": "重试会话 {}", "not retried": "没有失败的任务，因此没有重试。",
         "table": "表格", "trend": re.compile("的检索、完成的工作与失败$"), "range": "24 小时",
-        "first": "三步得到第一条记忆", "arrived": "第一个事件已到达。", "go": "查看概览", "only words": "仅按词",
+        "first": "得到第一条记忆的步骤",
+        "kept": "claude-code：2026年5月4日 至", "arrived": "第一个事件已到达。", "go": "查看概览", "only words": "仅按词",
         "no embedder": "没有安装嵌入模型", "lexical": "仅按词，因为没有配置嵌入模型。", "trends": "趋势",
         "show failures": re.compile("^失败"), "week": "7 天", "live": "实时",
     },
@@ -374,18 +377,24 @@ def test_a_narrow_screen_shows_every_view(visit: Visitor, seeded: Server) -> Non
 def test_an_empty_store_shows_the_way_to_the_first_memory(
     browser: Browser, built_web: object, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    settings = {"CODEXMEM_EMBEDDER": "none", "CODEXMEM_PROVIDER": "rules", "CODEXMEM_BATCH_WAIT_S": "0"}
+    home = tmp_path_factory.mktemp("home") / "home"
+    kept(home, "s1", "We decided to use valve seven.")
+    settings = {"CODEXMEM_EMBEDDER": "none", "CODEXMEM_PROVIDER": "rules", "CODEXMEM_BATCH_WAIT_S": "0",
+                "HOME": str(home)}  # fmt: skip
     with Server(tmp_path_factory.mktemp("empty"), settings=settings) as server:
         visit = Visitor(browser, f"http://127.0.0.1:{server.port}")
         pages = {language: visit("/viewer", language) for language in BOTH}
         for language, page in pages.items():
             words = WORDS[language]
-            steps = page.get_by_role("region", name=words["first"]).get_by_role("listitem")
-            expect(steps).to_have_count(3)
-            expect(steps.nth(0)).to_have_attribute("data-done", "true")
-            expect(steps.nth(2)).not_to_have_attribute("data-done", "true")
-            assert steps.nth(1).locator("code").all_inner_texts() == [
-                "codexmem install --detect", "codexmem import claude-mem ~/.claude-mem/claude-mem.db",
+            steps = page.get_by_role("region", name=words["first"]).locator("ol > li")
+            expect(steps).to_have_count(5)
+            for place, done in enumerate((True, False, False, True, False)):
+                expect(steps.nth(place)).to_have_attribute("data-done", "true") if done else expect(
+                    steps.nth(place)
+                ).not_to_have_attribute("data-done", "true")
+            expect(steps.nth(2)).to_contain_text(words["kept"])
+            assert steps.nth(2).locator("code").all_inner_texts() == [
+                "codexmem import transcripts", "codexmem import claude-mem ~/.claude-mem/claude-mem.db",
             ]  # fmt: skip
             expect(page.get_by_text(words["only words"])).to_be_visible()
             expect(page.get_by_text(words["no embedder"])).to_be_visible()
@@ -394,7 +403,7 @@ def test_an_empty_store_shows_the_way_to_the_first_memory(
         for language, page in pages.items():
             words = WORDS[language]
             expect(page.get_by_text(words["arrived"])).to_be_visible()
-            expect(page.get_by_role("region", name=words["first"]).locator("[data-done]")).to_have_count(3)
+            expect(page.get_by_role("region", name=words["first"]).locator("[data-done]")).to_have_count(4)
             page.get_by_role("button", name=words["go"]).click()
             expect(page.get_by_role("region", name=words["newest"])).to_contain_text("Remember this")
             trace = seeds.search(server, f"Remember {language}", "")

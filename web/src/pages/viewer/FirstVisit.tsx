@@ -4,12 +4,15 @@ import { IconCircleCheckFilled, IconCircleDashed } from '@tabler/icons-react';
 import { useState, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useLiveEvents } from '@/live/useLive';
+import type { components } from '@/api/schema';
 import { localeTag } from '@/i18n';
 import { CommandLine } from '@/parts/CommandLine';
 import { Panel } from '@/parts/Panel';
 import { FIRST_EVENT, INSTALL } from '@/parts/commands';
 import classes from './FirstVisit.module.css';
 import { useKept } from './queries';
+
+type Transcripts = components['schemas']['KeptTranscripts'];
 
 type Props = {
   /** Something is stored by now. */
@@ -22,6 +25,7 @@ export function FirstVisit({ arrived, onDone }: Props) {
   const [told, setTold] = useState(false);
   useLiveEvents((event) => event.id && setTold(true));
   const done = told || arrived;
+  const kept = useKept().data?.transcripts;
   return (
     <Panel title={t('first.title')}>
       <Text size="sm" c="dimmed" mb="lg">
@@ -34,8 +38,8 @@ export function FirstVisit({ arrived, onDone }: Props) {
         <Step done={done} title={t('first.connect')} why={t('first.connectWhy')}>
           <CommandLine command={INSTALL} />
         </Step>
-        <Step done={arrived} title={t('first.bring')} why={t('first.bringWhy')}>
-          <Kept />
+        <Step done={kept?.length === 0} title={t('first.bring')} why={t('first.bringWhy')}>
+          {kept && <Kept transcripts={kept} />}
           <CommandLine command="codexmem import transcripts" />
           <Text size="sm" c="dimmed">
             {t('first.import')}
@@ -62,21 +66,14 @@ export function FirstVisit({ arrived, onDone }: Props) {
 }
 
 /** What was there before us. */
-function Kept() {
+function Kept({ transcripts }: { transcripts: Transcripts[] }) {
   const { t, i18n } = useTranslation('viewer');
   const day = new Intl.DateTimeFormat(localeTag(i18n.language), { dateStyle: 'medium' });
-  const kept = useKept();
-  if (!kept.data?.transcripts.length) return null;
   return (
     <ul>
-      {kept.data.transcripts.map((each) => (
-        <li key={each.program}>
-          {t('first.kept', {
-            program: each.program,
-            count: each.sessions,
-            first: day.format(each.first_ms),
-            last: day.format(each.last_ms),
-          })}
+      {transcripts.map(({ program, sessions: count, first_ms, last_ms }) => (
+        <li key={program}>
+          {t('first.kept', { program, count, first: day.format(first_ms), last: day.format(last_ms) })}
         </li>
       ))}
     </ul>
