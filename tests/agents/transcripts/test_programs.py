@@ -34,3 +34,7 @@ def test_what_codex_keeps_is_what_its_hooks_are_told(place: Place) -> None:
     kept = conversation.held("codex", place, hooked=True)
     conversation.check("codex", place, kept)
     conversation.check_hooks("codex", kept)
+
+
+def test_what_qwen_code_keeps_is_read(place: Place) -> None:
+    conversation.check("qwen-code", place, conversation.held("qwen-code", place))

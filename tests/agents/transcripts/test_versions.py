@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sqlite3
 from pathlib import Path
@@ -29,7 +30,7 @@ def written(path: Path, *records: Record) -> Path:
 def read(program: str, home: Path) -> tuple[TranscriptFile, list[TranscriptTurn], TranscriptFlaws]:
     """The only conversation of a home."""
     reader, flaws = reader_of(program), TranscriptFlaws()
-    (file,) = reader.find(home, {}, [])
+    (file,) = reader.find(home, {}, [Path("/home/ana/shop")])
     return file, list(reader.turns(file, flaws)), flaws
 
 
@@ -173,13 +174,33 @@ def test_gemini_cli_with_one_document_for_a_session(tmp_path: Path) -> None:
             {"id": "4", "timestamp": AT, "type": "gemini", "content": "It says text."},
         ],
     }  # fmt: skip
-    folder = tmp_path / ".gemini" / "tmp" / "abc" / "chats"
+    folder = tmp_path / ".gemini" / "tmp" / hashlib.sha256(b"/home/ana/shop").hexdigest() / "chats"
     folder.mkdir(parents=True)
     (folder / "session-2025-09-01T10-00-s1.json").write_text(json.dumps(document, indent=2))
     file, (turn,), flaws = read("gemini-cli", tmp_path)
-    assert (file.session, file.cwd, flaws) == ("s-1", "", TranscriptFlaws())
+    assert (file.session, file.cwd, flaws) == ("s-1", "/home/ana/shop", TranscriptFlaws())
     assert (turn.prompt, turn.message, turn.finished) == ("Read it.", "It says text.", True)
     assert [(tool.tool, tool.response) for tool in turn.tools] == [("read_file", "text")]
+
+
+def test_a_model_may_give_every_call_the_same_id(tmp_path: Path) -> None:
+    def records(number: int) -> list[Record]:
+        call = {"functionCall": {"id": "call_0", "name": "read_file", "args": {"path": str(number)}}}
+        answer = {"functionResponse": {"id": "call_0", "name": "read_file", "response": {"output": f"text {number}"}}}
+        return [
+            {"type": "assistant", "message": {"role": "model", "parts": [call]}, "uuid": f"a{number}"},
+            {"type": "tool_result", "message": {"role": "user", "parts": [answer]}, "uuid": f"r{number}"},
+        ]
+
+    asked = {"type": "user", "uuid": "u", "message": {"role": "user", "parts": [{"text": "Read both."}]}}
+    path = tmp_path / ".qwen" / "projects" / "-w" / "chats" / f"{ID}.jsonl"
+    given = [{"sessionId": ID, "cwd": "/w", "timestamp": AT, **each} for each in (asked, *records(1), *records(2))]
+    written(path, *given)
+    _, (turn,), _ = read("qwen-code", tmp_path)
+    assert [(tool.input, tool.response, tool.call) for tool in turn.tools] == [
+        ({"path": "1"}, "text 1", "r1:0"),
+        ({"path": "2"}, "text 2", "r2:0"),
+    ]
 
 
 def test_opencode_with_a_file_for_each_record(tmp_path: Path) -> None:

@@ -62,11 +62,16 @@ class ClaudeTranscripts:
     def turns(self, file: TranscriptFile, flaws: TranscriptFlaws | None = None) -> Iterator[TranscriptTurn]:
         """The turns of one file that are not those of another."""
         flaws = flaws if flaws is not None else TranscriptFlaws()
-        copied = self._copied(file.path)
+        seen = self._copied(file.path)
         session = _Session(TurnBuilder(AGENT, flaws), file, flaws)
         with reading(file.path) as source:
             for record in records(source, flaws):
-                if text(record.get("uuid")) not in copied and (turn := session.read(record)):
+                uuid = text(record.get("uuid"))
+                if uuid and uuid in seen:
+                    continue
+                if uuid and len(seen) < 2 * _COPIED:
+                    seen.add(uuid)
+                if turn := session.read(record):
                     yield turn
         if turn := session.last():
             yield turn

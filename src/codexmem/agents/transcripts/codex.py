@@ -63,7 +63,7 @@ class CodexTranscripts:
     def turns(self, file: TranscriptFile, flaws: TranscriptFlaws | None = None) -> Iterator[TranscriptTurn]:
         """The turns of one file."""
         flaws = flaws if flaws is not None else TranscriptFlaws()
-        reader = _Rollout(TurnBuilder(AGENT, flaws), file.path, flaws)
+        reader = _Rollout(TurnBuilder(AGENT, flaws, once=True), file.path, flaws)
         with reading(file.path) as source:
             for record in records(source, flaws):
                 if turn := reader.read(record):

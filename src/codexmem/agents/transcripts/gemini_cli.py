@@ -7,6 +7,7 @@ document. A message is known by its id, so that nothing counts twice.
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -49,8 +50,10 @@ class GeminiTranscripts:
 
     def find(self, home: Path, environ: Mapping[str, str], checkouts: Sequence[Path]) -> Iterator[TranscriptFile]:
         """The sessions of every project; what sub-agents were told is left out."""
+        # Older versions name the folder of a project by a hash of its path.
+        hashed = {hashlib.sha256(str(each).encode()).hexdigest(): str(each) for each in checkouts}
         for project in folders(folder_of(home, environ, "GEMINI_CLI_HOME", "") / ".gemini" / "tmp"):
-            cwd = _root(project / _ROOT)
+            cwd = _root(project / _ROOT) or hashed.get(project.name, "")
             for ending in (".jsonl", ".json"):
                 for path in files(project / "chats", ending):
                     if path.name.startswith("session-") and (found := _described(path, cwd)):

@@ -1,7 +1,8 @@
 """Qwen Code: a file of JSON lines for each session, named after it, in a folder for each working folder.
 
 Calls and answers are in the model's own form; what a tool answered is told once more for people. Records name their
-kind, and newer versions who they are from.
+kind, and newer versions who they are from. A model may give two calls the same id, and hooks are told other ids: a call
+is known by the record that answers it.
 """
 
 from __future__ import annotations
@@ -88,8 +89,8 @@ class _Chat:
                     self._turn.ended = bool(said) and not any("functionCall" in part for part in parts)
             case "tool_result":
                 told = table(record, "toolCallResult")
-                for answer in (table(part, "functionResponse") for part in parts):
-                    self._answer(answer, told, at_ms, agent)
+                for number, answer in enumerate(table(part, "functionResponse") for part in parts):
+                    self._answer(answer, told, at_ms, agent, f"{text(record.get('uuid'))}:{number}")
         return None
 
     def last(self) -> TranscriptTurn | None:
@@ -104,9 +105,11 @@ class _Chat:
         if name := text(call.get("name")):
             self._turn.call(text(call.get("id")), name, call.get("args"), at_ms)
 
-    def _answer(self, answer: dict[str, Any], told: dict[str, Any], at_ms: int, agent: str) -> None:
+    def _answer(
+        self, answer: dict[str, Any], told: dict[str, Any], at_ms: int, agent: str, number: str
+    ) -> None:  # fmt: skip
         call, response = text(answer.get("id")) or text(told.get("callId")), answer.get("response")
-        self._turn.answer(call, answered(response, told.get("resultDisplay")), at_ms, agent)
+        self._turn.answer(call, answered(response, told.get("resultDisplay")), at_ms, agent, number)
 
 
 def spoken(parts: Sequence[dict[str, Any]]) -> str:

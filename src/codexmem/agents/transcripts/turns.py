@@ -1,7 +1,6 @@
 """Turns put together from records that come one by one.
 
-A call counts when it is answered, and only once: the first answer wins. A turn is held until the next one begins, so
-what it may hold is limited.
+A call counts when it is answered. A turn is held until the next one begins, so what it may hold is limited.
 """
 
 from __future__ import annotations
@@ -20,11 +19,15 @@ _SHORTENED = 50_000  # characters that are left of each text
 
 
 class TurnBuilder:
-    """The turn that is being read."""
+    """The turn that is being read; with `once`, of several answers under one id of a call the first counts.
 
-    def __init__(self, agent: CodingAgent, flaws: TranscriptFlaws) -> None:
+    Not every model gives each call an id of its own, so that this is for programs that tell a call twice.
+    """
+
+    def __init__(self, agent: CodingAgent, flaws: TranscriptFlaws, *, once: bool = False) -> None:
         self._agent = agent
         self._flaws = flaws
+        self._once = once
         self._last_ms = 0
         self._open(None, 0)
 
@@ -65,11 +68,14 @@ class TurnBuilder:
         """A call that does not count."""
         self._calls.pop(call, None)
 
-    def answer(self, call: str, told: Mapping[str, Any], at_ms: int, agent: str = "") -> None:
-        """The answer to a call, under the names that the agent's hooks use for it."""
+    def answer(self, call: str, told: Mapping[str, Any], at_ms: int, agent: str = "", known_as: str = "") -> None:
+        """The answer to a call, under the names that the agent's hooks use for it.
+
+        `known_as` is an id of the call that is better than the model's.
+        """
         known = self._calls.pop(call, None)
         if known is not None:
-            self.use(call, {"tool_name": known[0], "tool_input": known[1], **told}, at_ms, agent)
+            self.use(known_as or call, {"tool_name": known[0], "tool_input": known[1], **told}, at_ms, agent)
 
     def use(self, call: str, told: Mapping[str, Any], at_ms: int, agent: str = "") -> None:
         """A whole call, as the agent's hooks would tell it."""
@@ -78,7 +84,7 @@ class TurnBuilder:
         self.ended = False
         record = self._agent.read({name: value for name, value in told.items() if value is not None}, {})
         tool = record.get("tool_name")
-        if not isinstance(tool, str) or (call and call in self._answered):
+        if not isinstance(tool, str) or call in self._answered:
             return
         given, response = bounded(record.get("tool_input")), bounded(record.get("tool_response"))
         size = _size(given) + _size(response)
@@ -86,7 +92,7 @@ class TurnBuilder:
             self._flaws.dropped += 1
             return
         self._chars += size
-        if call:
+        if call and self._once:
             self._answered.add(call)
         self._tools.append(TranscriptTool(tool, given, response, call, at_ms, agent))
 
