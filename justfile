@@ -268,6 +268,10 @@ bench-retrieval *args:
 bench-delivery *args:
     "{{ python }}" -m bench.delivery "$@"
 
+# whether the commit that decided a rule reaches an agent's first request: just bench-git-history --data DIR
+bench-git-history *args:
+    "{{ python }}" -m bench.git_history "$@"
+
 # how often real agents must be corrected, with and without codexmem: just bench-effect --data DIR [--sample N]
 bench-effect *args:
     "{{ python }}" -m bench.corrections "$@"

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from codexmem.kernel.model import quoting
-from codexmem.kernel.model.attrs import PromptAttrs, SummaryAttrs
+from codexmem.kernel.model.attrs import ObservationAttrs, PromptAttrs, SummaryAttrs
+from codexmem.kernel.model.import_row import GIT
 from codexmem.kernel.model.memory import Kind, Memory, Status
 from codexmem.kernel.model.query import Filter, PageRequest
 from codexmem.kernel.model.search import Floor, SearchQuery, SearchResult
@@ -22,6 +23,8 @@ from codexmem.recall.excerpt import Excerpt, ExcerptTurn, Transcript
 _SAID = frozenset({Kind.PROMPT, Kind.SUMMARY})
 _TELLING = 8  # words of a request that say enough for a session to be clearly meant
 _BEHIND = 0.26  # of the best session's score, that no other may reach then
+_LIKELY = 0.4  # relevance of a commit that is told though it reaches no more; 0.5 is the line for everything else
+_NEXT = 0.3  # of such a commit's score, that the next memory may reach
 _FOUND = 40  # memories that are looked at
 _SESSIONS = 6  # that are looked into
 _STATEMENTS = 100  # superseded ones that are marked
@@ -39,13 +42,13 @@ class EarlierSessions:
     def found(
         self, text: str, wanted: Filter, leaves_out: Callable[[Memory], bool] = lambda _: False
     ) -> list[SearchResult]:
-        """What is told of unasked: memories that clearly fit, or else what one session said, if it is clearly meant."""
+        """What is told of unasked: memories that clearly fit, or else one session or commit, if it is clearly meant."""
         fitting = [each for each in self._search(text, wanted, Floor.UNASKED) if not leaves_out(each.memory)]
         return fitting or self._leading(text, wanted)
 
     def _leading(self, text: str, wanted: Filter) -> list[SearchResult]:
-        """What one session said that is clearly ahead of all others, where less speaks for it than for what is told
-        otherwise: strangers come several at a time.
+        """What one session said that is clearly ahead of all others, or else the commit that is, where less speaks for
+        it than for what is told otherwise: strangers come several at a time.
         """
         if len(tokens.terms(text)) < _TELLING:
             return []
@@ -53,7 +56,7 @@ class EarlierSessions:
         scores = _session_scores(found)
         ranked = sorted(scores, key=lambda key: -scores[key])
         if len(ranked) < 2 or scores[ranked[1]] > _BEHIND * scores[ranked[0]]:
-            return []
+            return _leading_commit(found)
         return [each for each in found if each.memory.session == ranked[0] and is_prompt_or_answer(each.memory)]
 
     def _search(self, text: str, wanted: Filter, floor: Floor) -> list[SearchResult]:
@@ -108,6 +111,13 @@ class EarlierSessions:
         return Transcript(head, score, newest, tuple(rows))
 
 
+def _leading_commit(found: Sequence[SearchResult]) -> list[SearchResult]:
+    """The commit that is clearly ahead of everything: like a session it tells what somebody meant to be known."""
+    if len(found) < 2 or not is_commit(found[0].memory) or found[0].relevance < _LIKELY:
+        return []
+    return [] if found[1].score > _NEXT * found[0].score else [found[0]]
+
+
 def _session_scores(found: Sequence[SearchResult]) -> dict[str, float]:
     """How well each session fits: its best turn, and a little of the next two."""
     scores: dict[str, list[float]] = {}
@@ -115,6 +125,12 @@ def _session_scores(found: Sequence[SearchResult]) -> dict[str, float]:
         if each.memory.session is not None and is_prompt_or_answer(each.memory):
             scores.setdefault(each.memory.session, []).append(each.score / place)
     return {key: most[0] + 0.3 * sum(most[1:3]) for key, most in scores.items()}
+
+
+def is_commit(memory: Memory) -> bool:
+    """Whether it was imported from the history of a repository."""
+    attrs = memory.state.attrs
+    return isinstance(attrs, ObservationAttrs) and attrs.imported.startswith(f"{GIT}:")
 
 
 def is_prompt_or_answer(memory: Memory) -> bool:
