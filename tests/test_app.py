@@ -30,6 +30,7 @@ from codexmem.kernel.services.status import Phase
 from codexmem.kernel.store.database import acting_as
 from codexmem.kernel.store.opening import open_database, upgrade_store
 from codexmem.recall.agent_file_following import FOLLOW
+from codexmem.recall.commit_watch import NEW_COMMITS
 from codexmem.settings import Settings, load
 from tests._support.clock import StepClock
 from tests._support.postgres import PostgresServer
@@ -270,9 +271,10 @@ def test_every_chore_has_a_handler_and_comes_round(tmp_path: Path) -> None:
             core.authoring,
             core.consolidation,
             core.follower,
+            core.commits,
             core.lab,
         )
-        own = {*CHORES, CATCH_UP, AUTHOR, CONSOLIDATE, EXTRACT, SUMMARIZE, FOLLOW}
+        own = {*CHORES, CATCH_UP, AUTHOR, CONSOLIDATE, EXTRACT, SUMMARIZE, FOLLOW, NEW_COMMITS}
         assert set(job_kinds) == {*own, *core.lab.job_kinds()}
         core.housekeeping.begin()
         core.housekeeping.begin()

@@ -18,6 +18,7 @@ from codexmem.kernel.model.search import SearchQuery
 from codexmem.kernel.store.database import Database, acting_as
 from codexmem.kernel.store.history import VersionTable
 from codexmem.kernel.store.memories import MemoryTable
+from codexmem.kernel.store.tallies import Tallies
 from codexmem.recall.importing import MAX_ROWS, Imported, Importing
 from codexmem.recall.undoing import AT_ONCE, Undoing, UndoResult, Whose
 from tests._support import services
@@ -78,7 +79,7 @@ def here(database: Database) -> Here:
     table = MemoryTable(database)
     return Here(
         base,
-        Importing(database, table, base.memories, base.history, base.clock),
+        Importing(database, table, base.memories, base.history, Tallies(database), base.clock),
         Undoing(database, table, VersionTable(database), base.history),
     )
 

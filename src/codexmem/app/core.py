@@ -79,9 +79,11 @@ from codexmem.operations.keys import Keys
 from codexmem.operations.service import Operations
 from codexmem.operations.service.model_watch import ModelWatch
 from codexmem.operations.transfer import Transfer
+from codexmem.recall import commit_watch
 from codexmem.recall.agent_file_following import FOLLOW, AgentFileFollower
 from codexmem.recall.agent_file_following import TIMEOUT_S as FOLLOW_TIMEOUT_S
 from codexmem.recall.agent_files import AgentFiles
+from codexmem.recall.commit_watch import CommitWatch
 from codexmem.recall.context import ContextBuilder
 from codexmem.recall.forgetting import Forgetting
 from codexmem.recall.importing import Importing
@@ -126,6 +128,7 @@ class Core:
     importing: Importing
     agent_files: AgentFiles
     follower: AgentFileFollower
+    commits: CommitWatch
     undoing: Undoing
     explaining: Explaining
     extraction: Extraction
@@ -180,7 +183,8 @@ class Core:
 
 
 def handlers(chores: Housekeeping, indexes: Indexing, extracting: Extraction, authors: Authoring,
-             tidying: Consolidation, follower: AgentFileFollower, lab: Lab) -> JobKinds:  # fmt: skip
+             tidying: Consolidation, follower: AgentFileFollower, commits: CommitWatch, lab: Lab,
+             ) -> JobKinds:  # fmt: skip
     """Every kind of job there is, and the function that runs it."""
     return {
         service.EXTRACT: JobKind(extracting.observations, timeout_s=extraction.TIMEOUT_S),
@@ -188,6 +192,7 @@ def handlers(chores: Housekeeping, indexes: Indexing, extracting: Extraction, au
         AUTHOR: JobKind(authors.write, timeout_s=authoring.TIMEOUT_S),
         consolidation.CONSOLIDATE: JobKind(tidying.look_again, timeout_s=consolidation.TIMEOUT_S),
         FOLLOW: JobKind(follower.follow, timeout_s=FOLLOW_TIMEOUT_S),
+        commit_watch.NEW_COMMITS: JobKind(commits.take_in, timeout_s=commit_watch.TIMEOUT_S),
         indexing.CATCH_UP: JobKind(indexes.catch_up, timeout_s=indexing.TIMEOUT_S),
         housekeeping.FADE_EVENTS: JobKind(chores.fade_events),
         housekeeping.PRUNE_RECEIPTS: JobKind(chores.prune_receipts),
@@ -293,9 +298,14 @@ def _build(db: Database, settings: Settings, clock: Clock, transfer: Transfer, *
     follower = AgentFileFollower(files, queue, person_of() if settings.auth == "" else None)
     lab = rooms[Lab]
     assert isinstance(lab, Lab)
+    importing = Importing(db, table, remembering, past, tallies, clock)
+    # A caller with a key may sit elsewhere, and the folder that it names be another here.
+    local = not settings.on_postgres and settings.auth == ""
+    commits = CommitWatch(queue, importing, partial(excluded, rules.excluded_projects), local=local)
     worker = Worker(
         db, jobs, dispatch, log, notifier, clock,
-        handlers(chores, indexes, extracting, authors, tidying, follower, lab), threads=settings.worker_threads,
+        handlers(chores, indexes, extracting, authors, tidying, follower, commits, lab),
+        threads=settings.worker_threads,
     )  # fmt: skip
     live, labels = Live(db, events, notifier), Labels(db)
     model = ModelWatch(Review(EventPages(db)), settings.writer)
@@ -338,7 +348,17 @@ def _build(db: Database, settings: Settings, clock: Clock, transfer: Transfer, *
         consolidation=tidying,
         budget=budget,
         intake=CaptureService(
-            db, sessions, captures, remembering, queue, log, clock, rules, plan, (context.begun, follower.begun)
+            db,
+            sessions,
+            captures,
+            remembering,
+            queue,
+            log,
+            clock,
+            rules,
+            plan,
+            begun=(context.begun, follower.begun, commits.seen),
+            ended=(commits.seen,),
         ),
         transcripts=TranscriptImport(
             db,
@@ -353,9 +373,10 @@ def _build(db: Database, settings: Settings, clock: Clock, transfer: Transfer, *
         ),
         context=context,
         forgetting=Forgetting(db, remembering, past, sessions, captures, answers, log),
-        importing=Importing(db, table, remembering, past, clock),
+        importing=importing,
         agent_files=files,
         follower=follower,
+        commits=commits,
         undoing=Undoing(db, table, versions, past),
         rooms=rooms,
         explaining=Explaining(db, remembering, past, versions, sessions, captures, jobs, Noted(db)),

@@ -80,7 +80,8 @@ class CaptureService:
 
     def __init__(self, db: Database, sessions: Sessions, captures: Captures, memories: Memories, queue: Queue, log: Log,
                  clock: Clock, rules: Rules, author: AuthorQueue,
-                 begun: Sequence[Callable[[Session], None]] = ()) -> None:  # fmt: skip
+                 begun: Sequence[Callable[[Session], None]] = (),
+                 ended: Sequence[Callable[[Session], None]] = ()) -> None:  # fmt: skip
         self._db = db
         self._sessions = sessions
         self._captures = captures
@@ -90,7 +91,8 @@ class CaptureService:
         self._clock = clock
         self._rules = rules
         self._author = author
-        self._begun = begun  # told of each new session
+        self._begun = begun  # are told of each new session
+        self._ended = ended  # … and of each that is over
 
     def init(self, report: HookReport) -> TurnStarted:
         """A person asked something: the next turn begins. What is private leaves its number and nothing else."""
@@ -167,6 +169,8 @@ class CaptureService:
             self._send_off(touched)
             self._author.session_ended(touched.session)
             self._tell(touched.session)
+            for told in self._ended:
+                told(touched.session)
             return Completed(touched.session.id)
 
     def _touched(self, report: HookReport) -> TouchedSession:

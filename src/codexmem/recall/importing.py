@@ -41,6 +41,7 @@ from codexmem.kernel.services.history import History
 from codexmem.kernel.services.memories import Memories
 from codexmem.kernel.store.database import Database
 from codexmem.kernel.store.memories import MemoryTable
+from codexmem.kernel.store.tallies import Tallies
 
 MAX_ROWS = 500  # of one batch: other writers wait behind it
 CAUSE = "import"
@@ -72,11 +73,14 @@ class Imported:
 class Importing:
     """The verb that takes in."""
 
-    def __init__(self, db: Database, table: MemoryTable, memories: Memories, history: History, clock: Clock) -> None:
+    def __init__(
+        self, db: Database, table: MemoryTable, memories: Memories, history: History, tallies: Tallies, clock: Clock
+    ) -> None:
         self._db = db
         self._table = table
         self._memories = memories
         self._history = history
+        self._tallies = tallies
         self._clock = clock
 
     def take_in(
@@ -113,7 +117,24 @@ class Importing:
                     commits.add(name, self._memories.remember(drafts[name], run.write()))
                     imported[row.kind.value] += 1
                 commits.revert(row, run)
+            if imported:
+                self._tallies.add({_tally(program): imported.total()})
         return Imported(source, run.by.delta, dict(imported), len(there) - hidden, hidden, dict(refused), undone)
+
+    def has_imported(self, program: str) -> bool:
+        """Whether anything was ever imported from this program."""
+        return self._tallies.get(_tally(program)) > 0
+
+    def project_of(self, program: str, fingerprint: str) -> str | None:
+        """The project that this database or repository was imported into; None if it was not, or all was undone."""
+        source = source_of(program, fingerprint)
+        standing = [
+            delta for delta in self._history.deltas_of(source, limit=_LAST) if delta.status is DeltaStatus.APPLIED
+        ]
+        if not any(delta.cause == CAUSE for delta in standing) or any(delta.reverts == source for delta in standing):
+            return None
+        first = self._table.many(self._history.some(1, source=source), KINDS)
+        return next((memory.state.project for memory in first.values()), None)
 
     def _undone(self, source: str) -> str | None:
         deltas = self._history.deltas_of(source, limit=_LAST)
@@ -150,6 +171,10 @@ class Importing:
                 continue
             drafts[row.id] = draft
         return drafts, refused
+
+
+def _tally(program: str) -> str:
+    return f"imported.{program}"
 
 
 class _Run:
