@@ -123,7 +123,8 @@ _USUAL = Rules()
 
 
 def build(db: Database, rules: Rules = _USUAL, *, daily_tokens: int = 0, embedder: Embedder | None = None,
-          asked: bool = False, kept_back: tuple[str, ...] = ()) -> Capturing:  # fmt: skip
+          asked: bool = False, kept_back: tuple[str, ...] = (),
+          rules_read: Callable[[str, str], frozenset[str]] = lambda *_: frozenset()) -> Capturing:  # fmt: skip
     """Wire capture on this store."""
     base = services.build(db)
     clock = base.clock
@@ -149,7 +150,7 @@ def build(db: Database, rules: Rules = _USUAL, *, daily_tokens: int = 0, embedde
     )
     context = ContextBuilder(
         base.memories, finder, sessions, log, Review(EventPages(db)), db.acting_tenant,
-        partial(excluded, rules.excluded_projects),
+        partial(excluded, rules.excluded_projects), rules_read=rules_read,
     )  # fmt: skip
     return Capturing(
         db=db,

@@ -68,7 +68,7 @@ def test_help_with_all_else_on_the_line_never_acts(call: Call, tmp_path: Path) -
 def test_there_are_as_many_commands_as_tests() -> None:
     assert len(paths()) == len(list(commands()))
     assert {path[0] for path in paths() if path} == {
-        "init", "install", "uninstall", "writer", "start", "stop", "status", "logs", "open",
+        "init", "install", "uninstall", "writer", "block", "start", "stop", "status", "logs", "open",
         "serve", "worker", "mcp", "rpc", "hook", "search", "show", "recent", "remember", "context", "why",
         "memory", "kb", "qa", "workspace", "batch", "run",
         "rb", "product", "preset", "lab", "index", "import",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from codexmem.agents import NAMES
@@ -14,6 +16,8 @@ from codexmem.kernel.model.search import SearchQuery
 from codexmem.kernel.store.database import Database
 from codexmem.kernel.store.history import VersionTable
 from codexmem.kernel.store.memories import MemoryTable
+from codexmem.recall import agent_file_discovery as discovery
+from codexmem.recall.agent_block import StandingRule, lines_of, with_block
 from codexmem.recall.agent_files import AgentFiles, AgentFileText
 from codexmem.recall.context import ContextRequest
 from tests._support import capturing
@@ -119,3 +123,25 @@ def test_many_sections_do_not_push_out_what_is_recent(here: Capturing, database:
     text = here.context.preview(ContextRequest("shop", platform="codex")).text
     assert "Fixed the warehouse door" in text
     assert "Part" not in text
+
+
+def test_rules_that_an_agent_reads_in_a_block_are_not_told_again(database: Database, tmp_path: Path) -> None:
+    here = capturing.build(database, rules_read=discovery.rules_read_by)
+    rule = "Never push to production on a Friday."
+    state = State(rule, ObservationAttrs(concepts=("rule",)), project="shop", type="decision", title=rule)
+    here.base.memories.remember(MemoryDraft(Kind.OBSERVATION, state, Origin.HUMAN, session="s0", created_ms=1), BY)
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".git/HEAD").write_text("ref: refs/heads/main\n")
+    (tmp_path / "AGENTS.md").write_bytes(with_block(b"# Shop\n", lines_of([StandingRule(rule)])))
+
+    def told(platform: str, prompt: str = "") -> bool:
+        wish = ContextRequest("shop", prompt, cwd=str(tmp_path), platform=platform)
+        return "on a Friday" in here.context.give(wish).text
+
+    for prompt in ("", "may I push to production on a Friday?"):
+        assert {name: told(name, prompt) for name in ("codex", "opencode", "gemini-cli", "")} == {
+            "codex": False,
+            "opencode": False,
+            "gemini-cli": True,
+            "": True,
+        }

@@ -80,6 +80,7 @@ from codexmem.operations.service import Operations
 from codexmem.operations.service.model_watch import ModelWatch
 from codexmem.operations.transfer import Transfer
 from codexmem.recall import commit_watch
+from codexmem.recall.agent_file_discovery import rules_read_by
 from codexmem.recall.agent_file_following import FOLLOW, AgentFileFollower
 from codexmem.recall.agent_file_following import TIMEOUT_S as FOLLOW_TIMEOUT_S
 from codexmem.recall.agent_files import AgentFiles
@@ -93,6 +94,7 @@ from codexmem.recall.provenance import Explaining
 from codexmem.recall.saving import Saving
 from codexmem.recall.session_store import SessionOutlines
 from codexmem.recall.sessions import SessionLists
+from codexmem.recall.standing_rules import StandingRules
 from codexmem.recall.timeline import TimelineReader
 from codexmem.recall.turns import TurnReader
 from codexmem.recall.undoing import Undoing
@@ -129,6 +131,7 @@ class Core:
     agent_files: AgentFiles
     follower: AgentFileFollower
     commits: CommitWatch
+    standing: StandingRules
     undoing: Undoing
     explaining: Explaining
     extraction: Extraction
@@ -312,7 +315,7 @@ def _build(db: Database, settings: Settings, clock: Clock, transfer: Transfer, *
     context = ContextBuilder(
         remembering, finder, sessions, log, Review(EventPages(db)), db.acting_tenant,
         partial(service.excluded, rules.excluded_projects), model.writer, model.trouble,
-        terminal(settings.lang).language,
+        terminal(settings.lang).language, *((rules_read_by,) if settings.auth == "" else ()),
     )  # fmt: skip
     # Where the store lies is its owner's business: a caller with a key may sit elsewhere.
     told_path = sqlite_path(settings.database_url) if settings.auth == "" else None
@@ -377,6 +380,7 @@ def _build(db: Database, settings: Settings, clock: Clock, transfer: Transfer, *
         agent_files=files,
         follower=follower,
         commits=commits,
+        standing=StandingRules(remembering),
         undoing=Undoing(db, table, versions, past),
         rooms=rooms,
         explaining=Explaining(db, remembering, past, versions, sessions, captures, jobs, Noted(db)),

@@ -26,6 +26,7 @@ from codexmem.recall.overview import Overview
 from codexmem.recall.provenance import Explaining
 from codexmem.recall.saving import Saving
 from codexmem.recall.sessions import SessionLists
+from codexmem.recall.standing_rules import StandingRules
 from codexmem.recall.timeline import TimelineReader
 from codexmem.recall.turns import TurnReader
 from codexmem.recall.undoing import Undoing
@@ -133,6 +134,11 @@ class Services:
     def agent_files(self) -> AgentFiles:
         """Taking in files that are written for agents."""
         return self.core.agent_files
+
+    @property
+    def standing(self) -> StandingRules:
+        """What holds in a project."""
+        return self.core.standing
 
     @property
     def undoing(self) -> Undoing:

@@ -34,6 +34,7 @@ _GROUPS: dict[str, dict[str, str]] = {
         "init": "codexmem.operations.cli.install.init:init",
         "install": "codexmem.operations.cli.install.install:install",
         "writer": "codexmem.operations.cli.install.writer:writer",
+        "block": "codexmem.recall.cli.block:block",
         "uninstall": "codexmem.operations.cli.install.uninstall:uninstall",
     },
     "group.server": {

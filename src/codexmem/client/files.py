@@ -32,14 +32,14 @@ def text_of(content: bytes | None) -> str:
     return (content or b"").decode("utf-8")
 
 
-def replace(path: Path, seen: bytes | None, new: bytes) -> list[Path]:
+def replace(path: Path, seen: bytes | None, new: bytes, *, new_mode: int = _NEW_MODE) -> list[Path]:
     """Put the new content there if it still holds what was seen; returns the folders that had to be made."""
     target = Path(os.path.realpath(path))
     made = _folders(target.parent)
     try:
         mode = stat.S_IMODE(target.stat().st_mode)
     except FileNotFoundError:
-        mode = _NEW_MODE
+        mode = new_mode
     handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
     try:
         with os.fdopen(handle, "wb") as file:

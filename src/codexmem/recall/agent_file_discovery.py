@@ -5,6 +5,7 @@ names of one file count once, and what is large, binary or no plain file is pass
 project of its own.
 """
 
+import contextlib
 import os
 import re
 import stat
@@ -15,6 +16,7 @@ from pathlib import Path, PurePosixPath
 from codexmem.agents import NAMES, CodingAgent, InstallableAgent, agent_of
 from codexmem.agents.install.targets import UserHome
 from codexmem.kernel.model.project import working_tree
+from codexmem.recall.agent_block import DamagedFile, block_text, rules_in
 from codexmem.recall.agent_files import MAX_ALIASES, MAX_FILE, MAX_PATH, AgentFileText, KnownFile
 from codexmem.recall.agent_sections import imported_files
 
@@ -151,6 +153,21 @@ def read(found: FoundFiles, folders: Sequence[str]) -> list[AgentFileText]:
                 aliases = tuple(dict.fromkeys((*other.aliases, file.file)))[:MAX_ALIASES]
                 texts[other.file] = replace(other, aliases=aliases)
     return list(texts.values())
+
+
+def rules_read_by(platform: str, cwd: str) -> frozenset[str]:
+    """The rules that codexmem wrote into files of a checkout which this agent reads by itself."""
+    agent = agent_of(platform)
+    if not agent.reads or not cwd.startswith("/") or not Path(cwd).is_dir():
+        return frozenset()
+    checkout = checkout_of(Path(cwd))
+    rules: set[str] = set()
+    for each in find(checkout, [agent], None, nested=False).files:
+        names = (each.file, *each.aliases)
+        if any(agent.reads_itself(name, cwd, lambda file: os.path.lexists(checkout.root / file)) for name in names):
+            with contextlib.suppress(DamagedFile):
+                rules |= rules_in(block_text(_bytes_of(each.path) or b""))
+    return frozenset(rules)
 
 
 def text_of(path: str) -> str | None:

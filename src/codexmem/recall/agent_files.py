@@ -32,6 +32,7 @@ from codexmem.kernel.services.memories import Memories
 from codexmem.kernel.store.database import Database
 from codexmem.kernel.store.history import VersionTable
 from codexmem.kernel.store.memories import MemoryTable
+from codexmem.recall.agent_block import rule_line
 from codexmem.recall.agent_sections import JOINT, MAX_SECTIONS, FileSection, sections
 
 CONCEPT = "agent-file"
@@ -44,6 +45,7 @@ _OBSERVATIONS = frozenset({Kind.OBSERVATION})
 _TYPE = "discovery"
 _PAGE = 500
 _PAGES = 20  # of memories, when the files of a project are listed
+_RULE = 400  # characters of what may be a rule
 _LAST = 20  # deltas of a project that are looked at
 
 
@@ -241,15 +243,21 @@ def is_known(memories: Memories, project: str, file: str) -> bool:
 
 
 class AgentReading:
-    """What the agent that asks has read by itself, in its working directory; one that is not named has read nothing."""
+    """What the agent that asks has read by itself, in its working directory; one that is not named has read nothing.
 
-    def __init__(self, memories: Memories, project: str, platform: str, cwd: str) -> None:
+    `rules` are those that it read in a block of ours.
+    """
+
+    def __init__(self, memories: Memories, project: str, platform: str, cwd: str, rules: frozenset[str]) -> None:
+        self.rules = rules
         self._agent = agent_of(platform)
         self._cwd = cwd
         self._is_known = functools.cache(lambda file: is_known(memories, project, file))
 
     def has(self, memory: Memory) -> bool:
         """Whether it has read what this memory says."""
+        if self.rules and len(memory.state.content) <= _RULE and rule_line(memory.state.content) in self.rules:
+            return True
         return any(self._agent.reads_itself(name, self._cwd, self._is_known) for name in names_of(memory))
 
 

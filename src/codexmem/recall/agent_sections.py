@@ -19,7 +19,9 @@ JOINT = " > "
 BEGIN, END = "<!-- codexmem:begin", "<!-- codexmem:end -->"
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
+_BOMS = re.compile("^(?:\ufeff|\xef\xbb\xbf)+")  # as one character, or byte by byte
+# Also in a list or a quotation, where it may be indented as far as one likes.
+_FENCE = re.compile(r"[ \t]*(?:(?:[-*+>]|\d{1,9}[.)])[ \t]+)*(`{3,}|~{3,})(.*)")
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*")
 _IMPORT = re.compile(r"\s*[-*]?\s*@[\w./~-]+\s*")
 _SAID_IN_FRONT = re.compile(r"(description|name|globs|paths|alwaysApply):\s*(.+)")
@@ -66,11 +68,11 @@ def lines_outside_fences(text: str) -> Iterator[tuple[int, str, bool]]:
     place, fence = 0, ""
     for line in _LINE.findall(text):
         bare = line.rstrip("\r\n")
-        mark = _FENCE.fullmatch(bare)
+        mark = _FENCE.fullmatch(_BOMS.sub("", bare))
         outside = not fence
         if mark is not None and not fence and not (mark[1][0] == "`" and "`" in mark[2]):
             fence, outside = mark[1], False
-        elif mark is not None and fence and mark[1].startswith(fence) and not mark[2].strip():
+        elif mark is not None and fence and bare.strip(" \t>").startswith(fence) and not mark[2].strip():
             fence = ""
         yield place, bare, outside
         place += len(line)

@@ -92,7 +92,8 @@ class ContextBuilder:
 
     def __init__(self, memories: Memories, finder: Finder, sessions: Sessions, log: Log, review: Review,
                  tenant: Callable[[], str], excluded: Callable[[str, str], bool], writer: MemoryWriter | None = None,
-                 trouble: Callable[[], str | None] = lambda: None, language: str = "en") -> None:  # fmt: skip
+                 trouble: Callable[[], str | None] = lambda: None, language: str = "en",
+                 rules_read: Callable[[str, str], frozenset[str]] = lambda *_: frozenset()) -> None:  # fmt: skip
         self._review = review
         self._prepared = threading.Event()
         self._excluded = excluded  # by directory and project: what nothing is captured from is told nothing
@@ -106,6 +107,7 @@ class ContextBuilder:
         self._writer = writer
         self._trouble = trouble  # class of the error with which the model fails, if it does
         self._language = language
+        self._rules_read = rules_read  # by platform and directory: what an agent finds in a block of ours by itself
 
     def give(self, wish: ContextRequest) -> Given:
         """The context for the start of a session or, with a prompt, what bears on that prompt."""
@@ -170,7 +172,8 @@ class ContextBuilder:
         turns = self._newest(wish.project, Kind.SUMMARY, digest.TURNS)
         last = [context_page.summary(turn) for turn in _last_session(turns, wish.session)]
         page.section("Last session", last, share=_LAST_SHARE, whole=True)
-        said = "\n".join(item.text for item in last)
+        read = self._read_by(wish)
+        said = "\n".join((*(item.text for item in last), *read.rules))
         holding = lasting.lasting(turns, self._statements(wish.project), int(wish.tokens * _LASTING_SHARE), said)
         told = (ContextItem(fact.seq, f"- {fact.text} (#{fact.seq})") for fact in holding)
         page.section("Rules, decisions, causes and open ends", told, share=_LASTING_SHARE)
@@ -181,23 +184,23 @@ class ContextBuilder:
         page.lines("Errors met here", lambda left: digest.lines_within(known.errors, left), share=_ERRORS_SHARE)
         page.lines("Files most worked on", lambda left: digest.files_by_folder(known.files, left), share=_FILES_SHARE)
         by_hand_seqs = {memory.seq for memory in by_hand}
-        newest = self._unread(wish)
+        newest = self._unread(wish.project, read)
         recent = map(context_page.line, (each for each in newest if each.seq not in by_hand_seqs))
         # Titles tell less than anything above: once there are turns, only as long as there is little else to tell.
         page.section("Recent, newest first", recent, share=max(0.0, _YOUNG_SHARE - page.used) if turns else 1.0)
         return page.given()
 
-    def _unread(self, wish: ContextRequest) -> list[Memory]:
+    def _unread(self, project: str, read: AgentReading) -> list[Memory]:
         """The newest observations but for what the agent reads by itself, of which there may be many at once."""
-        read = self._read_by(wish)
-        newest = self._newest(wish.project, Kind.OBSERVATION, _RECENT)
+        newest = self._newest(project, Kind.OBSERVATION, _RECENT)
         if any(map(read.has, newest)):
-            newest = self._newest(wish.project, Kind.OBSERVATION, _RECENT * 10)
+            newest = self._newest(project, Kind.OBSERVATION, _RECENT * 10)
         return [each for each in newest if not read.has(each)][:_RECENT]
 
     def _read_by(self, wish: ContextRequest, session: Session | None = None) -> AgentReading:
         platform = wish.platform or (session.platform if session is not None else "")
-        return AgentReading(self._memories, wish.project, platform, wish.cwd or (session.cwd if session else ""))
+        cwd = wish.cwd or (session.cwd if session is not None else "")
+        return AgentReading(self._memories, wish.project, platform, cwd, self._rules_read(platform, cwd))
 
     def _about(self, session: str) -> str:
         """What a person should know of the memory itself: that its model fails or, at first, who writes it."""

@@ -1,4 +1,4 @@
-"""Taking files that are written for agents into a running server, one file at a time, and listing those it knows.
+"""Files that are written for agents: taken into a running server one at a time, listed, and what a block in them says.
 
 Safe to repeat: what the file said before is passed over. Where a memory comes from is set by the server.
 """
@@ -13,6 +13,7 @@ from codexmem.http.guard import actor_of
 from codexmem.kernel.model.history import WriteContext
 from codexmem.kernel.model.memory import MAX_PROJECT
 from codexmem.kernel.wire import WireAnswer
+from codexmem.recall.agent_block import lines_of
 from codexmem.recall.agent_files import (
     MAX_ALIASES,
     MAX_FILE,
@@ -23,6 +24,7 @@ from codexmem.recall.agent_files import (
     KnownFile,
 )
 from codexmem.recall.http.described import answers
+from codexmem.recall.standing_rules import StandingRules
 
 _Path = Annotated[str, Field(max_length=MAX_PATH)]
 
@@ -32,6 +34,8 @@ class AgentFileServices(Protocol):
 
     @property
     def agent_files(self) -> AgentFiles: ...
+    @property
+    def standing(self) -> StandingRules: ...
 
 
 class AgentFileRequest(BaseModel):
@@ -74,6 +78,13 @@ class KnownAgentFiles(WireAnswer):
     files: tuple[KnownFile, ...] = Field(description="in the order of their names, with how many sections are in use")
 
 
+class AgentBlock(WireAnswer):
+    """`GET /api/context/block`: what a block in a file for agents would say."""
+
+    project: str
+    lines: tuple[str, ...] = Field(description="between the marks; none if nothing stands")
+
+
 def add(api: APIRouter, services: AgentFileServices) -> None:
     """Add the routes."""
 
@@ -82,6 +93,10 @@ def add(api: APIRouter, services: AgentFileServices) -> None:
         file = AgentFileText(body.file, body.text, body.at_ms, body.path, body.aliases, body.folders)
         by = WriteContext(actor_of(request.scope))
         return AgentFileAnswer.of(services.agent_files.take_in(body.project, file, by, delta=body.delta)).document()
+
+    @api.get("/api/context/block", responses=answers(AgentBlock))
+    def block(project: str) -> dict[str, Any]:
+        return AgentBlock(project=project, lines=tuple(lines_of(services.standing.of(project)))).document()
 
     @api.get("/api/import/agent-files", responses=answers(KnownAgentFiles))
     def known(project: str) -> dict[str, Any]:
