@@ -19,7 +19,7 @@ MAX_LINES = 600
 # A file below this that one neighbour alone imports is a part of that neighbour.
 SLIVER_LINES = 60
 
-ROOMS = ("capture", "recall", "notes", "qa", "knowledge", "audit", "operations", "lab")
+ROOMS = ("capture", "recall", "notes", "qa", "knowledge", "audit", "operations", "lab", "sync")
 # An import goes from a higher rank to a lower one; equal ranks are siblings and may not import each other.
 RANKS: Mapping[str, int] = {
     "kernel": 0,

@@ -1,0 +1,1 @@
+"""Memories as files."""
