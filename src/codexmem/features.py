@@ -9,5 +9,8 @@ from codexmem.knowledge import feature as knowledge
 from codexmem.lab import feature as lab
 from codexmem.notes import feature as notes
 from codexmem.qa import feature as qa
+from codexmem.sync import feature as sync
 
-FEATURES: tuple[Feature, ...] = (notes.FEATURE, knowledge.FEATURE, qa.FEATURE, audit.FEATURE, lab.FEATURE)
+FEATURES: tuple[Feature, ...] = (
+    notes.FEATURE, knowledge.FEATURE, qa.FEATURE, audit.FEATURE, lab.FEATURE, sync.FEATURE,
+)  # fmt: skip

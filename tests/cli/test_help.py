@@ -70,7 +70,7 @@ def test_there_are_as_many_commands_as_tests() -> None:
     assert {path[0] for path in paths() if path} == {
         "init", "install", "uninstall", "writer", "block", "start", "stop", "status", "logs", "open",
         "serve", "worker", "mcp", "rpc", "hook", "search", "show", "recent", "remember", "context", "why",
-        "memory", "kb", "qa", "workspace", "batch", "run",
+        "memory", "kb", "qa", "sync", "workspace", "batch", "run",
         "rb", "product", "preset", "lab", "index", "import",
         "undo", "forget", "db", "backup", "restore", "doctor", "config", "key", "bench", "completion", "version",
     }  # fmt: skip

@@ -55,6 +55,7 @@ class FileReport:
     base: SyncBase | None = None  # what it was last in step with here
     ancestors: tuple[SyncBase, ...] = ()  # what earlier commits of this file say, the newest first
     onward: bool = True  # False: another branch or an earlier commit was checked out since
+    replaced: bool = False  # the base was put over the text of an old checkout, and never committed
     cause: str = ""  # the commit or the working tree, for the history
     insisted: bool = False  # a person decided for the file where both were edited
 
