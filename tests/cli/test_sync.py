@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -150,12 +151,13 @@ def test_a_conflict_with_the_memory_shows_both_and_changes_nothing_until_it_is_r
     shown = ann.file("plan").read_text()
     assert "<<<<<<< file\nfile\n=======\nmemory\n>>>>>>> memory, version 2\n" in shown
     assert ann.says("plan").splitlines()[1] == "memory"
-    # Throwing the edit away, or bringing it back, is no answer.
-    ann.file("plan").write_text(shown.replace("<<<<<<< file\n", "").partition("=======")[0] + "three\nfour\nfive\n")
-    assert ann.outcomes(code=1) == {"notes/project/plan.md": "conflict"}
+    # Throwing the edit away is no answer; the same words without the marks are.
     ann.git("checkout", "-q", ".")
-    assert ann.outcomes() == {"notes/project/plan.md": "updated"}
+    assert ann.outcomes("--take-in") == {"notes/project/plan.md": "updated"}
     assert ann.says("plan").splitlines()[1] == "memory"
+    ann.file("plan").write_text(shown.replace("<<<<<<< file\n", "").partition("=======")[0] + "three\nfour\nfive\n")
+    assert ann.outcomes() == {"notes/project/plan.md": "taken"}
+    assert ann.says("plan").splitlines()[1] == "file"
 
 
 @pytest.mark.parametrize("side", ["file", "memory"])
@@ -174,6 +176,8 @@ def test_an_answer_may_be_committed_and_a_pulled_text_is_no_answer(ann: Clone, t
     ann.edit("plan", "two", "file")
     ann.commit("mine")
     ann.outcomes(code=1)
+    ann.git("checkout", "-q", ".")
+    assert ann.outcomes(code=1) == {"notes/project/plan.md": "conflict"}
     bob = cloned(ann, "bob", tmp_path / "data-bob")
     bob.edit("plan", "two", "pulled")
     bob.commit("theirs")
@@ -347,7 +351,7 @@ def test_hooks_take_in_are_ours_alone_and_leave_no_trace(
     assert "sync --take-in" in (hooks / "post-commit").read_text()
     assert os.access(hooks / "post-commit", os.X_OK)
     ann.git("commit", "-q", "--allow-empty", "-m", "the hook never fails a commit")
-    assert called.read_text() == "sync --take-in --folder .codexmem/memory\n"
+    assert called.read_text() == "sync --take-in --quiet --folder .codexmem/memory\n"
     assert ann.sync("--remove-hook").code == 0
     assert sorted(each.name for each in hooks.iterdir()) == sorted([*before, "post-merge"])
     ann.git("config", "core.hooksPath", "elsewhere")
@@ -402,3 +406,24 @@ def test_packed_objects_and_worktrees_are_read(ann: Clone, tmp_path: Path) -> No
     assert tree.outcomes() == {"notes/project/plan.md": "taken"}
     tree.commit("in the worktree")
     assert (tree.outcomes(), ann.outcomes()) == ({}, {"notes/project/plan.md": "updated"})
+
+
+def test_damaged_and_hostile_objects_make_the_answer_shorter_and_run_nothing(ann: Clone, tmp_path: Path) -> None:
+    ann.edit("plan", "two", "TWO")
+    ann.commit("edit")
+    planted = tmp_path / "planted"
+    ann.git("config", "core.fsmonitor", f"touch {planted}")
+    ann.git("config", "core.pager", f"touch {planted}")
+    (ann.root / ".gitattributes").write_text("*.md filter=evil diff=evil\n")
+    ann.git("config", "filter.evil.clean", f"touch {planted}")
+    ann.git("config", "diff.evil.textconv", f"touch {planted}")
+    for number, path in enumerate(sorted((ann.root / ".git" / "objects").glob("??/*"))):
+        path.chmod(0o600)
+        path.write_bytes(
+            [b"", b"junk", zlib.compress(b"tree 9\x00100644 x"), zlib.compress(b"commit 1\x00")][number % 4]
+        )
+    (ann.root / ".git" / "objects" / "pack" / "pack-1.idx").write_bytes(b"\xfftOc\x00\x00\x00\x02" + b"\xff" * 2_000)
+    planted.unlink(missing_ok=True)
+    assert [(each["outcome"], each["cause"]) for each in ann.sync().json["files"]] == [("taken", "working tree")]
+    assert not planted.exists()
+    assert ann.file("plan").stat().st_mode & 0o777 == 0o644

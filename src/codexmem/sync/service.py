@@ -30,6 +30,7 @@ _MOST_VERSIONS = 1_000  # that are looked through for a text
 _VERSIONS = 50
 _TRIES = 5
 _EVERY_KIND = frozenset(Kind)
+_LESSONS = frozenset({Kind.LESSON})
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,33 +100,33 @@ class SyncService:
     def page(self, project: str, *, lessons: bool, after: tuple[int, RowCursor | None] | None = None) -> SyncItems:
         """Memories of the project that have a file, oldest first; with `lessons`, also those of no project."""
         _require(project)
-        stages = [
-            (Kind.NOTE, project),
-            (Kind.QA, project),
-            (Kind.LESSON, project),
-            *([(Kind.LESSON, "")] if lessons else []),
-        ]
+        stages = [(KINDS, project), *([(_LESSONS, "")] if lessons else [])]
         stage, place = after or (0, None)
         if stage >= len(stages):
             return SyncItems((), 0, None)
-        kind, whose = stages[stage]
-        wanted = Filter(frozenset({kind}), project=whose, statuses=SHOWN[kind])
-        found = self._memories.page(wanted, PageRequest(PAGE, place, RowOrder.OLDEST))
+        kinds, whose = stages[stage]
+        found = self._memories.page(Filter(kinds, project=whose), PageRequest(PAGE, place, RowOrder.OLDEST))
         items: list[SyncItem] = []
         size = withheld = 0
         for memory in found.items:
-            file = of_state(kind, memory.state, memory.id)
+            file = of_state(memory.kind, memory.state, memory.id)
             text = file.text()
             if size and size + len(text) > _MOST_TEXT:
-                break
+                return SyncItems(tuple(items), withheld, (stage, place))
             place, size = RowCursor(memory.created_ms, memory.seq), size + len(text)
-            if len(text) > MAX_FILE or refusal_of(text) is not None or (kind is Kind.NOTE and not memory.state.uris):
+            if memory.state.status not in SHOWN[memory.kind]:
+                continue
+            if (
+                len(text) > MAX_FILE
+                or refusal_of(text) is not None
+                or (memory.kind is Kind.NOTE and not memory.state.uris)
+            ):
                 withheld += 1
             else:
                 items.append(SyncItem(memory, file))
-        whole = len(items) + withheld == len(found.items) and found.after is None
-        following = (stage + 1, None) if whole else (stage, place)
-        return SyncItems(tuple(items), withheld, following if not whole or stage + 1 < len(stages) else None)
+        if found.after is not None:
+            return SyncItems(tuple(items), withheld, (stage, found.after))
+        return SyncItems(tuple(items), withheld, (stage + 1, None) if stage + 1 < len(stages) else None)
 
     def _one(self, project: str, report: FileReport, run: "_Run", *, write: bool) -> FileResult:
         mine = None

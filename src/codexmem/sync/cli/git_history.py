@@ -24,6 +24,8 @@ _MOST_DELTAS = 4_096
 _MOST_BLOBS = 20  # earlier texts of one file
 _COMMIT, _TREE, _BLOB, _OFS, _REF = 1, 2, 3, 6, 7
 _TYPES = {b"commit": _COMMIT, b"tree": _TREE, b"blob": _BLOB}
+# What reading a damaged or hostile object may end in.
+_BROKEN = (OSError, ValueError, zlib.error, struct.error, IndexError, OverflowError, RecursionError)
 _IDX = b"\xfftOc\x00\x00\x00\x02"
 
 
@@ -197,13 +199,15 @@ class GitHistory:
         if sha not in self._trees:
             found = self._object(sha)
             width = len(self.head) // 2 or 20
-            self._trees[sha] = _entries(found[1], width) if found is not None and found[0] == _TREE else {}
+            self._trees[sha] = {}
+            with suppress(ValueError):
+                self._trees[sha] = _entries(found[1], width) if found is not None and found[0] == _TREE else {}
         return self._trees[sha]
 
     def _object(self, sha: str) -> tuple[int, bytes] | None:
         if not _is_sha(sha):
             return None
-        with suppress(OSError, ValueError, zlib.error, struct.error, IndexError):
+        with suppress(*_BROKEN):
             loose = _bytes(f"{self.common}/objects/{sha[:2]}/{sha[2:]}", _MOST_OBJECT)
             if loose is not None:
                 head, _, body = _inflated(loose, _MOST_OBJECT).partition(b"\0")
@@ -242,7 +246,7 @@ class _Pack:
     def __init__(self, path: str, width: int) -> None:
         self._path = path
         self._width = width
-        self._index = _bytes(f"{path}.idx", 512 << 20) or b""
+        self._index = _bytes(f"{path}.idx", 128 << 20) or b""
         if self._index[:8] != _IDX:
             raise ValueError(path)
         self._fan = struct.unpack_from(">256I", self._index, 8)

@@ -29,7 +29,7 @@ def install(git: GitHistory, folder: str) -> HookChange:
     """Write our hooks; those of others stay."""
     place = _place(git)
     place.mkdir(exist_ok=True)
-    line = f"command -v codexmem >/dev/null 2>&1 && codexmem sync --take-in --folder {shlex.quote(folder)} || :"
+    line = f"command -v codexmem >/dev/null 2>&1 && codexmem sync --take-in --quiet --folder {shlex.quote(folder)} || :"
     changed, foreign = [], []
     for name in HOOKS:
         text, path = f"#!/bin/sh\n{_MARK}\n{line}\n", place / name

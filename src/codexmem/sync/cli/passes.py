@@ -220,14 +220,14 @@ class SyncPass:
     def _is_answer(self, path: str, file: MemoryFile, entry: LedgerEntry) -> bool:
         """Whether this is what a person made of the two texts, and not one that was checked out or pulled instead."""
         git, digest = self._git, file.digest()
-        if digest in (entry.mine, entry.digest):
+        if digest == entry.digest:
             return False
         if git is None or not entry.shown_head:
             return True
         name = self._tracked("").rstrip("/")
         before = git.histories(name, [path], entry.shown_head)[path]
         if digest in {each.digest for each in self._ancestors(before, file.kind)}:
-            return False
+            return False  # git can bring it back without anybody having looked at the two
         if git.blob_at(git.head, self._tracked(path)) == git.blob_at(entry.shown_head, self._tracked(path)):
             return True
         commit = git.histories(name, [path])[path].commit
@@ -413,9 +413,10 @@ class SyncPass:
         )
         shown = {"mine": each.file.digest(), "shown_version": result.version, "shown_digest": result.digest}
         shown["shown_head"] = self._git.head if self._git is not None else ""
-        self._ledger.put(replace(entry, path=each.read.path, absent=False, **shown))  # type: ignore[arg-type]
-        self._ledger.save()  # before the file: its next text is an answer to what is shown
-        self._put(each.read.place, result.text, each.read.content)
+        # Only what was really shown can be answered.
+        if self._put(each.read.place, result.text, each.read.content):
+            self._ledger.put(replace(entry, path=each.read.path, absent=False, **shown))  # type: ignore[arg-type]
+            self._ledger.save()
 
     def _take_away(self, result: wire.SyncFileAnswer, each: _Present | None) -> None:
         entry = each.entry if each is not None else self._ledger.entries.get(result.memory)
@@ -477,7 +478,7 @@ class SyncPass:
 def _keys(each: _Present) -> Iterator[str]:
     """What the memory of a file may be found by."""
     yield from (key for key in (each.entry.memory if each.entry else "", each.file.id) if key)
-    if each.file.kind is Kind.NOTE:
+    if each.file.kind is Kind.NOTE and each.entry is None:
         yield f"uri {each.file.get('uri')}"
 
 

@@ -90,6 +90,7 @@ class MemoryFolder:
             )
             try:
                 with os.fdopen(file, "wb") as out:
+                    os.fchmod(out.fileno(), _mode(folder, name))  # a file of the repository, not one of ours
                     out.write(text.encode())
                     out.flush()
                     os.fsync(out.fileno())
@@ -141,6 +142,7 @@ class MemoryFolder:
                 if make:
                     with suppress(FileExistsError):
                         os.mkdir(part, 0o755, dir_fd=at)
+                        os.chmod(part, 0o755, dir_fd=at)  # noqa: S103
                 below = os.open(part, _FOLDER, dir_fd=at)
                 os.close(at)
                 at = below
@@ -188,6 +190,13 @@ def _content(folder: int, name: str) -> bytes | None:
             return opened.read(_MOST_BYTES + 1)
     finally:
         os.close(file)
+
+
+def _mode(folder: int, name: str) -> int:
+    try:
+        return stat.S_IMODE(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)
+    except FileNotFoundError:
+        return 0o644
 
 
 def _plain(name: str) -> str:
