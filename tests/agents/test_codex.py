@@ -190,3 +190,30 @@ def test_a_note_is_written_linked_and_preloaded(server: Server, codex: Codex, pe
 def waiting(person: Person) -> list[str]:
     """The files of events that no server has taken yet."""
     return [path.name for path in (person.data_dir / "spool").glob(f"*{SUFFIX}")]
+
+
+def test_it_is_handed_what_other_agents_read_and_not_what_it_reads(
+    server: Server, codex: Codex, person: Person
+) -> None:
+    """And what changed in those files since is remembered once the session has begun."""
+    codex.configure(guide.blocks()["codex-hooks"])
+    own, other = "Orders are tested with `just orders`.", "Orders are deployed with `just ship-orders`."
+    person.write("AGENTS.md", f"# Testing orders\n{own}\n")
+    changed = person.write("CLAUDE.md", f"# Deploying orders\n{other}\n")
+    for name in ("AGENTS.md", "CLAUDE.md"):
+        text = (person.repository / name).read_text()
+        server.post("/api/import/agent-file", {"project": "shop", "file": name, "text": text, "at_ms": 1})
+    changed.write_text(f"# Deploying orders\n{other} Never on Fridays.\n")
+    codex.model.play(Say("With just."))
+
+    run = codex.exec("How are orders tested and deployed with just?")
+
+    went_well(run)
+    messages = codex.model.asked[0].messages
+    ours = [text for _, text in messages if f"<{CONTEXT_TAG}>" in text]
+    assert any(other in text for text in ours)
+    assert not any(own in text for text in ours)
+    assert sum(text.count(own) for _, text in messages) == 1  # Codex's own
+    assert story.eventually(
+        lambda: "Never on Fridays." in json.dumps(story.get(server, "/api/observations?limit=10")["items"])
+    )
