@@ -89,15 +89,16 @@ class ClaudeTranscripts:
     def _parts(self, folder: Path) -> dict[str, list[_Part]]:
         """Files that begin with the same line, the oldest first; those alone that are not the only one."""
         changed = stamped(folder)[0]
-        if self._known is None or self._known[:2] != (folder, changed):
+        known = self._known
+        if known is None or known[:2] != (folder, changed):
             by_line: dict[str, list[_Part]] = {}
             for path in islice(files(folder, ".jsonl"), _SIBLINGS):
                 first, age = _begins(path)
                 if first:
                     by_line.setdefault(first, []).append((age, path))
             several = {line: sorted(parts) for line, parts in by_line.items() if len(parts) > 1}
-            self._known = (folder, changed, several)
-        return self._known[2]
+            known = self._known = (folder, changed, several)
+        return known[2]
 
 
 def _described(path: Path) -> TranscriptFile | None:
