@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from codexmem.agents.transcripts.model import TranscriptTool, TranscriptTurn
 from codexmem.capture.cli import transcripts
 from codexmem.console.backend import Backend, InProcess
 from codexmem.kernel.model.errors import Unavailable
@@ -149,3 +150,17 @@ def test_a_file_that_cannot_be_read_stops_nothing(call: Call, home: Path, monkey
     assert said.code == 0
     assert "1 file could not be read" in said.err
     assert "1 session imported" in said.err
+
+
+def test_work_that_a_command_of_the_agent_began_belongs_to_the_turn_before() -> None:
+    tool = TranscriptTool("Bash", {"command": "make"}, "ok")
+    said = [
+        TranscriptTurn("", 1, (tool,)),
+        TranscriptTurn("Build it", 2, (tool,), "Built."),
+        TranscriptTurn("", 3, (tool,), "Again.", ended_ms=4, finished=False),
+        TranscriptTurn("And now?", 5),
+    ]
+    joined = list(transcripts._joined(iter(said)))
+    assert [(turn.prompt, len(turn.tools), turn.message, turn.finished) for turn in joined] == [
+        ("", 1, "", True), ("Build it", 2, "Again.", False), ("And now?", 0, "", True),
+    ]  # fmt: skip

@@ -21,6 +21,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/context/block": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Block */
+        get: operations["block_api_context_block_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/context/preview": {
         parameters: {
             query?: never;
@@ -81,6 +98,40 @@ export interface paths {
         };
         /** Health */
         get: operations["health_api_health_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/import/agent-file": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Take In */
+        post: operations["take_in_api_import_agent_file_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/import/agent-files": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Known */
+        get: operations["known_api_import_agent_files_get"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1134,6 +1185,46 @@ export interface paths {
         };
         /** Summaries */
         get: operations["summaries_api_summaries_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sync/files": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Files
+         * @description Bring files and memories in step: edits, renames and deletions of files become versions.
+         */
+        post: operations["files_api_sync_files_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sync/memories": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Memories
+         * @description Notes, approved answers and approved lessons of a project as files, some at a time.
+         */
+        get: operations["memories_api_sync_memories_get"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2238,6 +2329,89 @@ export interface components {
             sessionStatus: "active" | "completed";
             /** Sessionstoday */
             sessionsToday: number;
+        };
+        /**
+         * AgentBlock
+         * @description `GET /api/context/block`: what a block in a file for agents would say.
+         */
+        AgentBlock: {
+            /**
+             * Lines
+             * @description between the marks; none if nothing stands
+             */
+            lines: string[];
+            /** Project */
+            project: string;
+        };
+        /**
+         * AgentFileAnswer
+         * @description What became of the sections of one file.
+         */
+        AgentFileAnswer: {
+            /** Added */
+            added: number;
+            /**
+             * Delta
+             * @description what the next file of the same run names; null while nothing was written
+             */
+            delta: string | null;
+            /**
+             * Hidden
+             * @description are no longer in the file
+             */
+            hidden: number;
+            /**
+             * Kept
+             * @description were changed, deleted or undone here, and so left
+             */
+            kept: number;
+            /**
+             * Source
+             * @description what everything that files of this project wrote goes by; undo takes it
+             */
+            source: string;
+            /** Success */
+            success: boolean;
+            /** Unchanged */
+            unchanged: number;
+            /**
+             * Undone
+             * @description the delta that undid them, if one did
+             */
+            undone: string | null;
+            /** Updated */
+            updated: number;
+        };
+        /**
+         * AgentFileRequest
+         * @description `POST /api/import/agent-file`: what one file says now; without text it is gone.
+         */
+        AgentFileRequest: {
+            /**
+             * Aliases
+             * @default []
+             */
+            aliases: string[];
+            /** At Ms */
+            at_ms: number;
+            /** Delta */
+            delta?: string | null;
+            /** File */
+            file: string;
+            /**
+             * Folders
+             * @default []
+             */
+            folders: string[];
+            /**
+             * Path
+             * @default
+             */
+            path: string;
+            /** Project */
+            project: string;
+            /** Text */
+            text: string;
         };
         /**
          * AgentMetrics
@@ -3887,9 +4061,9 @@ export interface components {
             fingerprint: string;
             /**
              * Program
-             * @constant
+             * @enum {string}
              */
-            program: "claude-mem";
+            program: "claude-mem" | "git";
             /** Rows */
             rows: components["schemas"]["Row"][];
         };
@@ -4015,6 +4189,29 @@ export interface components {
          * @enum {string}
          */
         Kind: "observation" | "summary" | "prompt" | "note" | "qa" | "knowledge" | "lesson" | "chunk";
+        /**
+         * KnownAgentFiles
+         * @description `GET /api/import/agent-files`.
+         */
+        KnownAgentFiles: {
+            /**
+             * Files
+             * @description in the order of their names, with how many sections are in use
+             */
+            files: components["schemas"]["KnownFile"][];
+        };
+        /**
+         * KnownFile
+         * @description A file of which something is remembered.
+         */
+        KnownFile: {
+            /** File */
+            file: string;
+            /** Path */
+            path: string;
+            /** Sections */
+            sections: number;
+        };
         /**
          * KnownSessionRow
          * @description A session that is here.
@@ -5609,6 +5806,12 @@ export interface components {
          */
         Origin: "human" | "agent" | "tool" | "import" | "model";
         /**
+         * Outcome
+         * @description What became of one file.
+         * @enum {string}
+         */
+        Outcome: "same" | "created" | "taken" | "merged" | "revived" | "deleted" | "updated" | "restored" | "removed" | "conflict" | "refused";
+        /**
          * Outcomes
          * @description How the model's answers were.
          */
@@ -7021,6 +7224,11 @@ export interface components {
             /** At Ms */
             at_ms: number;
             /**
+             * Commit
+             * @default
+             */
+            commit: string | "";
+            /**
              * Completed
              * @default
              */
@@ -7084,6 +7292,11 @@ export interface components {
              * @default
              */
             request: string;
+            /**
+             * Reverts
+             * @default []
+             */
+            reverts: string[];
             /**
              * Session
              * @default
@@ -7758,6 +7971,154 @@ export interface components {
             limit: number;
             /** Offset */
             offset: number;
+        };
+        /**
+         * SyncBaseSent
+         * @description A state that file and memory once had in common.
+         */
+        SyncBaseSent: {
+            /** Digest */
+            digest: string;
+            /**
+             * Version
+             * @default 0
+             */
+            version: number;
+        };
+        /**
+         * SyncError
+         * @description A refusal.
+         */
+        SyncError: {
+            /** Error */
+            error: string;
+            /** Hint */
+            hint?: string | null;
+        };
+        /**
+         * SyncFileAnswer
+         * @description What became of one file.
+         */
+        SyncFileAnswer: {
+            /** Digest */
+            digest: string;
+            /** Memory */
+            memory: string;
+            outcome: components["schemas"]["Outcome"];
+            /** Path */
+            path: string;
+            /** Reason */
+            reason: string;
+            /** Text */
+            text: string | null;
+            /** Version */
+            version: number;
+        };
+        /**
+         * SyncFileSent
+         * @description One file of a checkout; without text, the place where one was.
+         */
+        SyncFileSent: {
+            /**
+             * Ancestors
+             * @default []
+             */
+            ancestors: components["schemas"]["SyncBaseSent"][];
+            base?: components["schemas"]["SyncBaseSent"] | null;
+            /**
+             * Cause
+             * @description the commit, for the history
+             * @default
+             */
+            cause: string;
+            /**
+             * Insisted
+             * @description a person decided for the file where both were edited
+             * @default false
+             */
+            insisted: boolean;
+            /**
+             * Memory
+             * @description the memory it was last in step with
+             * @default
+             */
+            memory: string;
+            /**
+             * Onward
+             * @description false after a checkout of another branch or an earlier commit
+             * @default true
+             */
+            onward: boolean;
+            /** Path */
+            path: string;
+            /**
+             * Replaced
+             * @description the base was put over an old text and never committed
+             * @default false
+             */
+            replaced: boolean;
+            /** Text */
+            text?: string | null;
+        };
+        /**
+         * SyncFiles
+         * @description Some files of a checkout, to be brought in step with the memories of its project.
+         */
+        SyncFiles: {
+            /**
+             * Delta
+             * @description of the request before, if any
+             */
+            delta?: string | null;
+            /**
+             * Dry Run
+             * @description only say what would be done
+             * @default false
+             */
+            dry_run: boolean;
+            /** Files */
+            files: components["schemas"]["SyncFileSent"][];
+            /** Project */
+            project: string;
+        };
+        /**
+         * SyncFilesAnswer
+         * @description What became of some files; all that one run writes is one delta.
+         */
+        SyncFilesAnswer: {
+            /** Delta */
+            delta: string | null;
+            /** Results */
+            results: components["schemas"]["SyncFileAnswer"][];
+        };
+        /**
+         * SyncMemories
+         * @description One page of a project's memories as files.
+         */
+        SyncMemories: {
+            /** Has More */
+            has_more: boolean;
+            /** Items */
+            items: components["schemas"]["SyncMemory"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+            /** Withheld */
+            withheld: number;
+        };
+        /**
+         * SyncMemory
+         * @description A memory as a file.
+         */
+        SyncMemory: {
+            /** Digest */
+            digest: string;
+            /** Id */
+            id: string;
+            kind: components["schemas"]["Kind"];
+            /** Text */
+            text: string;
+            /** Version */
+            version: number;
         };
         /**
          * SystemAnswer
@@ -8550,6 +8911,7 @@ export interface operations {
                 prompt?: string;
                 session?: string;
                 cwd?: string;
+                platform?: string;
                 tokens?: number;
             };
             header?: never;
@@ -8578,12 +8940,44 @@ export interface operations {
             };
         };
     };
+    block_api_context_block_get: {
+        parameters: {
+            query: {
+                project: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentBlock"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlainError"];
+                };
+            };
+        };
+    };
     preview_api_context_preview_get: {
         parameters: {
             query?: {
                 project?: string;
                 prompt?: string;
                 cwd?: string;
+                platform?: string;
                 tokens?: number;
             };
             header?: never;
@@ -8696,6 +9090,70 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["HealthAnswer"];
+                };
+            };
+        };
+    };
+    take_in_api_import_agent_file_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AgentFileRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentFileAnswer"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlainError"];
+                };
+            };
+        };
+    };
+    known_api_import_agent_files_get: {
+        parameters: {
+            query: {
+                project: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KnownAgentFiles"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlainError"];
                 };
             };
         };
@@ -10751,6 +11209,74 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["PlainError"];
+                };
+            };
+        };
+    };
+    files_api_sync_files_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SyncFiles"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SyncFilesAnswer"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SyncError"];
+                };
+            };
+        };
+    };
+    memories_api_sync_memories_get: {
+        parameters: {
+            query: {
+                project: string;
+                /** @description also lessons that belong to no project */
+                lessons?: boolean;
+                /** @description the cursor that the page before answered */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SyncMemories"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SyncError"];
                 };
             };
         };

@@ -7,7 +7,7 @@ number of sessions of any length costs the memory of one part. A running server 
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -236,11 +236,28 @@ def _turns(file: "TranscriptFile", flaws: "TranscriptFlaws") -> Iterator["Transc
 
     lately = SystemClock().now_ms() - _STILL_OPEN_MS
     try:
-        for turn in READERS[file.program].turns(file, flaws):
+        for turn in _joined(READERS[file.program].turns(file, flaws)):
             if turn.finished or file.changed_ms < lately:
                 yield turn
     except Unavailable as problem:
         raise _Unreadable from problem
+
+
+def _joined(turns: Iterator["TranscriptTurn"]) -> Iterator["TranscriptTurn"]:
+    """Work that no words began, but a command of the agent's own, belongs to the turn before it, as it does live."""
+    held: TranscriptTurn | None = None
+    for turn in turns:
+        if held is not None and not turn.prompt.strip():
+            held = replace(
+                held, tools=(*held.tools, *turn.tools), message=turn.message or held.message,
+                ended_ms=turn.ended_ms or held.ended_ms, finished=turn.finished,
+            )  # fmt: skip
+            continue
+        if held is not None:
+            yield held
+        held = turn
+    if held is not None:
+        yield held
 
 
 def _parts(file: "TranscriptFile", flaws: "TranscriptFlaws") -> Iterator[dict[str, Any]]:
