@@ -38,6 +38,7 @@ _MOST_FILES = 100  # of a commit; what changes more is about none of them
 _SMALL = 1 << 16  # bytes of a file that names a commit
 _SHALLOW = 1 << 22
 _PACKED = 1 << 28  # bytes of packed references that are looked through
+_MERGES = 500  # taken back, whose commits git is asked for one by one
 _DEEP = 5  # references that name each other
 _RECENT = 10_000  # commits among which one is found by its subject or short hash
 _SAID = 300  # characters of git's own complaint
@@ -69,6 +70,7 @@ class GitHistory:
         self.head = _head(folder, common)
         self.project = project_name or project.identity(str(self.path), _text)
         self._first = ""
+        self._asked_merges = 0
         self._objects = f"{common}/objects"
         self._program = _git()
         self._limits = [
@@ -119,8 +121,9 @@ class GitHistory:
         named = [full for each in said.reverts if (full := recent.hash_of(each)) is not None]
         if not named and (by_subject := recent.titled(said.reverted_subject)) is not None:
             named = [by_subject]
-        if said.reverts_merge:
+        if said.reverts_merge and self._asked_merges < _MERGES:
             # A merge that is taken back takes back what it merged.
+            self._asked_merges += 1
             named += [each for merge in named[:1] for each in self._merged(merge)]
         return tuple(dict.fromkeys(named))[:MAX_REVERTS]
 
@@ -182,7 +185,7 @@ class GitHistory:
         """All that git is told: nothing of ours, of the person's or of the machine's configuration."""
         own = self._own.name
         return {
-            "PATH": str(Path(self._program).parent),
+            "PATH": f"{Path(self._program).parent}{os.pathsep}{os.defpath}",
             "HOME": own,
             "XDG_CONFIG_HOME": own,
             "LC_ALL": "C",

@@ -94,3 +94,32 @@ def test_a_request_that_is_none_is_refused(api: Server, project: str, fingerprin
 
 def test_a_batch_is_bounded(api: Server, project: str, fingerprint: str) -> None:
     assert send(api, fingerprint, *(row(project, number) for number in range(501))).status == 400
+
+
+def commit(project: str, name: str, **more: Any) -> dict[str, Any]:
+    told = {"kind": "observation", "number": 0, "at_ms": AT_MS, "project": project, "title": f"Choose {name}",
+            "text": "because it was measured", "commit": name * 40}  # fmt: skip
+    return told | more
+
+
+def test_commits_come_in_by_their_hash_and_a_revert_hides_what_it_takes_back(
+    api: Server, project: str, fingerprint: str
+) -> None:
+    body = {"program": "git", "fingerprint": fingerprint, "rows": [commit(project, "a")]}
+    first = api.post("/api/import/batch", body).json
+    assert (first["source"], first["imported"]) == (f"import:git:{fingerprint}", {"observation": 1})
+    body["rows"] = [commit(project, "a"), commit(project, "b", reverts=["a" * 40])]
+    again = api.post("/api/import/batch", body).json
+    assert (again["imported"], again["known"]) == ({"observation": 1}, 1)
+    listed = api.request("GET", f"/api/observations?project={project}").json["items"]
+    assert [each["title"] for each in listed] == ["Choose b"]
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [{"commit": "a" * 39}, {"commit": "../a"}, {"commit": ""}, {"reverts": ["x"]}, {"reverts": ["a" * 40] * 51}],
+)
+def test_a_commit_that_is_none_is_400(api: Server, project: str, fingerprint: str, broken: dict[str, Any]) -> None:
+    body = {"program": "git", "fingerprint": fingerprint, "rows": [commit(project, "c") | broken]}
+    assert api.post("/api/import/batch", body).status == 400
+    assert api.request("GET", f"/api/observations?project={project}").json["items"] == []
