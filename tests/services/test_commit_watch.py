@@ -109,14 +109,16 @@ def test_an_import_that_was_undone_is_not_followed_until_it_is_brought_back(watc
     assert watching.run(watching.made.path) == 1
 
 
-def test_sessions_of_one_folder_share_a_job_and_excluded_ones_have_none(watching: Watching) -> None:
+def test_sessions_of_one_folder_take_turns_and_excluded_ones_have_no_job(watching: Watching) -> None:
     watching.import_all("acme")
     for number in (1, 2, 3):
         watching.session(watching.made.path, number)
     watching.session("/home/ada/secret")
     watching.session("relative")
     watching.session("")
-    assert watching.waiting() == 1
+    lanes = [job.lane for job in watching.queue.list(JobStatus.QUEUED)]
+    assert (len(lanes), len(set(lanes))) == (3, 1)
+    assert lanes[0] is not None
 
 
 @pytest.mark.sqlite

@@ -42,13 +42,16 @@ class CommitWatch:
         self._local = local  # whether a session's folder is on this machine
 
     def seen(self, session: Session) -> None:
-        """A session began or ended: look soon, once for all who work in that folder."""
+        """A session began or ended: look soon, one after another for all who work in that folder.
+
+        No job stands for another: one that runs may have read where HEAD was before this session's last commit.
+        """
         if not self._local or not session.cwd.startswith("/") or self._excluded(session.cwd, session.project):
             return
         if self._importing.has_imported(GIT):
             folder = blake2b(session.cwd.encode(errors="replace"), digest_size=8).hexdigest()
             self._queue.enqueue(NewJob(
-                NEW_COMMITS, {"cwd": session.cwd}, subject=session.subject, dedupe_key=f"{NEW_COMMITS}:{folder}",
+                NEW_COMMITS, {"cwd": session.cwd}, subject=session.subject, lane=f"{NEW_COMMITS}:{folder}",
                 priority=PATIENT, max_attempts=2,
             ))  # fmt: skip
 
