@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from codexmem.sync.cli import command
+from codexmem.sync.cli.tree import MemoryFolder
 from tests.cli.conftest import Call, Said
 
 pytestmark = [pytest.mark.sqlite, pytest.mark.process]
@@ -427,3 +428,21 @@ def test_damaged_and_hostile_objects_make_the_answer_shorter_and_run_nothing(ann
     assert [(each["outcome"], each["cause"]) for each in ann.sync().json["files"]] == [("taken", "working tree")]
     assert not planted.exists()
     assert ann.file("plan").stat().st_mode & 0o777 == 0o644
+
+
+def test_what_somebody_writes_meanwhile_stays_and_is_no_answer(ann: Clone, monkeypatch: pytest.MonkeyPatch) -> None:
+    ann.note("update", "plan", "--old", "two", "--new", "memory")
+    ann.edit("plan", "two", "file")
+    whole = MemoryFolder.write
+
+    def late(self: MemoryFolder, *given: Any) -> bool:
+        ann.edit("plan", "file", "file, and more")
+        monkeypatch.setattr(MemoryFolder, "write", whole)
+        return whole(self, *given)
+
+    monkeypatch.setattr(MemoryFolder, "write", late)
+    said = ann.sync()
+    assert (said.code, said.json["busy"]) == (1, 1)
+    assert "file, and more" in ann.file("plan").read_text()
+    assert ann.outcomes(code=1) == {"notes/project/plan.md": "conflict"}
+    assert ann.says("plan").splitlines()[1] == "memory"
