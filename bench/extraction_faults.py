@@ -209,10 +209,10 @@ def _ended(core: Core, show: Callable[[str], None]) -> int:
 
 def _due(core: Core) -> int:
     """How many jobs wait for a worker, and not for a later hour: for somebody to log in, or for another look."""
-    soon, below, count = SystemClock().now_ms() + LATER_MS, None, 0
+    below, count = None, 0
     while page := core.queue.list(JobStatus.QUEUED, below=below, limit=500):
         below = page[-1].id
-        count += sum(job.run_at_ms < soon for job in page)
+        count += sum(job.run_at_ms - job.created_ms < LATER_MS for job in page)
     return count
 
 

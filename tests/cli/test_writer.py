@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from codexmem.kernel.model.writer import writer_of
+from tests._support.kept_transcripts import kept
 from tests.cli.conftest import Call
-from tests.cli.test_import_transcripts import kept
 from tests.cli.test_processes import environ
 
 pytestmark = pytest.mark.sqlite

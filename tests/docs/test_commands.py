@@ -13,6 +13,7 @@ import pytest
 from codexmem.hook.events import PATHS
 from tests._support import warm
 from tests._support.claude_mem import small
+from tests._support.kept_transcripts import kept
 from tests._support.postgres import PostgresServer
 from tests.agents import guide
 from tests.docs.blocks import RUN, blocks, compared, typed
@@ -45,8 +46,13 @@ def _claude_mem(home: Path) -> None:
     small(home / ".claude-mem" / "claude-mem.db")
 
 
+def _kept(home: Path) -> None:
+    kept(home, "s1", "Why does the turbine stall?", "We decided to use valve seven.")
+    kept(home, "s2", "Paint it green", project="boat")
+
+
 # What a reader of the page has already and no command of ours makes.
-PREPARED: Mapping[str, Callable[[Path], None]] = {"import.md": _claude_mem}
+PREPARED: Mapping[str, Callable[[Path], None]] = {"import.md": _claude_mem, "transcripts.md": _kept}
 
 
 @pytest.fixture(scope="module")

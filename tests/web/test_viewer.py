@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
+from tests._support.kept_transcripts import kept
 from tests._support.model_server import ModelServer
 from tests._support.server import Server
-from tests.cli.test_import_transcripts import kept
 from tests.jobs.stores import wait_until
 from tests.web import axe
 from tests.web.seeds import viewer as seeds

@@ -17,7 +17,7 @@ from codexmem.console.terminal_width import one_line
 from codexmem.kernel.model import project as projects
 from codexmem.kernel.model.errors import CodexmemError, InvalidArgument, NotFound
 from codexmem.sync.cli import hooks
-from codexmem.sync.cli.git_history import GitHistory, text_of
+from codexmem.sync.cli.checkout_history import CheckoutHistory, text_of
 from codexmem.sync.cli.ledger import Ledger, ledger_of
 from codexmem.sync.cli.passes import SyncPass, SyncSummary, SyncWish
 from codexmem.sync.cli.tree import MemoryFolder
@@ -74,7 +74,7 @@ def sync(path: Path, folder: str, project: str | None, check: bool, dry_run: boo
     here = path.expanduser().resolve()
     if not here.is_dir():
         raise NotFound(f"{here} is no folder", hint="name a folder of the checkout")
-    git = GitHistory.around(here)
+    git = CheckoutHistory.around(here)
     if install_hook or remove_hook:
         _hooks(git, folder, install_hook)
         return
@@ -95,7 +95,7 @@ def sync(path: Path, folder: str, project: str | None, check: bool, dry_run: boo
 def _synced(root: Path, folder: str, wish: SyncWish, where: Mapping[str, Any], *, check: bool = False) -> SyncSummary:
     settings = chosen(data_dir=where.get("data_dir"), database_url=where.get("database_url"))
     names = (str(root), folder, settings.url or settings.database_url, where.get("tenant") or "", wish.project)
-    place, git = MemoryFolder(root, folder), GitHistory.around(root)
+    place, git = MemoryFolder(root, folder), CheckoutHistory.around(root)
     try:
         with (
             backend(write=not wish.dry_run, create=not wish.dry_run, **where) as store,
@@ -144,7 +144,7 @@ def _watch(root: Path, folder: str, wish: SyncWish, where: Mapping[str, Any]) ->
     looks, pause = 0, threading.Event()
     while True:
         stamp = place.stamp()
-        git = GitHistory.around(root)
+        git = CheckoutHistory.around(root)
         if (stamp != seen or looks % _ASKS_EVERY == 0) and not (git is not None and git.rebasing):
             try:
                 summary = _synced(root, folder, wish, where)
@@ -157,7 +157,7 @@ def _watch(root: Path, folder: str, wish: SyncWish, where: Mapping[str, Any]) ->
         pause.wait(_LOOKS_EVERY_S)
 
 
-def _hooks(git: GitHistory | None, folder: str, install: bool) -> None:
+def _hooks(git: CheckoutHistory | None, folder: str, install: bool) -> None:
     if git is None:
         raise NotFound("this is no git repository", hint="run it inside one", details={"reason": "sync_no_git"})
     change = hooks.install(git, folder) if install else hooks.remove(git)

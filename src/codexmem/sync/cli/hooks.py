@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from codexmem.kernel.model.errors import Conflict, NotFound
-from codexmem.sync.cli.git_history import GitHistory, text_of
+from codexmem.sync.cli.checkout_history import CheckoutHistory, text_of
 
 HOOKS = ("post-commit", "post-merge", "post-checkout", "post-rewrite")
 _MARK = "# made by codexmem sync --install-hook; codexmem sync --remove-hook takes it out"
@@ -25,7 +25,7 @@ class HookChange:
     line: str  # what to add to those by hand
 
 
-def install(git: GitHistory, folder: str) -> HookChange:
+def install(git: CheckoutHistory, folder: str) -> HookChange:
     """Write our hooks; those of others stay."""
     place = _place(git)
     place.mkdir(exist_ok=True)
@@ -44,7 +44,7 @@ def install(git: GitHistory, folder: str) -> HookChange:
     return HookChange(tuple(changed), tuple(foreign), line)
 
 
-def remove(git: GitHistory) -> HookChange:
+def remove(git: CheckoutHistory) -> HookChange:
     """Take our hooks out."""
     place = _place(git)
     ours = [name for name in HOOKS if not (place / name).is_symlink() and _MARK in (text_of(str(place / name)) or "")]
@@ -53,7 +53,7 @@ def remove(git: GitHistory) -> HookChange:
     return HookChange(tuple(ours), (), "")
 
 
-def _place(git: GitHistory) -> Path:
+def _place(git: CheckoutHistory) -> Path:
     config = text_of(f"{git.common}/config") or ""
     if "hookspath" in config.lower():
         raise Conflict(

@@ -14,7 +14,7 @@ from codexmem.kernel.model import redaction
 from codexmem.kernel.model.errors import InvalidArgument
 from codexmem.kernel.model.memory import Kind
 from codexmem.sync import wire
-from codexmem.sync.cli.git_history import GitHistory, PathHistory
+from codexmem.sync.cli.checkout_history import CheckoutHistory, PathHistory
 from codexmem.sync.cli.ledger import Ledger, LedgerEntry
 from codexmem.sync.cli.tree import FileRead, MemoryFolder
 from codexmem.sync.document import MemoryFile, marked, parse, refusal_of, resolved
@@ -86,7 +86,7 @@ class SyncPass:
     """A pass over one checkout."""
 
     def __init__(
-        self, store: Backend, folder: MemoryFolder, ledger: Ledger, git: GitHistory | None, wish: SyncWish
+        self, store: Backend, folder: MemoryFolder, ledger: Ledger, git: CheckoutHistory | None, wish: SyncWish
     ) -> None:
         self._store = store
         self._folder = folder

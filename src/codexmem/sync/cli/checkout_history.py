@@ -48,7 +48,7 @@ class PathHistory:
     blobs: list[str] = field(default_factory=list)
 
 
-class GitHistory:
+class CheckoutHistory:
     """The repository around a folder, read only."""
 
     def __init__(self, root: str, folder: str) -> None:
@@ -62,7 +62,7 @@ class GitHistory:
         self._trees: dict[str, dict[bytes, tuple[bytes, str]]] = {}
 
     @classmethod
-    def around(cls, place: Path) -> "GitHistory | None":
+    def around(cls, place: Path) -> "CheckoutHistory | None":
         """The repository that this folder lies in."""
         found = project.working_tree(str(place), text_of)
         return cls(*found) if found is not None else None
