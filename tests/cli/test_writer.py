@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from codexmem.kernel.model.writer import writer_of
+from tests._support.git import Repository
 from tests._support.kept_transcripts import kept
 from tests.cli.conftest import Call
 from tests.cli.test_processes import environ
@@ -77,11 +78,14 @@ def test_init_asks_on_a_terminal_and_keeps_the_answers(fresh: Path) -> None:
     """The server that is started has the key in its environment and does not use it; what agents kept is imported."""
     env = _environ(fresh, OPENAI_API_KEY="sk-1")
     kept(fresh, "s1", "We decided to use valve seven.")
+    shop = Repository(fresh / "shop")
+    (shop.path / "AGENTS.md").write_text("# Tests\n\nRun make check before every commit.\n")
+    shop.commit("feat: retry payments\n\nThe gateway drops one request in a hundred, so we retry five times.", "pay.py")
     ours, theirs = pty.openpty()
-    os.write(ours, b"1\nn\ny\n")  # rules, no hooks for the Claude Code that is found, and yes
+    os.write(ours, b"1\nn\ny\ny\n")  # rules, no hooks for the Claude Code that is found, and yes to both imports
     done = subprocess.run(
         [sys.executable, "-m", "codexmem.cli", "init", "--service", "none"], env=env, check=False, timeout=120,
-        stdin=theirs, stdout=theirs, stderr=theirs, cwd=fresh,
+        stdin=theirs, stdout=theirs, stderr=theirs, cwd=shop.path,
     )  # fmt: skip
     os.close(theirs)
     said = os.read(ours, 1 << 16).decode()
@@ -93,6 +97,8 @@ def test_init_asks_on_a_terminal_and_keeps_the_answers(fresh: Path) -> None:
     assert said.index("Who writes your memories?") < said.index("codexmem is ready")
     assert "claude-code: 1 session from 2026-05-04 to " in said
     assert "1 session imported" in said
+    assert "1 memory imported" in said  # the commit
+    assert "project shop: 1 new" in said  # the section of AGENTS.md
     assert tomllib.loads((fresh / ".config/codexmem/config.toml").read_text())["provider"] == "rules"
     status = [sys.executable, "-m", "codexmem.cli", "status", "--json"]
     told = json.loads(subprocess.run(status, env=env, check=True, capture_output=True, timeout=60).stdout)

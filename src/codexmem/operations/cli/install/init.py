@@ -13,7 +13,11 @@ from codexmem.console.command import Command, current, option, setting_option
 from codexmem.console.dates import day_of
 from codexmem.console.messages import say
 from codexmem.console.output import UsageProblem
+from codexmem.console.own_project import own_project
 from codexmem.console.store import chosen
+from codexmem.hook.surroundings import text_of
+from codexmem.kernel.model.errors import CodexmemError
+from codexmem.kernel.model.project import working_tree
 from codexmem.operations.cli.config import write_user_file
 from codexmem.operations.cli.install.installed import commands_of, detected, person
 from codexmem.operations.cli.install.service import require_port, started
@@ -119,27 +123,41 @@ def _go_on(settings: Settings) -> None:
 
 def _offer_import(settings: Settings, kept: Sequence[TranscriptOverview]) -> None:
     """Show what was there before us, and ask."""
-    if not kept:
-        return
     output = current()
-    output.note(say("init.kept"))
-    for each in kept:
-        output.note(say(
-            "init.kept_by", program=each.program, count=f"{each.sessions:,}", first=day_of(each.first_ms),
-            last=day_of(each.last_ms), size=f"{max(1, each.bytes >> 20):,}",
-        ))  # fmt: skip
-    seconds = sum(each.bytes for each in kept) // _BYTES_PER_S
-    if not (output.may_ask and click.confirm(_question(seconds), default=True, err=True)):
-        output.note(say("init.import_next"))
-        return
+    if kept:
+        output.note(say("init.kept"))
+        for each in kept:
+            output.note(say(
+                "init.kept_by", program=each.program, count=f"{each.sessions:,}", first=day_of(each.first_ms),
+                last=day_of(each.last_ms), size=f"{max(1, each.bytes >> 20):,}",
+            ))  # fmt: skip
+        seconds = sum(each.bytes for each in kept) // _BYTES_PER_S
+        if output.may_ask and click.confirm(_question(seconds), default=True, err=True):
+            _import(settings, "transcripts")
+        else:
+            output.note(say("init.import_next"))
+    if working_tree(str(Path.cwd()), text_of) is not None:
+        offer = say("init.repository_offer", project=own_project())
+        if output.may_ask and click.confirm(offer, default=True, err=True):
+            for name in ("git", "agent-files"):
+                _import(settings, name)
+        else:
+            output.note(say("init.repository_next"))
+
+
+def _import(settings: Settings, what: str) -> None:
+    """`codexmem import` of this, into the store that was made."""
     context = click.get_current_context()
-    group = context.find_root().command
-    for name in ("import", "transcripts"):
-        assert isinstance(group, click.Group)
-        found = group.get_command(context, name)
+    command = context.find_root().command
+    for name in ("import", what):
+        assert isinstance(command, click.Group)
+        found = command.get_command(context, name)
         assert found is not None
-        group = found
-    context.invoke(group, data_dir=str(settings.data_dir))
+        command = found
+    try:
+        context.invoke(command, data_dir=str(settings.data_dir))
+    except CodexmemError as problem:  # the memory is ready without it
+        current().note(problem.message, good=False)
 
 
 def _question(seconds: int) -> str:
