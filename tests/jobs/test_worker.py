@@ -301,9 +301,15 @@ class TestStopping:
 
     def test_stop_lets_a_run_end(self, parts: Parts) -> None:
         job_id = parts.put()
-        worker = parts.worker({"note": slow(parts, 0.5)})
+        begun = threading.Event()
+
+        def run(job: Job, context: JobContext) -> Done:
+            begun.set()  # one that is claimed and has not begun is given back
+            return slow(parts, 0.5).run(job, context)
+
+        worker = parts.worker({"note": JobKind(run)})
         worker.start()
-        parts.wait_for(job_id, status=RUNNING)
+        assert begun.wait(10)
         worker.stop(grace_s=5)
         assert parts.status(job_id) is COMPLETED
 
