@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import random
 import re
+import shutil
 import subprocess
 import sys
 import threading
@@ -308,7 +309,8 @@ def soak(data: Path, sessions: int, kills: int, seed: int, engine: str) -> dict[
         chance = random.Random(f"transcripts {seed}")
         results: list[dict[str, Any]] = []
         for name in ("calm", "stormy"):
-            home = made.home / name
+            home = made.home / "home"  # the same for both: memories name folders
+            shutil.rmtree(home, ignore_errors=True)
             (home / "data").mkdir(parents=True)
             expected = written(data, home, sessions)
             url = made.fresh()
