@@ -34,7 +34,7 @@ def data(tmp_path: Path) -> Path:
 def test_all_of_it_comes_once_and_goes_again(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(transcripts, "FIRST_KILL_S", (0.8, 1.2))
     monkeypatch.setattr(transcripts, "LIVE_TURNS", 1)
-    figures = transcripts.soak(data, 14, 1, 7, "sqlite")
+    figures = transcripts.soak(data, 14, 1, 7)
     assert transcripts.kept(figures), figures
     assert figures["sessions"] == 14
     assert figures["written"] == {"sessions": 14, "turns": 14, "events": 14}
