@@ -67,7 +67,7 @@ class DirectStore(Backend):
         return _page(self._sync, query["project"], query["lessons"] == "true", query["cursor"] or "").document()
 
     def _answer(self, method: str, target: str, body: bytes | None, timeout_s: float | None) -> tuple[int, Answer]:
-        raise NotImplementedError
+        raise AssertionError(f"{method} {target} is asked in no other way than those above")
 
 
 class Stores:

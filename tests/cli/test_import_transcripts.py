@@ -47,6 +47,11 @@ def test_it_is_imported_once_found_and_taken_back(call: Call, home: Path) -> Non
     assert "0 sessions imported, 0 memories written" in again.err
     assert call("undo", said["source"], "--yes").code == 0
     assert found(call, "which valve did we decide on") == []
+    undone = call(*IMPORT)
+    assert "to bring back what was undone: codexmem undo delta_" in undone.err
+    assert call("undo", call(*IMPORT, "--json").json["undone"], "--yes").code == 0
+    assert any("valve seven" in title for title in found(call, "which valve did we decide on"))
+    assert call(*IMPORT, "--json").json["undone"] is None
 
 
 def test_agent_project_and_date_choose(call: Call, home: Path) -> None:

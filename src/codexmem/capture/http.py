@@ -66,8 +66,10 @@ def add(api: APIRouter, services: CaptureServices) -> None:
 
     @api.post("/api/transcripts/known")
     def known(body: wire.KnownSessionsRequest) -> wire.KnownSessionsAnswer:
-        found = services.transcripts.known(body.sessions)
-        return wire.KnownSessionsAnswer.of(found, asks_writer=services.transcripts.asks_writer)
+        transcripts = services.transcripts
+        return wire.KnownSessionsAnswer.of(
+            transcripts.known(body.sessions), asks_writer=transcripts.asks_writer, undone=transcripts.undone
+        )
 
     @api.get("/api/transcripts/found")
     def found() -> wire.KeptTranscriptsAnswer:

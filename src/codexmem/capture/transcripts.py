@@ -27,8 +27,8 @@ from codexmem.kernel.llm import rules as written_rules
 from codexmem.kernel.llm.activity import TurnActivity, activity
 from codexmem.kernel.llm.material import ExtractedObservation, Material, TurnSummary
 from codexmem.kernel.model.capture import Capture, CapturedEvent, HookReport, key_of, skip_of
-from codexmem.kernel.model.errors import Conflict, InvalidArgument
-from codexmem.kernel.model.history import DeltaStatus, WriteContext
+from codexmem.kernel.model.errors import InvalidArgument
+from codexmem.kernel.model.history import WriteContext
 from codexmem.kernel.model.ids import Clock
 from codexmem.kernel.model.memory import MAX_KEY, MAX_PROJECT, Kind, MemoryDraft, Origin
 from codexmem.kernel.model.session import Session
@@ -145,6 +145,11 @@ class TranscriptImport:
         """Whether somebody is there who could say what imported turns mean."""
         return self._author.is_asked
 
+    @property
+    def undone(self) -> str | None:
+        """The delta that hides what was imported, if it was undone: undoing that brings it back."""
+        return self._history.standing_undo(SOURCE)
+
     def known(self, keys: Sequence[str]) -> dict[str, KnownSession]:
         """Those of these sessions that are here."""
         if len(keys) > MAX_SESSIONS:
@@ -157,7 +162,7 @@ class TranscriptImport:
         """Import those turns that are not here yet, each whole or not at all; `delta` is the run's, if begun."""
         key = required_key(part.session)
         if delta is not None:
-            self._require_own(delta)
+            self._history.require_run(delta, SOURCE)
         if excluded(self._rules.excluded_projects, part.cwd, part.project):
             return ImportedPart(delta, {TurnFate.EXCLUDED.value: len(part.turns)})
         run = _Run(by, delta)
@@ -256,13 +261,6 @@ class TranscriptImport:
             touched = self._sessions.complete(key, now_ms=self._when(last.stop or last.prompt))
             if touched is not None and part.asks_writer and delta is not None:
                 self._author.imported(touched.session, delta)
-
-    def _require_own(self, delta: str) -> None:
-        found = self._history.delta(delta)
-        if (found.subject, found.cause) != (SOURCE, CAUSE):
-            raise InvalidArgument(f"delta {delta} is not of this import", hint="leave it out to start a new run")
-        if found.status is not DeltaStatus.APPLIED:
-            raise Conflict("this import was undone while it was running", hint="run it again to import what is missing")
 
     def _when(self, report: HookReport) -> int:
         """When it happened, as far as that can be believed."""

@@ -236,12 +236,13 @@ class KnownSessionsAnswer(WireAnswer):
 
     sessions: dict[str, KnownSessionRow]
     asks_writer: bool = Field(description="whether a writer is there that could be asked")
+    undone: str | None = Field(description="the delta that hides an earlier import; undo it to have that again")
 
     @classmethod
-    def of(cls, known: Mapping[str, KnownSession], *, asks_writer: bool) -> Self:
+    def of(cls, known: Mapping[str, KnownSession], *, asks_writer: bool, undone: str | None) -> Self:
         """What the service says."""
         rows = {key: KnownSessionRow(turns=each.turns, imported=each.imported) for key, each in known.items()}
-        return cls(sessions=rows, asks_writer=asks_writer)
+        return cls(sessions=rows, asks_writer=asks_writer, undone=undone)
 
 
 class KeptTranscripts(WireAnswer):

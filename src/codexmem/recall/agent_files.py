@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 
 from codexmem.agents import agent_of
 from codexmem.kernel.model.attrs import ObservationAttrs
-from codexmem.kernel.model.errors import Conflict, InvalidArgument
-from codexmem.kernel.model.history import DeltaStatus, MemoryVersion, Op, WriteContext
+from codexmem.kernel.model.errors import InvalidArgument
+from codexmem.kernel.model.history import MemoryVersion, Op, WriteContext
 from codexmem.kernel.model.ids import Clock
 from codexmem.kernel.model.memory import (
     MAX_PROJECT,
@@ -107,7 +107,7 @@ class AgentFiles:
             # Two who take in one project at once would both find a section missing.
             self._table.hold(source)
             if delta is not None:
-                self._require_own(delta, source)
+                self._history.require_run(delta, source)
             there = self._table.named(list(drafts), _OBSERVATIONS)
             gone = [each for each in _of_file(self._memories, project, file.file) if each.id not in drafts]
             other = [each for each in there.values() if _differs(each, drafts[each.id].state)]
@@ -125,7 +125,7 @@ class AgentFiles:
             kept = sum(not each for each in wrote.values())
             return FileImported(
                 source, run.delta, run.added, run.updated, run.hidden, unchanged=len(there) - len(other), kept=kept,
-                undone=self._undone(source) if kept else None,
+                undone=self._history.standing_undo(source) if kept else None,
             )  # fmt: skip
 
     def is_followed(self, project: str) -> bool:
@@ -171,19 +171,6 @@ class AgentFiles:
             )
             for section in sections(file.file, file.text, file.folders)[:MAX_SECTIONS]
         ]  # fmt: skip
-
-    def _undone(self, source: str) -> str | None:
-        deltas = self._history.deltas_of(source, limit=_LAST)
-        runs = {source, *(delta.id for delta in deltas if delta.reverts is None)}
-        standing = (delta for delta in deltas if delta.reverts in runs and delta.status is DeltaStatus.APPLIED)
-        return next((delta.id for delta in standing), None)
-
-    def _require_own(self, delta: str, source: str) -> None:
-        found = self._history.delta(delta)
-        if found.subject != source or found.reverts is not None:
-            raise InvalidArgument(f"delta {delta} is not of this import", hint="leave it out to start a new run")
-        if found.status is not DeltaStatus.APPLIED:
-            raise Conflict("this import was undone while it was running", hint="run it again to import what is missing")
 
 
 class _Run:

@@ -16,7 +16,7 @@ from enum import StrEnum
 
 from codexmem.kernel.model import privacy, redaction
 from codexmem.kernel.model.attrs import ObservationAttrs, PromptAttrs, SummaryAttrs
-from codexmem.kernel.model.errors import Conflict, InvalidArgument
+from codexmem.kernel.model.errors import InvalidArgument
 from codexmem.kernel.model.history import DeltaStatus, Op, WriteContext
 from codexmem.kernel.model.ids import Clock
 from codexmem.kernel.model.import_row import CLAUDE_MEM, KINDS, MAX_LIST, ForeignMemory, commit_id, source_of
@@ -106,10 +106,10 @@ class Importing:
             # Two imports of one database at once would both find a row missing.
             self._table.hold(source)
             if delta is not None:
-                self._require_own(delta, source)
+                self._history.require_run(delta, source)
             there |= self._table.statuses(list(drafts))
             hidden = sum(status is Status.DELETED for status in there.values())
-            undone = self._undone(source) if hidden else None
+            undone = self._history.standing_undo(source) if hidden else None
             run = _Run(self._history, replace(by, source=source, delta=delta))
             commits = _Commits(self._table, self._memories, rows)
             for name, row in named.items():
@@ -135,19 +135,6 @@ class Importing:
             return None
         first = self._table.many(self._history.some(1, source=source), KINDS)
         return next((memory.state.project for memory in first.values()), None)
-
-    def _undone(self, source: str) -> str | None:
-        deltas = self._history.deltas_of(source, limit=_LAST)
-        runs = {source, *(delta.id for delta in deltas if delta.cause == CAUSE)}
-        standing = (delta for delta in deltas if delta.reverts in runs and delta.status is DeltaStatus.APPLIED)
-        return next((delta.id for delta in standing), None)
-
-    def _require_own(self, delta: str, source: str) -> None:
-        found = self._history.delta(delta)
-        if (found.subject, found.cause) != (source, CAUSE):
-            raise InvalidArgument(f"delta {delta} is not of this import", hint="leave it out to start a new run")
-        if found.status is not DeltaStatus.APPLIED:
-            raise Conflict("this import was undone while it was running", hint="run it again to import what is missing")
 
     def _drafts(self, rows: Iterable[ForeignMemory]) -> tuple[dict[str, MemoryDraft], Counter[str]]:
         drafts: dict[str, MemoryDraft] = {}

@@ -124,7 +124,7 @@ Read file: undefined
 
 ---
 
-<details><summary>Edit file: /work/shop/package.json</summary>
+<details><summary>Edit file: /home/dev/shop/package.json</summary>
 
 undefined
 
@@ -212,7 +212,7 @@ def test_an_older_file_tells_calls_between_rules(tmp_path: Path) -> None:
         (
             "Edit",
             {
-                "file_path": "/work/shop/package.json",
+                "file_path": "/home/dev/shop/package.json",
                 "edits": [
                     {
                         "old_string": '     "lint": "eslint",',

@@ -68,6 +68,7 @@ class _Tally:
     projects: Counter[str] = field(default_factory=Counter)
     events: int = 0
     delta: str | None = None
+    undone: str | None = None  # what hides an earlier import
 
     def add(self, answer: Mapping[str, Any]) -> None:
         """What the store says of one part."""
@@ -188,9 +189,10 @@ def _import(store: Backend, found: Sequence[tuple["TranscriptFile", str]], asked
         with bar(say("import.importing")) as progress:
             while page := list(islice(pages, _LOOKED_UP)):
                 keys = [file.session for file, _ in page]
-                known = store.post("/api/transcripts/known", {"sessions": keys})["sessions"]
+                answer = store.post("/api/transcripts/known", {"sessions": keys})
+                tally.undone = answer["undone"]
                 for file, project in page:
-                    _import_one(store, file, project, known.get(file.session), asked, tally, flaws)
+                    _import_one(store, file, project, answer["sessions"].get(file.session), asked, tally, flaws)
                     done += file.bytes
                     progress(done, total)
     except (CodexmemError, KeyboardInterrupt):
@@ -326,6 +328,7 @@ def _tell(found: Sequence[tuple["TranscriptFile", str]], tally: _Tally, flaws: "
         "turns": dict(tally.turns), "events": tally.events, "memories": dict(tally.memories),
         "agents": dict(tally.agents), "projects": dict(tally.projects.most_common()), "flaws": asdict(flaws),
         "questions": asked.questions, "question_tokens": asked.tokens, "undo": _undo() if imported else None,
+        "undone": tally.undone,
     }  # fmt: skip
     if not found:
         output.result(document, "")
@@ -338,6 +341,8 @@ def _tell(found: Sequence[tuple["TranscriptFile", str]], tally: _Tally, flaws: "
     for fate, key in _LEFT_OUT.items():
         if sessions := tally.sessions[fate]:
             output.note(say(key, count=f"{sessions:,}"), good=fate != "unreadable")
+    if tally.undone is not None and tally.sessions["known"]:
+        output.note(say("import.redo", command=f"codexmem undo {tally.undone}"))
     if flaws:
         output.note(say("import.transcripts.flaws", count=f"{flaws.broken + flaws.too_long + flaws.dropped:,}"))
     if dry_run:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from codexmem.kernel.events.log import Log
 from codexmem.kernel.model import history as rules
 from codexmem.kernel.model import ids
-from codexmem.kernel.model.errors import InvalidArgument, NotFound
+from codexmem.kernel.model.errors import Conflict, InvalidArgument, NotFound
 from codexmem.kernel.model.event import EventType, NewEvent
 from codexmem.kernel.model.history import Delta, DeltaStatus, MemoryVersion, Mode, Op, Rollback, WriteContext
 from codexmem.kernel.model.ids import Clock
@@ -24,6 +24,7 @@ from codexmem.kernel.store.memories import MemoryTable
 from codexmem.kernel.store.receipts import ReceiptTable
 
 _ALL = frozenset(Kind)
+_LAST = 20  # newest deltas of a subject that are looked at
 _BATCH = 500  # memories erased per transaction: other writers wait behind it
 
 
@@ -124,6 +125,21 @@ class History:
     def deltas_of(self, subject: str, *, limit: int = 50, before: tuple[int, str] | None = None) -> list[Delta]:
         """Deltas made for one subject, newest first."""
         return self._versions.deltas_of(subject, limit=limit, before=before)
+
+    def require_run(self, delta_id: str, subject: str) -> None:
+        """Refuse a delta that a run of this subject cannot go on writing into: it must be its own, and stand."""
+        delta = self.delta(delta_id)
+        if delta.subject != subject or delta.reverts is not None:
+            raise InvalidArgument(f"delta {delta_id} is not of this import", hint="leave it out to start a new run")
+        if delta.status is not DeltaStatus.APPLIED:
+            raise Conflict("this import was undone while it was running", hint="run it again to import what is missing")
+
+    def standing_undo(self, subject: str) -> str | None:
+        """The newest delta that took back something of this subject and still does: undo it to have that again."""
+        deltas = self.deltas_of(subject, limit=_LAST)
+        runs = {subject, *(delta.id for delta in deltas if delta.reverts is None)}
+        undoing = (each for each in deltas if each.reverts in runs and each.status is DeltaStatus.APPLIED)
+        return next((each.id for each in undoing), None)
 
     def preview_delta(self, delta_id: str) -> list[RollbackStep]:
         """What rolling back a delta would change, without changing it."""
