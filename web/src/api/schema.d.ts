@@ -4239,6 +4239,11 @@ export interface components {
             sessions: {
                 [key: string]: components["schemas"]["KnownSessionRow"];
             };
+            /**
+             * Undone
+             * @description the delta that hides an earlier import; undo it to have that again
+             */
+            undone: string | null;
         };
         /**
          * KnownSessionsRequest

@@ -10,10 +10,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from codexmem.agents.transcripts.finding import READERS, find
+from codexmem.agents.transcripts.model import TranscriptFile, TranscriptFlaws, TranscriptTurn
 from codexmem.capture.transcripts import MAX_TOOLS, SOURCE
 from codexmem.console.backend import Backend, Remote, backend
 from codexmem.console.command import Command, current, option
@@ -27,10 +29,6 @@ from codexmem.hook.surroundings import environment
 from codexmem.kernel.model.errors import CodexmemError, Unavailable
 from codexmem.kernel.model.ids import SystemClock
 
-if TYPE_CHECKING:
-    from codexmem.agents.transcripts.model import TranscriptFile, TranscriptFlaws, TranscriptTurn
-
-PROGRAMS = ("codex", "claude-code", "qwen-code", "gemini-cli", "opencode", "specstory")
 _TURNS = 20  # of one part
 _CHARACTERS = 300_000  # of one part, after which it is sent
 _MOST_CHARACTERS = 900_000  # of one turn: a request has its limits, and a character has up to four bytes
@@ -89,7 +87,7 @@ class _Asked:
 
 @click.command("transcripts", cls=Command, key="import.transcripts")
 @click.argument("folders", nargs=-1, type=click.Path(path_type=Path), metavar="[FOLDER]...")
-@option("--agent", "agents", multiple=True, type=click.Choice(PROGRAMS), key="import.transcripts.agent")
+@option("--agent", "agents", multiple=True, type=click.Choice(tuple(READERS)), key="import.transcripts.agent")
 @option("--project", key="import.transcripts.project")
 @option("--since", metavar="DATE", key="import.transcripts.since")
 @option("--questions", type=click.IntRange(0), default=0, key="import.transcripts.questions")
@@ -101,8 +99,6 @@ def transcripts(folders: Sequence[Path], agents: Sequence[str], project: str | N
     """Import the conversations that agents kept."""
     since_ms = stretch(since).first_ms if since is not None else 0
     found = _found(folders or (Path.cwd(),), agents, project, since_ms)
-    from codexmem.agents.transcripts.model import TranscriptFlaws
-
     tally, flaws = _Tally(), TranscriptFlaws()
     room = chosen(data_dir=where["data_dir"], database_url=where["database_url"]).author_tokens
     asked = _Asked()
@@ -117,10 +113,8 @@ def transcripts(folders: Sequence[Path], agents: Sequence[str], project: str | N
 
 def _found(
     folders: Sequence[Path], programs: Sequence[str], project: str | None, since_ms: int
-) -> list[tuple["TranscriptFile", str]]:
+) -> list[tuple[TranscriptFile, str]]:
     """The conversations to import with their projects, oldest first."""
-    from codexmem.agents.transcripts.finding import READERS, find
-
     named = ((file, _project(file)) for file in find(Path.home(), environment(), folders, programs or tuple(READERS)))
     wanted = [
         (file, name) for file, name in named if file.changed_ms >= since_ms and (project is None or name == project)
@@ -128,14 +122,14 @@ def _found(
     return sorted(wanted, key=lambda pair: (pair[0].started_ms, pair[0].session))
 
 
-def _project(file: "TranscriptFile") -> str:
+def _project(file: TranscriptFile) -> str:
     from codexmem.hook.surroundings import text_of
     from codexmem.kernel.model.project import identity
 
     return identity(file.cwd, text_of) if file.cwd else ""
 
 
-def _count(found: Sequence[tuple["TranscriptFile", str]], tally: _Tally, flaws: "TranscriptFlaws", room: int) -> _Asked:
+def _count(found: Sequence[tuple[TranscriptFile, str]], tally: _Tally, flaws: TranscriptFlaws, room: int) -> _Asked:
     """Read everything and send nothing."""
     questions = tokens = done = 0
     total = sum(file.bytes for file, _ in found)
@@ -157,15 +151,13 @@ def _count(found: Sequence[tuple["TranscriptFile", str]], tally: _Tally, flaws: 
     return _Asked(frozenset(), questions, tokens)
 
 
-def _chosen_for_writer(store: Backend, found: Sequence[tuple["TranscriptFile", str]], most: int, room: int) -> _Asked:
+def _chosen_for_writer(store: Backend, found: Sequence[tuple[TranscriptFile, str]], most: int, room: int) -> _Asked:
     """The newest sessions about which so many questions can be asked."""
     if not most:
         return _Asked()
     if not store.post("/api/transcripts/known", {"sessions": []})["asks_writer"]:
         current().note(say("import.transcripts.no_writer"), good=False)
         return _Asked()
-    from codexmem.agents.transcripts.model import TranscriptFlaws
-
     sessions: list[str] = []
     questions = tokens = 0
     for file, _ in reversed(found):
@@ -181,8 +173,8 @@ def _chosen_for_writer(store: Backend, found: Sequence[tuple["TranscriptFile", s
     return _Asked(frozenset(sessions), questions, tokens)
 
 
-def _import(store: Backend, found: Sequence[tuple["TranscriptFile", str]], asked: _Asked, tally: _Tally,
-            flaws: "TranscriptFlaws") -> None:  # fmt: skip
+def _import(store: Backend, found: Sequence[tuple[TranscriptFile, str]], asked: _Asked, tally: _Tally,
+            flaws: TranscriptFlaws) -> None:  # fmt: skip
     done, total = 0, sum(file.bytes for file, _ in found)
     pages = iter(found)
     try:
@@ -202,8 +194,8 @@ def _import(store: Backend, found: Sequence[tuple["TranscriptFile", str]], asked
         raise
 
 
-def _import_one(store: Backend, file: "TranscriptFile", project: str, known: Mapping[str, Any] | None, asked: _Asked,
-                tally: _Tally, flaws: "TranscriptFlaws") -> None:  # fmt: skip
+def _import_one(store: Backend, file: TranscriptFile, project: str, known: Mapping[str, Any] | None, asked: _Asked,
+                tally: _Tally, flaws: TranscriptFlaws) -> None:  # fmt: skip
     if known is not None and not known["imported"]:
         _note_session(tally, file, project, "captured")
         return
@@ -225,17 +217,15 @@ def _import_one(store: Backend, file: "TranscriptFile", project: str, known: Map
     _note_session(tally, file, project, next((fate for fate in _FATES if fates[fate]), "empty"))
 
 
-def _note_session(tally: _Tally, file: "TranscriptFile", project: str, fate: str) -> None:
+def _note_session(tally: _Tally, file: TranscriptFile, project: str, fate: str) -> None:
     tally.sessions[fate] += 1
     if fate == "imported":
         tally.agents[file.program] += 1
         tally.projects[project] += 1
 
 
-def _turns(file: "TranscriptFile", flaws: "TranscriptFlaws") -> Iterator["TranscriptTurn"]:
+def _turns(file: TranscriptFile, flaws: TranscriptFlaws) -> Iterator[TranscriptTurn]:
     """Those that have ended, or never will."""
-    from codexmem.agents.transcripts.finding import READERS
-
     lately = SystemClock().now_ms() - _STILL_OPEN_MS
     try:
         for turn in _joined(READERS[file.program].turns(file, flaws)):
@@ -245,7 +235,7 @@ def _turns(file: "TranscriptFile", flaws: "TranscriptFlaws") -> Iterator["Transc
         raise _Unreadable from problem
 
 
-def _joined(turns: Iterator["TranscriptTurn"]) -> Iterator["TranscriptTurn"]:
+def _joined(turns: Iterator[TranscriptTurn]) -> Iterator[TranscriptTurn]:
     """Work that no words began, but a command of the agent's own, belongs to the turn before it, as it does live."""
     held: TranscriptTurn | None = None
     for turn in turns:
@@ -262,7 +252,7 @@ def _joined(turns: Iterator["TranscriptTurn"]) -> Iterator["TranscriptTurn"]:
         yield held
 
 
-def _parts(file: "TranscriptFile", flaws: "TranscriptFlaws") -> Iterator[dict[str, Any]]:
+def _parts(file: TranscriptFile, flaws: TranscriptFlaws) -> Iterator[dict[str, Any]]:
     """A session's turns as they are sent."""
     turns: list[dict[str, Any]] = []
     first = number = 1
@@ -278,7 +268,7 @@ def _parts(file: "TranscriptFile", flaws: "TranscriptFlaws") -> Iterator[dict[st
         yield {"first": first, "turns": turns, "ended": True}
 
 
-def _sent(file: "TranscriptFile", turn: "TranscriptTurn") -> tuple[dict[str, Any], int]:
+def _sent(file: TranscriptFile, turn: TranscriptTurn) -> tuple[dict[str, Any], int]:
     """A turn cleaned as hooks clean it, small enough to be sent, and its size."""
     from codexmem.hook.events import body_of
     from codexmem.kernel.model import clipping, quick_json
@@ -305,7 +295,7 @@ def _sent(file: "TranscriptFile", turn: "TranscriptTurn") -> tuple[dict[str, Any
     return made, len(quick_json.dumps(made))
 
 
-def _size_in_question(turn: "TranscriptTurn") -> int:
+def _size_in_question(turn: TranscriptTurn) -> int:
     return min(len(turn.prompt), 4_000) + min(len(turn.message), 16_000) + _PER_TOOL * len(turn.tools)
 
 
@@ -317,7 +307,7 @@ def _estimate(key: str, sessions: int, questions: int, tokens: int) -> str:
     return say(key, sessions=f"{sessions:,}", questions=f"{questions:,}", tokens=f"{tokens:,}")
 
 
-def _tell(found: Sequence[tuple["TranscriptFile", str]], tally: _Tally, flaws: "TranscriptFlaws", asked: _Asked, *,
+def _tell(found: Sequence[tuple[TranscriptFile, str]], tally: _Tally, flaws: TranscriptFlaws, asked: _Asked, *,
           dry_run: bool) -> None:  # fmt: skip
     output = current()
     imported = tally.memories.total()
