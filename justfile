@@ -54,6 +54,10 @@ test *args:
 test-sqlite *args:
     "{{ python }}" -m pytest -m "not postgresql" "$@"
 
+# attacks by remembered text, and what of them reaches an agent; a number of attacks for each place may be given
+poisoning *args:
+    "{{ python }}" -m tests.poisoning "$@"
+
 # tests that need PostgreSQL
 test-postgres *args:
     "{{ python }}" -m pytest -m postgresql "$@"
@@ -95,6 +99,10 @@ journeys *args:
 soak-history *args:
     "{{ python }}" -m bench.history "$@"
 
+# every act on memories of every kind against a plain model, 20,000 sequences per engine
+soak-lives *args:
+    "{{ python }}" -m bench.lives "$@"
+
 # the sixteen tools on notes against a plain model, 2,000 sequences per engine
 soak-notes *args:
     "{{ python }}" -m bench.notes "$@"
@@ -106,6 +114,18 @@ soak-sync *args:
 # SIGKILL under load with a ledger of acknowledged writes
 soak-kill *args:
     "{{ python }}" -m bench.kill "$@"
+
+# the write-ahead log removed under a server that is killed with its first 503: nothing acknowledged is lost
+soak-removed-log *args:
+    "{{ python }}" -m bench.removed_log "$@"
+
+# tenants moved between three clusters under write load, the mover killed at every step
+soak-tenant-moves *args:
+    "{{ python }}" -m bench.tenant_moves "$@"
+
+# a synchronous standby promoted while clients write, again and again, and a frozen primary: nothing lost
+soak-failover *args:
+    "{{ python }}" -m bench.failover "$@"
 
 # queue: backlog, worker crashes, lanes
 soak-queue *args:
@@ -142,6 +162,10 @@ soak-hooks *args:
 # the person's own Codex, Claude Code, Qwen Code, Gemini CLI and OpenCode as models, none of it captured
 soak-authors *args:
     "{{ python }}" -m tests.agents.authors "$@"
+
+# every writer in both languages with real servers: nothing leaves the machine before somebody has chosen
+soak-consent *args:
+    CODEXMEM_CONSENT_TESTS_WHOLE=1 CODEXMEM_TEST_FORK=0 "{{ python }}" -m pytest tests/cli/test_consent.py "$@"
 
 # what five real agents keep of a conversation, read and compared with what their hooks are told
 soak-transcripts *args:
@@ -196,6 +220,14 @@ docs-serve:
 record-terminal:
     "{{ python }}" -m tests.docs.recording
 
+# write the plugins for the agents' shops and server.json from the code
+plugins:
+    "{{ python }}" -m tests.clients.install.plugins
+
+# every plugin checked, installed, used and removed by the real program; names choose agents
+try-plugins *names:
+    "{{ python }}" -m tests.agents.plugins "$@"
+
 # write the reference pages of docs/reference from the code
 docs-reference:
     "{{ python }}" -m tests.docs.reference
@@ -216,6 +248,14 @@ soak-web *args:
 screenshots *names:
     "{{ python }}" -m tests.web.shots "$@"
 
+# twelve pages, each in one look, compared with kept pictures; `--write` keeps new ones of all looks
+pictures *args:
+    "{{ python }}" -m tests.web.pictures "$@"
+
+# the same pages in both themes and languages
+soak-pictures *args:
+    "{{ python }}" -m tests.web.pictures --all "$@"
+
 # 100 script-injection texts in every field that a page shows, each in each: none runs, none is asked elsewhere
 soak-hostile-pages *args:
     "{{ python }}" -m bench.hostile_pages "$@"
@@ -227,6 +267,10 @@ bench-lab-queue *args:
 # the trace of a run of 100,000 events in Chromium: rows in the page, and how long each interaction takes
 bench-web-trace *args:
     "{{ python }}" -m bench.web_trace "$@"
+
+# whether memories are marked whose files changed between two releases of real packages, and what looking costs
+bench-staleness *args:
+    "{{ python }}" -m bench.staleness "$@"
 
 # wall time of a hook beside that of Python itself
 bench-hook *args:
@@ -259,6 +303,14 @@ bench-clients *args:
 # tenants interleaved on one pooled connection
 bench-tenants *args:
     "{{ python }}" -m bench.tenants "$@"
+
+# what rights by project cost
+bench-rights *args:
+    "{{ python }}" -m bench.project_rights "$@"
+
+# a busy tenant beside quiet ones, a frozen database, a revoked key
+bench-fairness *args:
+    "{{ python }}" -m bench.fairness "$@"
 
 # what is answered though nothing fits, and what is kept: just bench-relevance --data DIR [--embedder local] [--fit]
 bench-relevance *args:
@@ -299,6 +351,10 @@ bench-noise *args:
 # whether facts said once in a month of work reach the sessions that need them; needs no sets
 bench-month *args:
     "{{ python }}" -m bench.month "$@"
+
+# whether what people are shown is to the letter what an agent is handed, on random stores
+bench-preview *args:
+    "{{ python }}" -m bench.preview "$@"
 
 # tables and picture of docs/effect.md from its history
 plot-effect *args:
@@ -343,6 +399,10 @@ bench-secrets *args:
 # how many events per second are captured
 bench-capture *args:
     "{{ python }}" -m bench.capture "$@"
+
+# how quick Brief, memories, QA and one memory are in Chromium, as ratios to a bare page of the same server
+bench-web *args:
+    "{{ python }}" -m bench.web "$@"
 
 # a timeline of 100,000 memories in Chromium: rows in the page, and how long keys and clicks take
 bench-web-scroll *args:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from bench import report
-from codexmem.audit import row as audit_row
+from codexmem.audit import chain as audit_row
 from codexmem.codecli.audit_log import AuditLog
 from codexmem.kernel.model.tool_access import Risk, ToolDecision, ToolRequest, Verdict
 

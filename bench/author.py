@@ -4,6 +4,9 @@ Real coding sessions (`coding-sessions`) go through the whole intake; rules run 
 when the product's plan says so, with the time between turns that people take. A model that has nothing to say records
 what it is asked. For each question about those sessions: does what the author was shown of the deciding session hold
 the answer? Cost grows with the number of events.
+
+`--batches` asks the same of the way that 0.1.0 had: five tool events of a turn for each question, once as they were
+alone and once below the person's request. Nothing is stored for it.
 """
 
 from __future__ import annotations
@@ -25,13 +28,13 @@ from codexmem.app import Core, open_core
 from codexmem.capture.author import TurnAuthor
 from codexmem.capture.author_queue import AUTHOR, AuthorQueue
 from codexmem.capture.authoring import Authoring
-from codexmem.capture.budget import TokenBudget
 from codexmem.capture.extraction import Extraction
-from codexmem.capture.job_log import JobLog
-from codexmem.capture.service import EXTRACT, SUMMARIZE, CaptureService, Rules
+from codexmem.capture.job_log import JobLog, TokenBudget
+from codexmem.capture.service import EXTRACT, SUMMARIZE, CaptureService, Rules, cleaned, cleaned_prompt
 from codexmem.kernel.jobs.job_kind import JobContext
+from codexmem.kernel.llm.clip import clip, rendered, shares
 from codexmem.kernel.llm.model import Check, Completion, ModelPrompt
-from codexmem.kernel.model.capture import HookReport
+from codexmem.kernel.model.capture import HookReport, skip_of
 from codexmem.kernel.model.ids import SystemClock
 from codexmem.kernel.model.job import Job, JobStatus
 from codexmem.kernel.model.tenant import LOCAL
@@ -47,6 +50,8 @@ LEAST_CONTAINED = 0.98
 MOST_MEDIAN = 6_000
 MOST_CALLS = 0.15
 _PAGE = 500
+# Of a question of 0.1.0: events, characters from outside, of one input or response, of the request.
+_BATCH, _BATCH_CHARS, _BATCH_FIELD, _BATCH_REQUEST = 5, 60_000, 16_000, 4_000
 
 
 @dataclass
@@ -159,6 +164,41 @@ def _replay(replay: Replay, session: CodingSession) -> int:
     return captured
 
 
+def batches(given: tuple[Path, str, int | None]) -> tuple[Asked, Asked]:
+    """What 0.1.0 asked about a project: the batches alone, and with the request above them."""
+    data, project, sample = given
+    alone, requested = Asked(project), Asked(project)
+    for session in coding_log.sessions(data, project)[:sample]:
+        texts = [each for turn in coding_log.turns(session) for each in _batched(turn, project)]
+        alone.questions[session["id"]] = [events for _, events in texts]
+        requested.questions[session["id"]] = [f"{request}\n{events}" for request, events in texts]
+        captured = sum(len(_reports(turn, project)) + 2 for turn in coding_log.turns(session))
+        alone.events, requested.events = alone.events + captured, requested.events + captured
+    return alone, requested
+
+
+def _batched(turn: coding_log.Turn, project: str) -> Iterator[tuple[str, str]]:
+    """The request and the events of each question about a turn."""
+    reports = _reports(turn, project)
+    request = clip(cleaned_prompt(HookReport("", prompt=turn.prompt["text"]))[0], _BATCH_REQUEST)
+    for first in range(0, len(reports), _BATCH):
+        fields = [rendered(part) for each in reports[first : first + _BATCH] for part in (each.input, each.response)]
+        limits = shares([len(text) for text in fields], _BATCH_CHARS - len(request), _BATCH_FIELD)
+        yield request, "\n".join(clip(text, limit) for text, limit in zip(fields, limits, strict=True))
+
+
+def _reports(turn: coding_log.Turn, project: str) -> list[HookReport]:
+    """The tool events of a turn as they are captured."""
+    cwd = f"/home/me/{project}"
+    told = (coding_log.as_hook(item, cwd) for item in turn.events if item["kind"] in coding_log.REPORTED)
+    reports = (
+        HookReport("", cwd=cwd, tool=each["tool_name"], input=each["tool_input"], response=each["tool_response"])
+        for each in told
+        if each is not None
+    )
+    return [cleaned(each) for each in reports if skip_of(each, Rules().skipped_tools) is None]
+
+
 def figures(found: Sequence[Asked], questions: Sequence[Any]) -> dict[str, Any]:
     """How many answers stand in what the author was shown, and what that took."""
     shown = {asked.project: asked.questions for asked in found}
@@ -199,11 +239,28 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--project", nargs="+", choices=coding_log.PROJECTS, default=coding_log.PROJECTS)
     parser.add_argument("--sample", type=int, help="so many sessions of each project")
     parser.add_argument("--jobs", type=int, default=2, help="projects at the same time")
+    parser.add_argument("--batches", action="store_true", help="how 0.1.0 asked, instead")
     given = parser.parse_args(argv)
+    projects = [(given.data, project, given.sample) for project in given.project]
+    asked = coding_log.questions(given.data)
     with get_context("spawn").Pool(given.jobs) as pool:
-        found = pool.map(ask_all, [(given.data, project, given.sample) for project in given.project], chunksize=1)
-    made = figures(found, coding_log.questions(given.data))
+        if given.batches:
+            return _conclude_batches(pool.map(batches, projects, chunksize=1), asked, as_json=given.json)
+        found = pool.map(ask_all, projects, chunksize=1)
+    made = figures(found, asked)
     return report.conclude("evidence for the author", made, report.lines(made), kept=kept(made), as_json=given.json)
+
+
+def _conclude_batches(found: Sequence[tuple[Asked, Asked]], asked: Sequence[Any], *, as_json: bool) -> int:
+    """Print both columns."""
+    columns = zip(("events alone", "with the request"), zip(*found, strict=True), strict=True)
+    made = {
+        f"{name}: {key}": value
+        for name, column in columns
+        for key, value in figures(column, asked).items()
+        if key != "not shown"
+    }
+    return report.conclude("evidence in batches of 0.1.0", made, report.lines(made), kept=True, as_json=as_json)
 
 
 if __name__ == "__main__":

@@ -42,7 +42,7 @@ def backlog(url: str, *, jobs: int, samples: int, starts: int) -> Figures:
         store.jobs.finish(job, JobStatus.COMPLETED, now_ms=SystemClock().now_ms())
         large = _claims(store, samples)
         due, counts = _timed(store.dispatch.next_due), _timed(store.queue.counts)
-    ready = _server_ready(url, starts)
+    ready = _server_ready(url, starts) if starts else 0.0
     return {
         "waiting": waiting, "loaded/s": round(jobs / loaded),
         "open + first claim s": round(first_claim, 3),

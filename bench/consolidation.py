@@ -89,6 +89,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Live on each engine, and print."""
     parser = report.arguments(__doc__)
     parser.add_argument("--lives", type=int, default=20_000)
+    parser.add_argument("--minutes", type=float, help="per engine; begin nothing new after that")
     given = parser.parse_args(argv)
     seed = report.chosen_seed(given.seed)
     document: dict[str, Any] = {"seed": seed}
@@ -97,15 +98,23 @@ def main(argv: Sequence[str] | None = None) -> int:
             db = open_database(made.fresh())
             here, began, progress = capturing.build(db, asked=True), time.monotonic(), report.Progress(engine)
             wrong: list[str] = []
+            lived = 0
             for number in range(given.lives):
+                if given.minutes is not None and time.monotonic() - began > given.minutes * 60:
+                    break
+                lived += 1
                 wrong += random_life(here, seed + number, f"life-{number}")
                 if number % 100 == 0:
                     progress.tell(f"{number:,} of {given.lives:,}, {len(wrong)} wrong")
             progress.close()
             db.close()
         seconds = round(time.monotonic() - began, 1)
-        document[engine] = {"lives": given.lives, "not as before": len(wrong), "first": wrong[:5], "seconds": seconds}
-    good = all(not document[engine]["not as before"] for engine in document if engine != "seed")
+        document[engine] = {"lives": lived, "not as before": len(wrong), "first": wrong[:5], "seconds": seconds}
+    good = all(
+        not document[engine]["not as before"] and document[engine]["lives"] == given.lives
+        for engine in document
+        if engine != "seed"
+    )
     return report.conclude("consolidation taken back", document, report.lines(document), kept=good, as_json=given.json)
 
 

@@ -28,9 +28,8 @@ from codexmem.app import Core
 from codexmem.capture.author import TurnAuthor
 from codexmem.capture.author_queue import AUTHOR, AuthorQueue
 from codexmem.capture.authoring import Authoring
-from codexmem.capture.budget import TokenBudget
 from codexmem.capture.extraction import Extraction
-from codexmem.capture.job_log import JobLog
+from codexmem.capture.job_log import JobLog, TokenBudget
 from codexmem.capture.service import EXTRACT, SUMMARIZE
 from codexmem.kernel.jobs.job_kind import JobKind
 from codexmem.kernel.jobs.worker import Worker

@@ -6,7 +6,6 @@ tests what the service means, not what survives a power cut, so the stores lie o
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
 import multiprocessing
 import os
@@ -29,6 +28,7 @@ from tests._support.history_machine import machine_for
 
 MachineFor = Callable[[Database, str], type[RuleBasedStateMachine]]
 CHUNK = 250  # sequences per store and seed: small enough to repeat, large enough to amortise the store
+TIMED_CHUNK = 25  # where a run ends at a time: those under way are played to their end
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -82,18 +82,25 @@ def soak(
     jobs: int,
     make: MachineFor = machine_for,
     label: str = "history",
+    minutes: float | None = None,
 ) -> dict[str, Any]:
-    """Play until the number is reached or a counter-example is found."""
+    """Play until the number is reached, the time is over or a counter-example is found."""
     seeds = random.Random(f"{engine} {seed}")
     progress = report.Progress(f"{label} {engine}")
     began = time.monotonic()
+    until = began + minutes * 60 if minutes is not None else float("inf")
+    chunk = CHUNK if minutes is None else TIMED_CHUNK
     done: list[Chunk] = []
     with stores(engine, durable=False) as made, _pool(jobs) as pool:
         running: dict[Future[Chunk], str] = {}
         asked = 0
-        while (asked < sequences and not _failures(done)) or running:
-            while asked < sequences and len(running) < jobs and not _failures(done):
-                size = min(CHUNK, sequences - asked)
+
+        def goes_on() -> bool:
+            return asked < sequences and time.monotonic() < until and not _failures(done)
+
+        while goes_on() or running:
+            while len(running) < jobs and goes_on():
+                size = min(chunk, sequences - asked)
                 asked += size
                 url = made.fresh()
                 running[pool.submit(play, url, seeds.randrange(1 << 32), size, steps, True, make)] = url
@@ -126,15 +133,18 @@ def _failures(done: Sequence[Chunk]) -> list[Chunk]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run as a program."""
-    parser = report.arguments(__doc__)
-    parser.add_argument("--sequences", type=int, default=20_000, help="per engine")
-    parser.add_argument("--steps", type=int, default=30, help="at most so many verbs per sequence")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 2, help="processes that play at once")
-    return run("history", parser.parse_args(argv), machine_for)
+    return run("history", __doc__, argv, machine_for)
 
 
-def run(label: str, options: argparse.Namespace, make: MachineFor) -> int:
+def run(label: str, description: str | None, argv: Sequence[str] | None, make: MachineFor, *,
+        sequences: int = 20_000, steps: int = 30) -> int:  # fmt: skip
     """Play on every engine that was asked for, and report."""
+    parser = report.arguments(description)
+    parser.add_argument("--sequences", type=int, default=sequences, help="per engine")
+    parser.add_argument("--steps", type=int, default=steps, help="at most so many steps per sequence")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 2, help="processes that play at once")
+    parser.add_argument("--minutes", type=float, help="per engine; begin nothing new after that")
+    options = parser.parse_args(argv)
     seed = report.chosen_seed(options.seed)
     results = {
         engine: soak(
@@ -145,6 +155,7 @@ def run(label: str, options: argparse.Namespace, make: MachineFor) -> int:
             jobs=options.jobs,
             make=make,
             label=label,
+            minutes=options.minutes,
         )
         for engine in report.chosen_engines(options.engine)
     }

@@ -5,21 +5,16 @@ The ten methods of contract 003, played on each engine with a fresh seed per chu
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Sequence
 
-from bench import history, report
+from bench.history import run
 from tests._support.knowledge_machine import machine_for
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run as a program."""
-    parser = report.arguments(__doc__)
-    parser.add_argument("--sequences", type=int, default=2_000, help="per engine")
-    parser.add_argument("--steps", type=int, default=30, help="at most so many methods per sequence")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 2, help="processes that play at once")
-    return history.run("knowledge", parser.parse_args(argv), machine_for)
+    return run("knowledge", __doc__, argv, machine_for, sequences=2_000)
 
 
 if __name__ == "__main__":

@@ -30,6 +30,7 @@ from bench.lab_agent import CONFIGURED, CountingModel
 from bench.stores import stores
 from bench.victim import Victim
 from codexmem.lab.model import ENDED, ending
+from tests._support.warm import ForkedProcess
 
 STEPS = 4
 CALL_S = 0.03
@@ -45,21 +46,17 @@ _ENDS = {"completed": "final_output", "failed": "run_failed", "canceled": "run_c
 class Workers:
     """`codexmem worker` processes, each killed and started again by itself."""
 
-    def __init__(self, home: Path, command: list[str], environment: dict[str, str], count: int) -> None:
+    def __init__(self, home: Path, victim: Victim, count: int) -> None:
         self._home = home
-        self._command = command
-        self._environment = environment
-        self.processes: list[subprocess.Popen[bytes] | None] = [None] * count
+        self._victim = victim
+        self.processes: list[subprocess.Popen[bytes] | ForkedProcess | None] = [None] * count
 
     def start(self) -> None:
         """Start those that are down."""
         for number, process in enumerate(self.processes):
             if process is None:
                 with (self._home / f"worker-{number}.log").open("ab") as log:
-                    self.processes[number] = subprocess.Popen(
-                        self._command, env=self._environment, cwd=self._home, stdin=subprocess.DEVNULL, stdout=log,
-                        stderr=log, start_new_session=True,
-                    )  # fmt: skip
+                    self.processes[number] = self._victim.launch("worker", out=log.fileno(), err=log.fileno())
 
     def kill(self, number: int) -> None:
         """SIGKILL one of them."""
@@ -254,10 +251,7 @@ def soak(engine: str, *, kills: int, seed: int, lease_ms: int = 2_000, parent: P
         victim = Victim(made.home, url, module="bench.lab_program", environment=given)
         if engine == "postgresql":
             victim.secret = victim.command("key", "create", "--tenant", "lab", "--label", "lab")["secret"]
-        workers = Workers(
-            made.home, [*victim._program(), "worker", *victim._store()], victim._environment(),
-            WORKERS if engine == "postgresql" else 0,
-        )  # fmt: skip
+        workers = Workers(made.home, victim, WORKERS if engine == "postgresql" else 0)
         clients, ready = Clients(victim, seen, seed), []
         try:
             ready.append(victim.start())

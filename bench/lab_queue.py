@@ -52,7 +52,7 @@ def team(made: Stores, seconds: float) -> Iterator[tuple[Core, Workers, str]]:
         "PYTHONPATH": f"{ROOT / 'src'}:{ROOT}",
     }  # fmt: skip
     victim = Victim(made.home, url, module="bench.lab_program", environment=given)
-    workers = Workers(made.home, [*victim._program(), "worker", *victim._store()], victim._environment(), WORKERS)
+    workers = Workers(made.home, victim, WORKERS)
     core = opened(url, made.home / "reader")
     try:
         with acting_as(TENANT):

@@ -5,22 +5,16 @@ The gate plays the same few sequences each time; here every chunk has a fresh se
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Sequence
 
-from bench import report
 from bench.history import run
 from tests._support.notes_machine import machine_for
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run as a program."""
-    parser = report.arguments(__doc__)
-    parser.add_argument("--sequences", type=int, default=2_000, help="per engine")
-    parser.add_argument("--steps", type=int, default=25, help="at most so many calls per sequence")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 2, help="processes that play at once")
-    return run("notes", parser.parse_args(argv), machine_for)
+    return run("notes", __doc__, argv, machine_for, sequences=2_000, steps=25)
 
 
 if __name__ == "__main__":

@@ -14,8 +14,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from codexmem.measure.calibration import refusal
-from codexmem.measure.report import headline
+from codexmem.measure.report import headline, refusal
 
 DOCS = Path(__file__).parents[1] / "docs"
 BEGIN, END = "<!-- retrieval tables: begin -->", "<!-- retrieval tables: end -->"

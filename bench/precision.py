@@ -21,7 +21,7 @@ from bench import report
 from codexmem.app.core import open_core
 from codexmem.kernel.model import address
 from codexmem.kernel.model.history import WriteContext
-from codexmem.kernel.model.memory import Status
+from codexmem.kernel.model.memory import Origin, Status
 from codexmem.kernel.model.note import CORE
 from codexmem.notes.model import ContextKind, NoteFilter, Strategy
 from codexmem.notes.service import NoteService
@@ -30,7 +30,7 @@ from codexmem.settings import load
 CASES, TURNS = 60, 8  # the goal
 USER = "test-user"
 _QUESTIONS = ".question"
-_ME = WriteContext("bench")
+_ME = WriteContext("bench", origin=Origin.HUMAN)  # what a person has agreed to is told at starts
 _PAGE = 200
 
 
@@ -54,7 +54,7 @@ class Person:
             self._uris[belief["_id"]] = _uri(belief, belief["canonical_name"])
             self._ids[self._uris[belief["_id"]]] = belief["_id"]
         rows = [self._row(belief) for belief in beliefs]
-        self._notes.exchange.take_in({"memories": rows}, Strategy.SKIP, _ME)
+        self._notes.exchange.take_in({"memories": rows}, Strategy.SKIP, _ME, keep_priority=True)
         self._core.indexer.catch_up(lambda: None)
 
     def add_aliases(self, belief_id: str, names: Sequence[str]) -> None:

@@ -29,7 +29,7 @@ from bench.opened import Opened, opened
 from codexmem.kernel.jobs.job_kind import Done, JobContext
 from codexmem.kernel.model.event import EventType, LogPosition, NewEvent
 from codexmem.kernel.model.job import Job, JobStatus, RetryLater
-from codexmem.kernel.store.opening import sqlite_url, upgrade_store
+from codexmem.kernel.store.opening import sqlite_url
 from tests._support.postgres import PostgresServer
 
 POINTS = ("claimed", "handled", "before_commit", "after_commit", "before_next")
@@ -236,16 +236,14 @@ def _lines(trail: Path) -> Iterator[tuple[Any, ...]]:
 
 
 @contextmanager
-def _fresh(engine: str) -> Iterator[str]:
-    """An empty, durable store."""
+def _stores(engine: str) -> Iterator[Callable[[str], str]]:
+    """Makes empty, durable stores by name."""
     if engine == "sqlite":
         with tempfile.TemporaryDirectory(prefix="codexmem-bench-") as folder:
-            yield sqlite_url(Path(folder) / "codexmem.db")
+            yield lambda name: sqlite_url(Path(folder) / f"{name}.db")
     else:
         with PostgresServer(durable=True) as server:
-            url = server.create_database("bench")
-            upgrade_store(url)
-            yield url
+            yield server.create_store
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -255,7 +253,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--engine", choices=("sqlite", "postgresql"), help="both, unless named")
     parser.add_argument("--jobs", type=int, default=100_000, help="waiting jobs (backlog)")
     parser.add_argument("--samples", type=int, default=1_000, help="measured operations (backlog)")
-    parser.add_argument("--starts", type=int, default=5, help="measured starts of a server (backlog)")
+    parser.add_argument("--starts", type=int, default=5, help="measured starts of a server, 0 for none (backlog)")
     parser.add_argument("--crashes", type=int, default=1_000, help="killed workers per engine (crash)")
     parser.add_argument("--lease-ms", type=int, default=600, help="short, so that the run is quick (crash)")
     parser.add_argument("--processes", type=int, default=4, help="worker processes (lanes)")
@@ -269,21 +267,22 @@ def main(arguments: list[str] | None = None) -> int:
         parser.error(f"no such part: {', '.join(sorted(unknown))}")
     logging.disable(logging.WARNING)  # hundreds of lost workers are the point here, not news
     results: dict[str, Figures] = {"seed": {"value": seed}}
-    for part in wanted:
-        for engine in [options.engine] if options.engine else ["sqlite", "postgresql"]:
-            if part == "lanes" and engine == "sqlite":
-                continue  # one process owns a SQLite file
-            with _fresh(engine) as url:
+    for engine in [options.engine] if options.engine else ["sqlite", "postgresql"]:
+        with _stores(engine) as empty:
+            for part in wanted:
+                if part == "lanes" and engine == "sqlite":
+                    continue  # one process owns a SQLite file
+                url = empty(part)
                 if part == "backlog":
                     figures = backlog(url, jobs=options.jobs, samples=options.samples, starts=options.starts)
                 elif part == "crash":
                     figures = crash(url, crashes=options.crashes, lease_ms=options.lease_ms, seed=seed, engine=engine)
                 else:
                     figures = lanes(url, options.processes, count=options.lanes, per_lane=options.per_lane, seed=seed)
-            results[f"{part} {engine}"] = figures
-            if not options.json:
-                print(f"{part}, {engine} (seed {seed})")
-                print(*(f"  {name:<32} {value}" for name, value in figures.items()), sep="\n", flush=True)
+                results[f"{part} {engine}"] = figures
+                if not options.json:
+                    print(f"{part}, {engine} (seed {seed})")
+                    print(*(f"  {name:<32} {value}" for name, value in figures.items()), sep="\n", flush=True)
     if options.json:
         print(json.dumps(results))
     return int(any(figures.get("broken") for figures in results.values()))

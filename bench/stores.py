@@ -2,6 +2,7 @@
 
 `durable` decides where and how: durability and speed are measured on a real disk with fsync, behaviour is tested on
 whatever is fastest. A database inside the program's own PostgreSQL is made by copying one that was migrated once.
+Where `shared` names a server that runs already, stores that need not be durable are made there.
 """
 
 from __future__ import annotations
@@ -9,18 +10,19 @@ from __future__ import annotations
 import itertools
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
 import psycopg
 from psycopg import sql
 
-from codexmem.kernel.store.opening import open_database, sqlite_url, upgrade_store
+from codexmem.kernel.store.opening import open_database, sqlite_url
 from tests._support.postgres import PostgresServer
 
 _MEMORY = Path("/dev/shm")
-_TEMPLATE = "codexmem_template"
+_numbers = itertools.count(1)
+shared: Callable[[], PostgresServer] | None = None  # the gate sets it
 
 
 @contextmanager
@@ -40,18 +42,17 @@ class Stores:
     def __init__(self, home: Path, server: PostgresServer | None) -> None:
         self.home = home
         self.server = server
-        self._numbers = itertools.count(1)
+        self._made: list[str] = []
         self._template = home / "template.db"
         if server is None:
             open_database(sqlite_url(self._template)).close()
-        else:
-            upgrade_store(server.create_database(_TEMPLATE))
 
     def fresh(self) -> str:
         """The address of one more store."""
-        name = f"store_{next(self._numbers)}"
+        name = f"store_{next(_numbers)}"
         if self.server is not None:
-            return self.server.create_database(name, template=_TEMPLATE)
+            self._made.append(self.server.create_store(name))
+            return self._made[-1]
         path = self.home / f"{name}.db"
         shutil.copyfile(self._template, path)
         return sqlite_url(path)
@@ -59,12 +60,18 @@ class Stores:
     def discard(self, url: str) -> None:
         """Remove a store that nobody has open any more."""
         if self.server is not None:
+            self._made.remove(url)
             name = sql.Identifier(url.rpartition("/")[2])
             with psycopg.connect(self.server.url(), autocommit=True) as connection:
                 connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(name))
         else:
             for path in self.home.glob(f"{Path(url).stem}.*"):
                 path.unlink()
+
+    def discard_all(self) -> None:
+        """Remove those that are left."""
+        for url in tuple(self._made):
+            self.discard(url)
 
 
 @contextmanager
@@ -75,6 +82,11 @@ def stores(
     with folder(durable=durable, parent=parent) as home:
         if engine == "sqlite":
             yield Stores(home, None)
+            return
+        if shared is not None and not durable:
+            made = Stores(home, shared())
+            yield made
+            made.discard_all()
             return
         place = parent or (None if durable else home.parent)
         with PostgresServer(durable=durable, settings=settings, parent=place) as server:

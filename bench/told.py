@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from codexmem.kernel.model import text_size
+from codexmem.kernel.model import quoting, text_size
 
 _SHORT = 4  # characters of an answer that must stand alone, because it is found inside of any longer word
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z0-9`*\"'(\[])|(?<=[。！？；])|\n+")  # noqa: RUF001
@@ -53,9 +53,10 @@ def spelled_out(text: str) -> list[str]:
     for line in text.splitlines():
         if not line.startswith("- "):
             continue
-        head, colon, names = line[2:].partition(": ")
+        item = line[2:].replace(quoting.OPEN, "").replace(quoting.CLOSE, "")
+        head, colon, names = item.partition(": ")
         folder = head if head.endswith("/") else f"{head} "
-        found += [f"{folder}{name}" for name in names.split(", ")] if colon else [line[2:]]
+        found += [f"{folder}{name}" for name in names.split(", ")] if colon else [item]
     return found
 
 

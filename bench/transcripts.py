@@ -35,6 +35,8 @@ from codexmem.kernel.model.tenant import LOCAL
 from codexmem.kernel.store.database import acting_as
 from codexmem.kernel.store.listing import Lists
 from codexmem.kernel.store.opening import open_reading
+from tests._support import warm
+from tests._support.warm import ForkedProcess
 
 LIVE_TURNS = 5  # that are captured before anything is imported
 HOOK_EVERY_S = 0.25
@@ -122,25 +124,36 @@ class Command:
     peak_kb: int = 0
     runs: list[dict[str, Any]] = field(default_factory=list)
 
-    def start(self) -> subprocess.Popen[bytes]:
+    def start(self) -> subprocess.Popen[bytes] | ForkedProcess:
         """Begin, or go on."""
         environ = Hooks(self.home, self.data).env | {"CODEXMEM_PORT": str(self.port)}
-        command = [sys.executable, "-m", "codexmem.cli", "import", "transcripts", "--agent", "claude-code", "--json"]
-        return subprocess.Popen(command, env=environ, cwd=self.home, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        words = ["import", "transcripts", "--agent", "claude-code", "--json"]
+        with self._out.open("wb") as out, self._err.open("wb") as err:
+            if Victim.forks:
+                environ = warm.forkable(environ)
+                return warm.start(words, env=environ, out=out.fileno(), err=err.fileno(), folder=self.home)
+            command = [sys.executable, "-m", "codexmem.cli", *words]
+            return subprocess.Popen(command, env=environ, cwd=self.home, stdout=out, stderr=err)
 
-    def finish(self, process: subprocess.Popen[bytes]) -> dict[str, Any]:
+    def finish(self, process: subprocess.Popen[bytes] | ForkedProcess) -> dict[str, Any]:
         """Wait for it; what it printed."""
-        said: list[bytes] = []
-        reader = threading.Thread(target=lambda: said.extend(process.communicate(timeout=PATIENCE_S)))
-        reader.start()
-        while reader.is_alive():
+        deadline = time.monotonic() + PATIENCE_S
+        while process.poll() is None and time.monotonic() < deadline:
             self.peak_kb = max(self.peak_kb, peak_kb(process.pid))
-            reader.join(0.1)
+            time.sleep(0.05)
         if process.returncode != 0:
-            raise RuntimeError(f"the import ended with {process.returncode}: {said[1].decode()[-2000:]}")
-        document: dict[str, Any] = json.loads(said[0])
+            raise RuntimeError(f"the import ended with {process.returncode}: {self._err.read_text()[-2000:]}")
+        document: dict[str, Any] = json.loads(self._out.read_text())
         self.runs.append(document)
         return document
+
+    @property
+    def _out(self) -> Path:
+        return self.home / "import.out"
+
+    @property
+    def _err(self) -> Path:
+        return self.home / "import.err"
 
     def run(self) -> dict[str, Any]:
         """From start to end."""
@@ -280,7 +293,7 @@ def stormy(victim: Victim, command: Command, url: str, kills: int, chance: rando
                     victim.kill()
                     victim.start()
                 process.kill()
-                process.communicate()
+                process.wait()
                 continue
         command.finish(process)
         break

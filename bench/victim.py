@@ -12,12 +12,15 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import codexmem
+from tests._support import warm
+from tests._support.warm import ForkedProcess
 
 READY_SECONDS = 60.0
 _SOURCES = Path(codexmem.__file__).parent.parent
@@ -30,6 +33,8 @@ class VictimError(RuntimeError):
 class Victim:
     """A server that is started, killed and started again on one port and one store."""
 
+    forks = False  # whether its processes may be forks of one that has loaded everything; the gate sets it
+
     def __init__(self, home: Path, database_url: str, *, module: str = "codexmem.cli",
                  environment: Mapping[str, str] | None = None) -> None:  # fmt: skip
         self._home = home
@@ -39,7 +44,7 @@ class Victim:
         self.secret: str | None = None
         self._module = module
         self._given = dict(environment or {})
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: subprocess.Popen[bytes] | ForkedProcess | None = None
 
     @property
     def pid(self) -> int:
@@ -48,23 +53,30 @@ class Victim:
 
     def command(self, *arguments: str, timeout_s: float = READY_SECONDS) -> Any:
         """Run a command to its end and return the JSON document that it prints."""
-        reply = subprocess.run(
-            [*self._program(), *arguments, "--json", *self._store()],
-            env=self._environment(), cwd=self._home, capture_output=True, text=True, check=False, timeout=timeout_s,
+        with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+            code = self.launch(*arguments, "--json", out=out.fileno(), err=err.fileno()).wait(timeout_s)
+            out.seek(0)
+            err.seek(0)
+            if code != 0:
+                raise VictimError(f"codexmem {' '.join(arguments)} ended with {code}\n{err.read().decode()[-2000:]}")
+            return json.loads(out.read())
+
+    def launch(self, *arguments: str, out: int, err: int) -> subprocess.Popen[bytes] | ForkedProcess:
+        """Start a command on this store, its output in files."""
+        words = [*arguments, *self._store()]
+        if self.forks:
+            return warm.start(words, env=warm.forkable(self._environment()), out=out, err=err,
+                              program=self._module, folder=self._home)  # fmt: skip
+        return subprocess.Popen(
+            [sys.executable, "-m", self._module, *words], env=self._environment(), cwd=self._home,
+            stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True,
         )  # fmt: skip
-        if reply.returncode != 0:
-            raise VictimError(f"codexmem {' '.join(arguments)} ended with {reply.returncode}\n{reply.stderr[-2000:]}")
-        return json.loads(reply.stdout)
 
     def start(self) -> float:
         """Start and wait until ready; returns the seconds it took."""
         began = time.monotonic()
         with self._log.open("ab") as log:
-            self._process = subprocess.Popen(
-                [*self._program(), "serve", "--port", str(self.port), *self._store()],
-                env=self._environment(), cwd=self._home, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                start_new_session=True,
-            )  # fmt: skip
+            self._process = self.launch("serve", "--port", str(self.port), out=log.fileno(), err=log.fileno())
         while time.monotonic() < began + READY_SECONDS:
             if self._process.poll() is not None:
                 raise VictimError(f"the server ended with {self._process.returncode}\n{self._tail()}")
@@ -133,9 +145,6 @@ class Victim:
             "CODEXMEM_LOG_LEVEL": "warning",
             **self._given,
         }
-
-    def _program(self) -> list[str]:
-        return [sys.executable, "-m", self._module]
 
     def _tail(self) -> str:
         return "\n".join(self._log.read_text(errors="replace").splitlines()[-30:])

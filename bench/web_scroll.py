@@ -26,7 +26,7 @@ from tests.web.seeds.timeline import import_rows, rows_of
 PROJECT = "many"
 MOST_ROWS, LIMIT_MS, SHARE = 60, 100.0, 0.95
 PATIENCE_S = 1_800.0
-_WATCH = """() => {
+WATCH = """() => {
     window.most = 0; window.took = [];
     const count = () => {
         window.most = Math.max(window.most, document.querySelectorAll('[role=row]').length);
@@ -137,7 +137,7 @@ def measured(count: int) -> dict[str, Any]:
         figures = {"memories": count, "filled_in_s": filled, **opened(page, server, count)}
         page.goto(f"/ui/timeline?project={PROJECT}")
         expect(page.get_by_role("row").nth(1)).to_be_visible()
-        page.evaluate(_WATCH)
+        page.evaluate(WATCH)
         figures |= looked_at(page, count)
         browser.close()
     return figures

@@ -24,7 +24,7 @@ from codexmem.kernel.model.tenant import LOCAL
 from codexmem.kernel.store import opening
 from codexmem.kernel.store.database import Database, acting_as
 from codexmem.kernel.store.opening import open_database, sqlite_url, upgrade_store
-from tests._support import engines, template, tiers, vectors
+from tests._support import disk, engines, statements, template, tiers, vectors
 from tests._support.chroma import ChromaServer
 from tests._support.postgres import PostgresServer
 from tests._support.server import Server
@@ -40,6 +40,16 @@ for number, handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIG
         signal.signal(number, handler)
 
 Server.forks = True
+gc.disable()  # until all tests are known, see below
+
+
+def _about_the_store() -> bool:
+    """Tests of `store` migrate their stores, and wait for the disk."""
+    return os.environ.get("PYTEST_CURRENT_TEST", "").startswith("tests/store/")
+
+
+disk.skip_waits(unless=_about_the_store)
+statements.compile_once()
 
 ENGINES = [
     pytest.param("sqlite", marks=pytest.mark.sqlite),
@@ -72,6 +82,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def pytest_collection_finish() -> None:
     """Ten thousand tests with all that they import stay to the end: no use in walking over them again and again."""
+    gc.enable()
     gc.collect()
     gc.freeze()
 
@@ -145,11 +156,7 @@ def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session", autouse=True)
 def new_stores_are_copied(sqlite_template: Path) -> Iterator[None]:
     """A new SQLite store is a copy of the template, in a tenth of the time; tests of `store` make theirs."""
-    made = template.copying(
-        sqlite_template,
-        opening.upgrade_store,
-        unless=lambda: os.environ.get("PYTEST_CURRENT_TEST", "").startswith("tests/store/"),
-    )
+    made = template.copying(sqlite_template, opening.upgrade_store, unless=_about_the_store)
     with mock.patch.object(opening, "upgrade_store", made):
         yield
 
@@ -158,7 +165,8 @@ def new_stores_are_copied(sqlite_template: Path) -> Iterator[None]:
 def sqlite_database(sqlite_template: Path, tmp_path: Path) -> Iterator[Database]:
     """An empty store in a file of this test's own."""
     path = tmp_path / "codexmem.db"
-    shutil.copyfile(sqlite_template, path)
+    if _about_the_store():
+        shutil.copyfile(sqlite_template, path)
     database = open_database(sqlite_url(path))
     yield database
     database.close()

@@ -29,8 +29,9 @@ from codexmem.kernel.services.indexing import CATCH_UP
 from codexmem.kernel.services.status import Phase
 from codexmem.kernel.store.database import acting_as
 from codexmem.kernel.store.opening import open_database, upgrade_store
-from codexmem.recall.agent_file_following import FOLLOW
+from codexmem.recall.agent_file_discovery import FOLLOW
 from codexmem.recall.commit_watch import NEW_COMMITS
+from codexmem.recall.review_scan import REVIEW
 from codexmem.settings import Settings, load
 from tests._support.clock import StepClock
 from tests._support.postgres import PostgresServer
@@ -85,8 +86,7 @@ def local(data_dir: Path, **more: object) -> Settings:
 
 @pytest.fixture
 def team(postgres_server: PostgresServer, tmp_path: Path) -> Settings:
-    url = postgres_server.create_database(f"app{next(_names)}")
-    upgrade_store(url)
+    url = postgres_server.create_store(f"app{next(_names)}")
     return local(tmp_path, database_url=url)
 
 
@@ -272,9 +272,10 @@ def test_every_chore_has_a_handler_and_comes_round(tmp_path: Path) -> None:
             core.consolidation,
             core.follower,
             core.commits,
+            core.review_scan,
             core.lab,
         )
-        own = {*CHORES, CATCH_UP, AUTHOR, CONSOLIDATE, EXTRACT, SUMMARIZE, FOLLOW, NEW_COMMITS}
+        own = {*CHORES, CATCH_UP, AUTHOR, CONSOLIDATE, EXTRACT, SUMMARIZE, FOLLOW, NEW_COMMITS, REVIEW}
         assert set(job_kinds) == {*own, *core.lab.job_kinds()}
         core.housekeeping.begin()
         core.housekeeping.begin()

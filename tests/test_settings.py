@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
 
+from codexmem.hook.surroundings import refusing_file
 from codexmem.kernel.model.errors import InvalidArgument
-from codexmem.settings import BY_NAME, SETTINGS, field_names, load, masked, project_file, terminal
+from codexmem.settings import BY_NAME, SETTINGS, field_names, is_person, load, masked, project_file, terminal
 
 
 @pytest.fixture
@@ -87,7 +89,8 @@ def test_where_secrets_and_programs_come_from_is_not_for_a_checkout() -> None:
         "author_tokens", "daily_calls", "author_exclude_projects",
         "skip_tools", "exclude_projects", "capture_days", "url", "api_key", "autostart", "kb_principles_dir",
         "kb_modulation_dir", "kb_roots", "lab_api_bases", "lab_profile", "lab_learn",
-        "enable_debug_endpoints",
+        "enable_debug_endpoints", "trust_agents", "request_slots", "tenant_slots", "tenant_rate", "daily_requests",
+        "daily_events", "tenant_memories",
     }  # fmt: skip
 
 
@@ -193,6 +196,28 @@ def test_a_checkout_cannot_send_texts_elsewhere(environ: dict[str, str], tmp_pat
             load({}, environ, write_project(tmp_path, line + "\n"))
 
 
+def test_a_checkout_can_refuse_an_author_and_not_allow_one(environ: dict[str, str], tmp_path: Path) -> None:
+    environ["CODEXMEM_PROVIDER"] = "codex"
+    project = write_project(tmp_path, "rules_only = true\n")
+    settings = load({}, environ, project)
+    assert (settings.rules_only, settings.writer.provider) == (True, "codex")  # elsewhere it is still Codex
+    (project / "a").mkdir()
+    assert refusing_file(str(project / "a")) == str(project / ".codexmem.toml")
+    (project / "a" / ".codexmem.toml").write_text("rules_only = false\n")
+    assert refusing_file(str(project / "a"))
+    write_project(tmp_path, "rules_only = false\n")
+    assert refusing_file(str(project / "a")) == ""
+    environ["CODEXMEM_RULES_ONLY"] = "on"
+    assert load({}, environ, project).writer.provider == "rules"
+    write_user(tmp_path, "rules_only = true\n")
+    del environ["CODEXMEM_RULES_ONLY"]
+    assert load({}, environ, project).writer.provider == "rules"
+    for text in ("rules_only = perhaps\n", 'rules_only = "perhaps"\n', "rules_only = 1\n"):
+        write_project(tmp_path, text)
+        assert refusing_file(str(project)), text
+    assert refusing_file("") == refusing_file("a\0b") == refusing_file(f"/{'x' * 5000}") == ""
+
+
 @pytest.mark.parametrize(
     "name, good, bad",
     [
@@ -245,3 +270,16 @@ def test_a_direct_address_counts_only_beside_the_address_it_belongs_to(environ: 
     assert other.origins["database_direct_url"] == "default"
     del environ["CODEXMEM_DATABASE_URL"]
     assert load({}, environ, tmp_path).direct_url.startswith("sqlite:///")
+
+
+@pytest.mark.parametrize(
+    "around, at_terminal, person",
+    [({}, True, True), ({}, False, False), ({"CLAUDECODE": "1"}, True, False), ({"CODEX_THREAD_ID": "x"}, True, False),
+     ({"CODEX_HOME": "/home/me/.codex"}, True, True)],
+)  # fmt: skip
+def test_a_person_is_at_a_terminal_that_no_agent_opened(
+    monkeypatch: pytest.MonkeyPatch, around: dict[str, str], at_terminal: bool, person: bool
+) -> None:
+    for stream in (sys.stdin, sys.stdout):
+        monkeypatch.setattr(stream, "isatty", lambda: at_terminal, raising=False)
+    assert is_person(around) is person

@@ -96,7 +96,7 @@ def test_a_full_disk_takes_writing_away_and_nothing_else_and_passes(tmp_path: Pa
         assert "端口是 8081" in told(server, session="unknown")
         assert server.request("GET", "/api/search?query=8081&project=demo").status == 200
         bridge = subprocess.run(
-            [sys.executable, "-m", "codexmem.cli", "mcp"], env=environment(folder), cwd=tmp_path, timeout=60,
+            [warm.program("codexmem"), "mcp"], env=environment(folder), cwd=tmp_path, timeout=60,
             input=b'{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "search", '
                   b'"arguments": {"query": "8081", "project": "demo"}}}\n',
             capture_output=True, check=True,
@@ -152,7 +152,7 @@ def test_a_removed_log_is_noticed_and_no_acknowledged_memory_is_lost(tmp_path: P
         assert (status, phase) == (503, "unavailable")
         assert "write-ahead log was removed" in reason
         found = subprocess.run(
-            [sys.executable, "-m", "codexmem.cli", "--json", "doctor"], env=environment(tmp_path), capture_output=True,
+            [warm.program("codexmem"), "--json", "doctor"], env=environment(tmp_path), capture_output=True,
             check=False, timeout=100,
         )  # fmt: skip
         assert "write-ahead log was removed" in found.stdout.decode()
@@ -175,7 +175,7 @@ def test_an_idle_server_has_a_short_log_and_sleeps(tmp_path: Path) -> None:
         eventually(lambda: log.stat().st_size <= 4 << 20, 40)
         pid = json.loads((tmp_path / "server.json").read_text())["pid"]
         eventually(lambda: _wakes(pid, 2) <= 2.0, 15)  # whatever the last writes left to do
-        assert _wakes(pid, 10) <= 2.0
+        assert _wakes(pid, 5) <= 2.0
 
 
 def _wakes(pid: int, seconds: float) -> float:

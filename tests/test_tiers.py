@@ -111,11 +111,19 @@ def test_a_unit_test_that_starts_a_program_fails(tmp_path: Path) -> None:
 
 def retried(source: str) -> Iterator[tuple[str, str | None]]:
     """Every test function of a module, with its reason for another try."""
-    for node in ast.walk(ast.parse(source)):
+    for node in _statements(ast.parse(source)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test_"):
             found = [each for each in node.decorator_list if ast.unparse(each).startswith("pytest.mark.retry")]
             reasons = [ast.literal_eval(each.args[0]) for each in found if isinstance(each, ast.Call) and each.args]
             yield node.name, " ".join(reasons) if found else None
+
+
+def _statements(inside: ast.Module | ast.ClassDef) -> Iterator[ast.stmt]:
+    """Those of a module and of its classes: pytest looks for tests nowhere else."""
+    for node in inside.body:
+        yield node
+        if isinstance(node, ast.ClassDef):
+            yield from _statements(node)
 
 
 @pytest.mark.slow
@@ -132,8 +140,10 @@ def test_no_test_is_tried_again_in_another_way() -> None:
     """Not by module or class, where the reason would be no test's own, and not by the plugin's own mark."""
     wrong = []
     for path in {*TESTS.rglob("*.py")} - {Path(__file__)}:
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        for node in ast.walk(tree):
+        text = path.read_text(encoding="utf-8")
+        if not any(each in text for each in ("flaky", "retry")):
+            continue
+        for node in ast.walk(ast.parse(text)):
             marked = isinstance(node, ast.Attribute) and ast.unparse(node) == "pytest.mark.flaky"
             if isinstance(node, ast.Attribute) and marked and path != TESTS / "conftest.py":
                 wrong.append(f"{path}:{node.lineno}")

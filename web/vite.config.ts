@@ -8,6 +8,11 @@ const server = process.env['CODEXMEM_URL'] ?? 'http://127.0.0.1:37877';
 const LIBRARIES =
   /node_modules\/(@mantine|@tanstack|@tabler|@floating-ui|react|react-dom|scheduler|react-i18next|i18next|openapi-fetch|clsx)\//;
 
+// What is done with memories, and what only the lab's pages ask for, is wanted there, not at a first visit.
+const ACTS =
+  'parts\\/(?:acts\\/|use(?:Queue|Decisions|WaitingKeys|Settled|Why)|DecisionBar|queuePlace|ProjectSelect|SavedViews|MemoryText|JsonView)|api\\/(?:life|undo|lab|catalog)';
+const SHARED = new RegExp(`web/src/(?!${ACTS})(app|api|parts)/(?!\\w+Drawing)`);
+
 export default defineConfig({
   base: '/ui/',
   plugins: [react()],
@@ -29,7 +34,7 @@ export default defineConfig({
         codeSplitting: {
           groups: [
             { name: 'libraries', test: LIBRARIES, minShareCount: 20 },
-            { name: 'shared', test: /web\/src\/(app|api|parts)\/(?!\w+Drawing)/, minShareCount: 2 },
+            { name: 'shared', test: SHARED, minShareCount: 2 },
           ],
         },
       },

@@ -10,12 +10,12 @@ from typing import Any
 from codexmem.capture.author import TurnAuthor
 from codexmem.capture.author_queue import AUTHOR, AuthorQueue
 from codexmem.capture.authoring import Authoring
-from codexmem.capture.budget import TokenBudget
 from codexmem.capture.consolidation import Consolidation
 from codexmem.capture.extraction import Extraction
-from codexmem.capture.job_log import JobLog
+from codexmem.capture.job_log import JobLog, TokenBudget
 from codexmem.capture.service import EXTRACT, SUMMARIZE, CaptureService, Rules, excluded
 from codexmem.capture.transcripts import TranscriptImport
+from codexmem.hook.surroundings import refusing_file
 from codexmem.kernel.embed.model import Embedder
 from codexmem.kernel.events.log import Log
 from codexmem.kernel.events.review import Review
@@ -40,7 +40,8 @@ from codexmem.kernel.store.notify import LocalNotifier
 from codexmem.kernel.store.receipts import ReceiptTable
 from codexmem.kernel.store.sessions import Sessions
 from codexmem.kernel.store.tallies import Tallies
-from codexmem.recall.context import ContextBuilder
+from codexmem.recall.context import ContextBuilder, ContextServices
+from codexmem.recall.decay import is_faded
 from codexmem.recall.forgetting import Forgetting
 from tests._support import services
 from tests._support.services import Services
@@ -133,10 +134,17 @@ def build(db: Database, rules: Rules = _USUAL, *, daily_tokens: int = 0, embedde
     sessions, captures, tallies = Sessions(db), Captures(db), Tallies(db)
     model = ScriptedModel()
     budget = TokenBudget(tallies, clock, daily_tokens)
-    plan = AuthorQueue(queue, sessions, captures, asked=asked, withholds=partial(excluded, kept_back))
+    plan = AuthorQueue(
+        queue,
+        sessions,
+        captures,
+        asked=asked,
+        excludes=partial(excluded, kept_back),
+        refuses=lambda folder: bool(refusing_file(folder)),
+    )
     job_log = JobLog(sessions, tallies, budget, log, clock)
     author = TurnAuthor(model, may_spend=budget.allows)
-    tidying = Consolidation(db, base.memories, base.history, queue, author, job_log)
+    tidying = Consolidation(db, base.memories, base.history, queue, plan, author, job_log)
     finder = Finder(
         db,
         MemoryTable(db),
@@ -149,9 +157,19 @@ def build(db: Database, rules: Rules = _USUAL, *, daily_tokens: int = 0, embedde
         None,
     )
     context = ContextBuilder(
-        base.memories, finder, sessions, log, Review(EventPages(db)), db.acting_tenant,
-        partial(excluded, rules.excluded_projects), rules_read=rules_read,
-    )  # fmt: skip
+        ContextServices(
+            base.memories,
+            finder,
+            sessions,
+            log,
+            Review(EventPages(db)),
+            db.acting_tenant,
+            partial(excluded, rules.excluded_projects),
+            rules_read=rules_read,
+            approved=base.history.approved,
+            is_faded=lambda memory: is_faded(memory, clock.now_ms()),
+        )
+    )
     return Capturing(
         db=db,
         base=base,

@@ -15,6 +15,8 @@ from typing import Self
 
 STARTUP_SECONDS = 60.0
 
+# What the program `chroma` does, without the client in Python that it loads and does not use.
+_PROGRAM = "import sys, chromadb_rust_bindings; chromadb_rust_bindings.cli(['chroma', *sys.argv[1:]])"
 # Ends with us, however we end: it reads a pipe that closes when this process is gone.
 _KEEPER = """
 import os, signal, subprocess, sys
@@ -50,9 +52,9 @@ class ChromaServer:
 
     def start(self) -> None:
         """Start and wait until it answers."""
-        program = str(Path(sys.executable).with_name("chroma"))
-        command = [program, "run", "--path", str(self.home), "--host", "127.0.0.1", "--port", str(self.port)]
-        self._keeper = subprocess.Popen([sys.executable, "-c", _KEEPER, *command], stdin=subprocess.PIPE)
+        command = ["run", "--path", str(self.home), "--host", "127.0.0.1", "--port", str(self.port)]
+        program = [sys.executable, "-c", _PROGRAM, *command]
+        self._keeper = subprocess.Popen([sys.executable, "-S", "-c", _KEEPER, *program], stdin=subprocess.PIPE)
         deadline = time.monotonic() + STARTUP_SECONDS
         while not self._answers():
             if time.monotonic() > deadline:

@@ -65,7 +65,8 @@ def machine_for(db: Database, tenant_prefix: str) -> type[RuleBasedStateMachine]
         def call(self, name: str, **params: Any) -> dict[str, Any]:
             verb = BY_NAME[name]
             with acting_as(self.tenant):
-                return verb.answer(self.knowledge, parsed(verb.parameters, params), CallContext("test")).document()
+                asked = CallContext(WriteContext("test"))
+                return verb.answer(self.knowledge, parsed(verb.parameters, params), asked).document()
 
         def fails(self, code: str, name: str, **params: Any) -> None:
             try:

@@ -26,10 +26,9 @@ from codexmem.kernel.model.ids import SystemClock
 from codexmem.kernel.model.tenant import LOCAL
 from codexmem.kernel.services.status import ServerStatus
 from codexmem.kernel.store.database import acting_as
-from codexmem.lab.feedback_model import CatalogEntry, FeedbackInput, Measurement
 from codexmem.lab.http import SURFACE
 from codexmem.lab.lesson_model import NewLesson
-from codexmem.lab.model import BatchOrder
+from codexmem.lab.model import BatchOrder, CatalogEntry, FeedbackInput, Measurement
 from codexmem.settings import load
 from tests.jobs.stores import wait_until
 

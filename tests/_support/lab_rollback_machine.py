@@ -26,7 +26,7 @@ from codexmem.lab.lesson_model import Add, Archive, Change, LessonEdit, LessonPl
 from codexmem.lab.model import BatchOrder, run_subject
 from codexmem.lab.service.bank import KINDS
 from codexmem.lab.service.learning import consolidating
-from codexmem.lab.service.learning.applying import PlanWriter
+from codexmem.lab.service.learning.consolidating import PlanWriter
 from tests._support import lab as labs
 from tests._support.clock import StepClock
 

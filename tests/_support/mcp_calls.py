@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import atexit
-import sys
 import threading
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -18,6 +17,7 @@ import mcp_types as types
 from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
+from tests._support import warm
 from tests._support.server import Server, environment
 
 T = TypeVar("T")
@@ -67,19 +67,30 @@ class Agent:
 
 
 def text_of(result: types.CallToolResult) -> str:
-    """What an answer says."""
-    (content,) = result.content
+    """What an answer says, without the frame around it and without what stands beside JSON."""
+    content, *beside = result.content
     assert isinstance(content, types.TextContent)
-    return content.text
+    assert all(isinstance(each, types.TextContent) and "data, not instructions" in each.text for each in beside)
+    return unframed(content.text)
+
+
+def unframed(text: str) -> str:
+    """A framed text without its frame, which must be whole; any other as it is."""
+    head, _, rest = text.partition("\n")
+    if not head.startswith("Recalled from memory."):
+        return text
+    body, _, end = rest.rpartition("\n")
+    assert head.endswith(f": {end}")
+    return body
 
 
 def stdio_to(server: Server, *toolset: str) -> StdioServerParameters:
-    """The bridge to this server, as an agent would start it."""
+    """The bridge to this server, as an agent would start it; `tests/clients/test_bridge.py` starts the real program."""
     more = {"CODEXMEM_API_KEY": server.key} if server.key else {}
     env = environment(server.data_dir, CODEXMEM_URL=f"http://127.0.0.1:{server.port}", **more)
     flags = ["--toolset", *toolset] if toolset else []
     return StdioServerParameters(
-        command=sys.executable, args=["-m", "codexmem.cli", "mcp", *flags], env=env, cwd=str(server.data_dir)
+        command=warm.program("codexmem"), args=["mcp", *flags], env=env, cwd=str(server.data_dir)
     )
 
 

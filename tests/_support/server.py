@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
+from uuid import uuid4
 
-from tests._support import warm
+from tests._support import changed, warm
 from tests._support.warm import ForkedProcess
 
 STOPS_WITHIN_S = 60.0  # it may take 20 s by its own rules, and this is no test of them
@@ -47,11 +48,15 @@ class Server:
     forks = False  # whether it may be a fork of a process that has loaded everything; the gate sets it
 
     def __init__(self, data_dir: Path, *, database_url: str | None = None, key: str | None = None,
-                 settings: Mapping[str, str] | None = None, options: Sequence[str] = ()) -> None:  # fmt: skip
+                 settings: Mapping[str, str] | None = None, options: Sequence[str] = (),
+                 constants: Mapping[str, float] | None = None, program: str = "codexmem") -> None:  # fmt: skip
+        """`constants` are values of modules that this server has instead of its own, by their full names."""
         self.data_dir = data_dir
         self.key = key
         where = {"CODEXMEM_DATABASE_URL": database_url} if database_url else {}
         self._env = environment(data_dir, **where, **(settings or {}))
+        self._program = "tests._support.changed" if constants else program
+        self._env |= {changed.VARIABLE: json.dumps(dict(constants))} if constants else {}
         self._options = tuple(options)
         self._process: ForkedProcess | subprocess.Popen[bytes] | None = None
         self.port = 0
@@ -80,7 +85,7 @@ class Server:
         self._log = (self.data_dir / "server.log").open("ab")
         arguments = ["serve", "--port", str(port), *self._options]
         log = self._log.fileno()
-        self._process = warm.start(arguments, env=self._env, out=log, err=log, fork=self.forks)
+        self._process = warm.start(arguments, env=self._env, out=log, err=log, fork=self.forks, program=self._program)
         deadline = time.monotonic() + STARTS_WITHIN_S
         while time.monotonic() < deadline:
             if self._process.poll() is not None:
@@ -136,7 +141,7 @@ class Server:
 def create_key(data_dir: Path, database_url: str, tenant: str) -> str:
     """A fresh API key, made as an operator makes one."""
     env = environment(data_dir, CODEXMEM_DATABASE_URL=database_url)
-    done = warm.run(["--json", "key", "create", "--tenant", tenant, "--label", "test"], env=env)
+    done = warm.run(["--json", "key", "create", "--tenant", tenant, "--label", f"test {uuid4().hex}"], env=env)
     done.check_returncode()
     secret: str = json.loads(done.stdout)["secret"]
     return secret

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from codexmem.kernel.store import opening
 from codexmem.kernel.store.opening import open_database, sqlite_url
+from codexmem.kernel.store.upgrade import newest
 
 Upgrade = Callable[[str], tuple[str | None, str]]
 
@@ -26,6 +27,7 @@ def copying(template: Path, upgrade: Upgrade, unless: Callable[[], bool] = lambd
         if path is not None and not unless() and not (path.exists() and path.stat().st_size):
             with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600), "wb") as copy:
                 copy.write(template.read_bytes())
+            return newest(), newest()
         return upgrade(url)
 
     return upgraded

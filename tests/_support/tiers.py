@@ -71,14 +71,22 @@ def nothing_starts() -> Iterator[None]:
 
 def of(item: pytest.Item, tests: Path) -> set[str]:
     """What the test starts; empty where that is nothing."""
-    found = {tier for tier in TIERS if item.get_closest_marker(tier)}
+    found = {mark.name for mark in item.iter_markers()}.intersection(TIERS)
     folder = item.path.relative_to(tests).parts[0] if item.path.is_relative_to(tests) else ""
     if folder in FOLDERS:
         found.add(FOLDERS[folder])
     if isinstance(item, pytest.Function):
-        for thing in (item.obj, *_fixtures(item), *_given(item).values()):
+        for thing in (item.obj, *_given(item).values()):
             found |= reach(thing)
+        # The same for every case of a test, and for most tests of a file.
+        asked = item.parent, tuple(item.fixturenames), _given(item).get("engine_name", "")
+        if asked not in _by_fixtures:
+            _by_fixtures[asked] = frozenset().union(*map(reach, _fixtures(item)))
+        found |= _by_fixtures[asked]
     return found
+
+
+_by_fixtures: dict[tuple[object, ...], frozenset[str]] = {}
 
 
 def _given(item: pytest.Function) -> dict[str, Any]:

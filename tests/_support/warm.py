@@ -3,16 +3,18 @@
 To start Python, load the libraries of a server and read the encoder costs seconds of CPU, and tests start hundreds of
 servers and thousands of commands. What runs is the same `main` with the caller's arguments, environment, folder and
 files, in a process like any other. What it does not show is loading itself: tests about that start a real program, and
-so does whoever gives an environment that Python or the C library reads only once, or is in another network
-(`may_fork`).
+so does whoever gives an environment that Python or the C library reads only once (`may_fork`). A caller in a network of
+its own, as tests of agents are, has its programs there.
 `CODEXMEM_TEST_FORK=0` starts real servers everywhere.
 """
 
 from __future__ import annotations
 
 import array
+import asyncio
 import atexit
 import contextlib
+import ctypes
 import functools
 import gc
 import importlib
@@ -32,8 +34,10 @@ from pathlib import Path
 from typing import NoReturn
 from unittest import mock
 
+from codexmem.hook import starting
 from codexmem.kernel.embed import local
 from codexmem.kernel.store import upgrade
+from tests._support import disk, statements
 
 PROGRAMS = {
     "codexmem": "codexmem.cli",
@@ -45,25 +49,54 @@ ALSO = (
     "alembic.command", "anyio._backends._asyncio", "codexmem.agents.install.installing", "codexmem.app.mcp.server",
     "codexmem.app.server", "codexmem.client.background", "codexmem.client.bridge", "codexmem.client.supervisors",
     "codexmem.codecli.exec_through", "codexmem.kernel.store.opening", "codexmem.kernel.store.postgres.pgvector",
-    "codexmem.kernel.store.sqlite.text", "codexmem.kernel.store.sqlite.vectors", "mcp.server", "numpy",
-    "platformdirs.unix", "psycopg", "pydantic.v1", "rich.console", "sqlalchemy.dialects.postgresql.psycopg",
-    "sqlalchemy.dialects.sqlite.pysqlite", "sqlite_vec", "uvicorn.lifespan.on", "uvicorn.protocols.http.h11_impl",
+    "codexmem.kernel.store.sqlite.text", "codexmem.kernel.store.sqlite.vectors", "mcp.server", "numpy", "openai",
+    "openai.resources.chat.completions", "platformdirs.unix", "psycopg", "pydantic.v1", "rich.console",
+    "sqlalchemy.dialects.postgresql.psycopg", "sqlalchemy.dialects.sqlite.pysqlite", "sqlite_vec",
+    "uvicorn.lifespan.on", "uvicorn.protocols.http.h11_impl",
 )  # fmt: skip
+_SPOKEN: dict[str, object] = {"contentSessionId": "rehearsal", "project": "rehearsal"}
+# A session with a tool's call, what is made of it, and what is looked at afterwards; None is no body.
+REHEARSED: tuple[tuple[str, dict[str, object] | None], ...] = (
+    ("/api/sessions/init", _SPOKEN | {"prompt": "Which port?"}),
+    ("/api/sessions/observations",
+     _SPOKEN | {"tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_response": "x", "tool_use_id": "1"}),
+    ("/api/sessions/summarize", _SPOKEN | {"last_assistant_message": "The dev server listens on port 5179."}),
+    ("/api/sessions/complete", _SPOKEN),
+    ("/api/memory/save", {"text": "The dev server listens on port 5179.", "project": "rehearsal"}),
+    ("/api/context?project=rehearsal", None),
+    ("/api/search?query=port&project=rehearsal", None),
+    ("/api/observations?limit=5", None),
+    ("/api/summaries?limit=5", None),
+    ("/api/processing-status", None),
+)  # fmt: skip
+_NETWORK, _NEW_NETWORK = Path("/proc/thread-self/ns/net"), 0x40000000  # CLONE_NEWNET
 _ONCE = ("PYTHON", "LC_", "LANG", "LD_", "OPENBLAS", "OMP_", "MALLOC", "TZ")  # beginnings of names that are read once
+# Built-in modules only: those that wrap them take longer to load than the interpreter takes to start.
 CALLER = """#!{python} -IS
-import array, json, os, signal, socket, sys
-line = socket.socket(socket.AF_UNIX)
+import posix, sys, _signal, _socket
+def told():
+    said = b""
+    while not said.endswith(b"\\n"):
+        said += line.recv(1) or sys.exit("the process to fork from is gone")
+    return int(said)
+line = _socket.socket(_socket.AF_UNIX)
 line.connect({path!r})
-asked = json.dumps([{program!r}, sys.argv[1:], os.getcwd(), dict(os.environ)]).encode()
-files = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [0, 1, 2]))]
-line.sendmsg([len(asked).to_bytes(4, "big")], files)
+arguments = [each.encode(sys.getfilesystemencoding(), "surrogateescape") for each in sys.argv[1:]]
+asked = [{program!r}, posix.getcwdb(), b"%d" % len(arguments), *arguments]
+asked = b"\\0".join(asked + [name + b"=" + value for name, value in posix.environ.items()])
+files = [0, 1, 2]
+try:
+    files.append(posix.open("/proc/thread-self/ns/net", posix.O_RDONLY | posix.O_CLOEXEC))
+except FileNotFoundError:
+    pass
+files = b"".join(each.to_bytes(4, sys.byteorder) for each in files)
+line.sendmsg([len(asked).to_bytes(4, "big")], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, files)])
 line.sendall(asked)
-answers = line.makefile()
-child = int(answers.readline())
-for each in (signal.SIGTERM, signal.SIGINT):
-    signal.signal(each, lambda number, frame: os.kill(child, number))
-code = int(answers.readline())
-sys.exit(code if code >= 0 else 128 - code)
+child = told()
+for each in (_signal.SIGTERM, _signal.SIGINT):
+    _signal.signal(each, lambda number, frame: posix.kill(child, number))
+code = told()
+posix._exit(code if code >= 0 else 128 - code)
 """
 
 
@@ -121,20 +154,33 @@ def run(arguments: Sequence[str], *, env: Mapping[str, str]) -> subprocess.Compl
 
 
 def start(
-    arguments: Sequence[str], *, env: Mapping[str, str], out: int, err: int, fork: bool = True
-) -> ForkedProcess | subprocess.Popen[bytes]:
-    """`codexmem …` without input, its output in files."""
+    arguments: Sequence[str], *, env: Mapping[str, str], out: int, err: int, fork: bool = True,
+    program: str = "codexmem", folder: Path | None = None,
+) -> ForkedProcess | subprocess.Popen[bytes]:  # fmt: skip
+    """`codexmem …`, or another of our programs or a module with a `main`, without input, its output in files."""
     if not fork or not may_fork(env):
-        command = [sys.executable, "-m", "codexmem.cli", *arguments]
-        return subprocess.Popen(command, env=dict(env), stdin=subprocess.DEVNULL, stdout=out, stderr=err)
-    asked = json.dumps(["codexmem", list(arguments), str(Path.cwd()), dict(env)]).encode()
+        command = [sys.executable, "-m", PROGRAMS.get(program, program), *arguments]
+        return subprocess.Popen(command, env=dict(env), cwd=folder, stdin=subprocess.DEVNULL, stdout=out, stderr=err)
+    asked = _packed(program, arguments, folder or Path.cwd(), env)
     line = socket.socket(socket.AF_UNIX)
     line.connect(str(_origin() / "line"))
-    with Path(os.devnull).open("rb") as nothing:
-        files = array.array("i", [nothing.fileno(), out, err])
+    with Path(os.devnull).open("rb") as nothing, contextlib.ExitStack() as stack:
+        network = [stack.enter_context(_NETWORK.open("rb")).fileno()] if _NETWORK.exists() else []
+        files = array.array("i", [nothing.fileno(), out, err, *network])
         line.sendmsg([len(asked).to_bytes(4, "big")], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, files)])
         line.sendall(asked)
         return ForkedProcess(line)
+
+
+def _packed(program: str, arguments: Sequence[str], folder: Path, env: Mapping[str, str]) -> bytes:
+    parts = [program, str(folder), str(len(arguments)), *arguments, *(f"{name}={env[name]}" for name in env)]
+    return b"\0".join(map(os.fsencode, parts))
+
+
+def _unpacked(asked: bytes) -> tuple[str, list[str], str, dict[str, str]]:
+    program, folder, count, *others = map(os.fsdecode, asked.split(b"\0"))
+    pairs = (each.partition("=") for each in others[int(count) :])
+    return program, others[: int(count)], folder, {name: value for name, _, value in pairs}
 
 
 def programs() -> Path:
@@ -142,23 +188,29 @@ def programs() -> Path:
     return _origin() / "programs"
 
 
+def program(name: str) -> str:
+    """The path of one of them, to be started as any program; it takes the caller's files, folder and environment."""
+    return str(programs() / name)
+
+
+def forkable(env: Mapping[str, str]) -> dict[str, str]:
+    """The same with what is read only once as it is here."""
+    kept = {name: value for name, value in env.items() if not name.startswith(_ONCE)}
+    return kept | {name: value for name, value in os.environ.items() if name.startswith(_ONCE)}
+
+
 def may_fork(env: Mapping[str, str]) -> bool:
     """Whether a process with this environment may be a fork of one with ours."""
-    if os.environ.get("CODEXMEM_TEST_FORK") == "0" or _network() != _NETWORK:
+    if os.environ.get("CODEXMEM_TEST_FORK") == "0":
         return False
     names = {name for name in env.keys() | os.environ.keys() if name.startswith(_ONCE)}
     return all(env.get(name) == os.environ.get(name) for name in names)
 
 
-def _network() -> str:
-    """Which network this process is in: tests of agents take theirs away."""
-    try:
-        return str(Path("/proc/self/ns/net").readlink())
-    except OSError:
-        return ""
-
-
-_NETWORK = _network()
+def _enter_network(file: int) -> None:
+    """The caller's, if it is another one: tests of agents take theirs away."""
+    if os.fstat(file).st_ino != _NETWORK.stat().st_ino and ctypes.CDLL(None, use_errno=True).setns(file, _NEW_NETWORK):
+        raise OSError(ctypes.get_errno(), "cannot enter the caller's network")
 
 
 @functools.cache
@@ -170,7 +222,7 @@ def _origin() -> Path:
     # Its input ends when this process does, however that happens.
     loaded = subprocess.Popen(command, env=env, stdin=subprocess.PIPE, start_new_session=True)
     atexit.register(_end, loaded)
-    until = time.monotonic() + 90
+    until = time.monotonic() + 150  # on a machine that does much else
     while not (folder / "line").exists():
         if loaded.poll() is not None or time.monotonic() > until:
             raise RuntimeError("the programs could not be loaded")
@@ -178,7 +230,7 @@ def _origin() -> Path:
     (folder / "programs").mkdir()
     for name in PROGRAMS:
         caller = folder / "programs" / name
-        caller.write_text(CALLER.format(python=sys.executable, path=str(folder / "line"), program=name))
+        caller.write_text(CALLER.format(python=sys.executable, path=str(folder / "line"), program=name.encode()))
         caller.chmod(0o755)
     return folder
 
@@ -191,28 +243,65 @@ def _end(loaded: subprocess.Popen[bytes]) -> None:
 
 def serve(folder: Path) -> None:
     """Load everything, then answer calls until the input ends."""
+    gc.disable()  # until it is loaded: all of it stays
     for name in (*PROGRAMS.values(), *ALSO):
         importlib.import_module(name)
+    disk.skip_waits()
+    statements.compile_once()
     _load_commands()
+    _fork_in_background(folder / "programs" / "codexmem")
     local.small().query("read once for all")
     upgrade.newest()
     _make_template(folder / "template.db")
+    _rehearse(folder / "rehearsal")
+    gc.enable()
     gc.collect()
     gc.freeze()
     line = socket.socket(socket.AF_UNIX)
     line.bind(str(folder / "new"))
     line.listen(16)
     (folder / "new").rename(folder / "line")
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for those who wait for a call
-    while 0 not in (ready := select.select([line.fileno(), 0], [], [])[0]):
+    woken, wakes = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+    signal.set_wakeup_fd(wakes)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    running: dict[int, socket.socket] = {}
+    while 0 not in (ready := select.select([line.fileno(), 0, woken], [], [])[0]):
+        if woken in ready:
+            os.read(woken, 4096)
+            _tell_ended(running)
         if line.fileno() in ready:
             call, _ = line.accept()
-            if os.fork() == 0:
-                line.close()
+            try:
+                asked, files = _received(call)
+            except (OSError, LookupError):  # the caller is gone already
+                call.close()
+                continue
+            child = os.fork()
+            if child == 0:
+                signal.set_wakeup_fd(-1)
                 signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-                os._exit(_answer(call))
-            call.close()
+                for each in (line, call, *running.values()):
+                    each.close()
+                os.close(woken)
+                os.close(wakes)
+                _run(*_unpacked(asked), files)
+            for file in files:
+                os.close(file)
+            running[child] = call
+            with contextlib.suppress(OSError):
+                call.sendall(f"{child}\n".encode())
+    for child in running:  # of tests that were interrupted
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(child, signal.SIGTERM)
     shutil.rmtree(folder, ignore_errors=True)
+
+
+def _tell_ended(running: dict[int, socket.socket]) -> None:
+    """How each of those that have ended did; one signal may stand for many of them."""
+    with contextlib.suppress(ChildProcessError):
+        while (ended := os.waitpid(-1, os.WNOHANG))[0]:
+            with running.pop(ended[0]) as call, contextlib.suppress(OSError):
+                call.sendall(f"{os.waitstatus_to_exitcode(ended[1])}\n".encode())
 
 
 def _load_commands() -> None:
@@ -222,6 +311,16 @@ def _load_commands() -> None:
 
     for program in (cli, codecli):
         list(walk(program, program.name or ""))
+
+
+def _fork_in_background(program: Path) -> None:
+    """A server that one of our programs starts beside it is a fork as well."""
+    spawn, real = starting._spawn, [sys.executable, "-m", PROGRAMS["codexmem"]]
+
+    def spawned(command: list[str], log: str, folder: str, environ: Mapping[str, str]) -> None:
+        spawn([str(program), *command[3:]] if command[:3] == real else command, log, folder, environ)
+
+    starting._spawn = spawned
 
 
 def _make_template(path: Path) -> None:
@@ -237,45 +336,75 @@ def _make_template(path: Path) -> None:
     mock.patch.object(opening, "upgrade_store", template.copying(path, opening.upgrade_store)).start()
 
 
-def _answer(call: socket.socket) -> int:
-    """One call: run it in a process of its own and tell how it ended."""
-    head, received, *_ = call.recvmsg(4, socket.CMSG_SPACE(12))
+def _rehearse(folder: Path) -> None:
+    """Ask what most tests ask of a server, so that its statements are compiled and its schemas built for all forks."""
+    from codexmem.app import SURFACES, Services, open_core
+    from codexmem.console.backend import InProcess
+    from codexmem.http.assemble import build_asgi
+    from codexmem.http.guard import GuardSettings
+    from codexmem.kernel.model.ids import SystemClock
+    from codexmem.kernel.model.tenant import LOCAL
+    from codexmem.kernel.services.status import ServerStatus
+    from codexmem.kernel.store.database import acting_as
+    from codexmem.settings import load
+
+    class Whole(InProcess):
+        def _app(self, path: str) -> object:
+            return app
+
+    folder.mkdir()
+    services = Services(ServerStatus(version="rehearsal", clock=SystemClock()))
+    guard = GuardSettings(None, acting_as, port=80)
+    app = build_asgi(SURFACES, services, guard, version="rehearsal")
+    core = open_core(load({"data_dir": str(folder), "embedder": "none"}, {}, folder))
+    try:
+        services.opened(core)
+        server = Whole(core, LOCAL)
+        for path, body in REHEARSED:
+            sent = None if body is None else json.dumps(body).encode()
+            reply = asyncio.run(server._called("GET" if body is None else "POST", path, sent))
+            assert reply.status == 200, (path, reply.body)
+    finally:
+        core.close()
+    until = time.monotonic() + 10
+    while threading.active_count() > 1:  # a fork has none of them, and may wait for what one of them held
+        assert time.monotonic() < until, threading.enumerate()
+        time.sleep(0.01)
+
+
+def _received(call: socket.socket) -> tuple[bytes, array.array[int]]:
+    """One call: what is asked, and the caller's files."""
+    head, received, *_ = call.recvmsg(4, socket.CMSG_SPACE(16))
     files = array.array("i")
-    files.frombytes(received[0][2][:12])
+    files.frombytes(received[0][2][: len(received[0][2]) // 4 * 4])
     wanted, text = int.from_bytes(head, "big"), b""
     while len(text) < wanted:
-        text += call.recv(wanted - len(text))
-    child = os.fork()
-    if child == 0:
-        os.setpgid(0, 0)
-        call.close()
-        _run(json.loads(text), files)
-    for file in files:
-        os.close(file)
-    with contextlib.suppress(BrokenPipeError):
-        call.sendall(f"{child}\n".encode())
-    _, status = os.waitpid(child, 0)
-    with contextlib.suppress(BrokenPipeError):
-        call.sendall(f"{os.waitstatus_to_exitcode(status)}\n".encode())
-    return 0
+        more = call.recv(wanted - len(text))
+        if not more:
+            raise ConnectionError("the caller has ended")
+        text += more
+    return text, files
 
 
-def _run(asked: list[object], files: array.array[int]) -> NoReturn:
-    program, arguments, folder, environment = asked
-    assert isinstance(program, str)
-    assert isinstance(arguments, list)
-    assert isinstance(environment, dict)
-    for number, file in enumerate(files):
-        os.dup2(file, number)
-        os.close(file)
-    os.chdir(str(folder))
-    os.environ.clear()
-    os.environ.update(environment)
-    tempfile.tempdir = None
-    sys.argv = [program, *arguments]
+def _run(
+    program: str, arguments: list[str], folder: str, environment: dict[str, str], files: array.array[int]
+) -> NoReturn:
     code: object = 0
     try:
-        importlib.import_module(PROGRAMS[program]).main()
+        os.setpgid(0, 0)
+        os.getppid = os.getpid  # a program's parent tells whose session it belongs to, and all forks have the same one
+        for file in files[3:]:
+            _enter_network(file)
+            os.close(file)
+        for number, file in enumerate(files[:3]):
+            os.dup2(file, number)
+            os.close(file)
+        os.chdir(folder)
+        os.environ.clear()
+        os.environ.update(environment)
+        tempfile.tempdir = None
+        sys.argv = [program, *arguments]
+        importlib.import_module(PROGRAMS.get(program, program)).main()
     except SystemExit as ended:
         code = ended.code
     except BaseException:

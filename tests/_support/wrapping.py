@@ -244,7 +244,7 @@ def _note(text: str) -> None:
 def main(argv: list[str]) -> int:
     """Run a command with us in between and nothing else."""
     from codexmem.codecli import surroundings
-    from codexmem.codecli.child.ending import die_alike
+    from codexmem.codecli.child.process import die_alike
     from codexmem.codecli.child.spawning import NotStarted
     from codexmem.codecli.configuration import Config
     from codexmem.codecli.redactor import Redactor

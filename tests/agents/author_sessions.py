@@ -36,7 +36,8 @@ REASON = "who starts it looks for the port"
 _ITEM = re.compile(rf"\[\[agent (\d+)[^\]]*\]\](?:\\n|\n){re.escape(FACT)}")
 _GATE = '#!/bin/sh\nuntil [ -e "{open}" ]; do sleep 0.05; done\necho run >> "{log}"\nexec "{program}" "$@"\n'
 COLUMNS = ("agent", "captured before", "author's runs", "of ours started in it", "captured after", "rules wrote",
-           "author wrote", "next start is told", "next session's model is told", "seconds")  # fmt: skip
+           "author wrote", "next start is told", "next session's model is told", "seconds",
+           "offers sampling")  # fmt: skip
 Value = dict[str, Any]
 
 
@@ -130,6 +131,7 @@ class Remembered:
     told: str  # at the start of the next session
     shown: str = field(repr=False)  # to the model of the next session, first
     took_s: float  # seconds from the author's start to the memory
+    sampling: bool  # whether the agent offers its model to our MCP server
 
     def check(self) -> None:
         """Nothing of the author's own run was captured, no program of ours was started by it, and it was of use."""
@@ -141,7 +143,8 @@ class Remembered:
     def row(self, name: str) -> tuple[str, ...]:
         """As the table shows it."""
         return (name, str(self.before), str(self.runs), str(len(self.started)), str(self.after), str(self.by_rules),
-                "1", _yes(MEANING in self.told), _yes(MEANING in self.shown), f"{self.took_s:.1f}")  # fmt: skip
+                "1", _yes(MEANING in self.told), _yes(MEANING in self.shown), f"{self.took_s:.1f}",
+                _yes(self.sampling))  # fmt: skip
 
 
 def remembered(agent: Agent, place: Place, folder: Path) -> Remembered:
@@ -176,6 +179,7 @@ def remembered(agent: Agent, place: Place, folder: Path) -> Remembered:
         return Remembered(
             before, after, runs, started, len(rules) - 1, memory, why.stdout, told,
             json.dumps(list(agent.bodies()), ensure_ascii=False), took_s,
+            "/api/sampling/next" in (person.data_dir / "server.log").read_text(),
         )  # fmt: skip
 
 

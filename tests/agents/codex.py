@@ -76,7 +76,11 @@ class Codex:
             catalog=json.dumps(str(catalog)), url=json.dumps(self.model.url), user="\n".join(parts)
         )  # fmt: skip
         self._config.write_text(config)
-        self._config.write_text(config + "".join(map(_trusted, self.hooks())))
+        self.trust()
+
+    def trust(self) -> None:
+        """Trust every hook that it reads, as a person does under /hooks."""
+        self._config.write_text(self._config.read_text() + "".join(map(_trusted, self.hooks())))
 
     @staticmethod
     def tools(block: str) -> str:
@@ -137,4 +141,8 @@ class _AppServer:
 
 
 def _trusted(hook: dict[str, Any]) -> str:
-    return f"\n[hooks.state.{json.dumps(hook['key'])}]\ntrusted_hash = {json.dumps(hook['currentHash'])}\n"
+    """As Codex writes it; for the hook of a plugin with the hash of what the plugin holds."""
+    command, _, content = hook["currentHash"].partition("/")
+    lines = [f"[hooks.state.{json.dumps(hook['key'])}]", f"trusted_hash = {json.dumps(command)}"]
+    lines += [f"trusted_content_hash = {json.dumps(content)}"] if content else []
+    return "\n" + "\n".join(lines) + "\n"

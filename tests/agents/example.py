@@ -18,6 +18,7 @@ from tests.agents.person import SERVER, Person
 
 BLOCK = "codex-request"
 _ZONE = re.compile(r"<timezone>[^<]*")
+_END = re.compile(r"\bend [0-9a-f]{10}\b")  # of the frame, by a key of its own
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
@@ -25,7 +26,7 @@ def shown(asked: Asked, person: Person) -> str:
     """Role and text of each message."""
     text = "\n\n".join(f"[{role}]\n{said}" for role, said in asked.messages)
     text = text.replace(str(person.repository), "/home/lin/shop").replace(str(person.home), "/home/lin")
-    return _ZONE.sub("<timezone>UTC", _DATE.sub("2026-11-15", text)) + "\n"
+    return _ZONE.sub("<timezone>UTC", _DATE.sub("2026-11-15", _END.sub("end 3f2a91c04b", text))) + "\n"
 
 
 def _tell(folder: Path) -> str:

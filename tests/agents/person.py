@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-ENDS_WITHIN_S = 60
+ENDS_WITHIN_S = 300
 PROGRAMS = Path(sys.executable).parent
 
 # The person's server: rules and words instead of models, whatever the developer's machine has, and events of one turn

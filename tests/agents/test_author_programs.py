@@ -264,12 +264,12 @@ def test_our_mcp_server_offers_nothing_below_an_author(environ: dict[str, str], 
 def test_our_plugin_does_nothing_below_an_author(installation: Installation, tmp_path: Path) -> None:
     text = files("codexmem.agents").joinpath("opencode_plugin.js").read_text(encoding="utf-8")
     plugin = tmp_path / "plugin.mjs"
-    plugin.write_text(text.replace("__HOOK__", '["/bin/true"]'))
+    plugin.write_text(text.replace("__HOOK__", '["/bin/true"]').replace("__OFFERED__", "{}"))
     script = (
         f"const {{ Codexmem }} = await import({json.dumps(plugin.as_uri())})\n"
         "console.log(Object.keys(await Codexmem({})).length)"
     )
-    for mark, hooks in (({"CODEXMEM_AUTHOR": "1"}, 0), ({}, 4)):
+    for mark, hooks in (({"CODEXMEM_AUTHOR": "1"}, 0), ({}, 5)):
         done = subprocess.run(
             [installation.node, "--input-type=module", "-e", script], capture_output=True, text=True, timeout=30,
             env={"PATH": os.environ["PATH"], **mark}, check=True,

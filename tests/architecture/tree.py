@@ -41,12 +41,17 @@ class Module:
     name: str  # dotted, without the package itself: "store.jobs", "" for the package
     lines: int
     tree: ast.Module
-    imports: list[Import] = field(default_factory=list)
+    known: set[str] = field(default_factory=set)  # every module's name, with the package
 
     @cached_property
     def nodes(self) -> list[ast.AST]:
         """The whole tree, walked once for all rules."""
         return list(ast.walk(self.tree))
+
+    @cached_property
+    def imports(self) -> list[Import]:
+        """In the order of `nodes`."""
+        return list(_imports(self.nodes, self.known))
 
     @cached_property
     def names_used(self) -> list[tuple[int, str]]:
@@ -82,15 +87,14 @@ class Module:
 def load(source: Path) -> list[Module]:
     """Parse every file of the package."""
     root = source / PACKAGE
-    modules = []
+    modules: list[Module] = []
+    known: set[str] = set()
     for path in sorted(root.rglob("*.py")):
         parts = path.relative_to(root).with_suffix("").parts
         name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
         text = path.read_text(encoding="utf-8")
-        modules.append(Module(path, name, len(text.splitlines()), ast.parse(text, str(path))))
-    known = {f"{PACKAGE}.{module.name}".rstrip(".") for module in modules}
-    for module in modules:
-        module.imports.extend(_imports(module.nodes, known))
+        modules.append(Module(path, name, len(text.splitlines()), ast.parse(text, str(path)), known))
+        known.add(f"{PACKAGE}.{name}".rstrip("."))
     return modules
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from bench import author, claims
 from bench.author import Asked
+from bench.coding_log import turns as turns_of
 from codexmem.kernel.llm.material import FinishedTurn
 from codexmem.kernel.llm.prompts import turns
 from codexmem.kernel.llm.prompts.turns import TurnQuestion
@@ -35,6 +36,13 @@ def test_short_turns_are_asked_about_together_with_all_that_was_said() -> None:
         (asked,) = replay.model.asked
     assert "$ grep port vite.config.ts\n=> port: 5179" in asked
     assert "You are welcome." in asked
+
+
+def test_batches_of_the_first_version_hold_tools_and_no_closing_words() -> None:
+    (turn, _) = turns_of(SESSION)
+    ((request, events),) = author._batched(turn, "shop")
+    assert request == "Which port does the dev server use?"
+    assert ("port: 5179" in events, "It is 5179" in events) == (True, False)
 
 
 def test_an_answer_that_was_not_shown_is_named() -> None:

@@ -11,8 +11,8 @@ from bench import report, scale
 
 @pytest.mark.timeout(120)
 def test_loaded_stores_answer_every_question(engine_name: str) -> None:
-    figures = scale.run(engine_name, [400, 1_200], samples=5, seed=1, analyze=False, parent=None)
-    assert [store["memories"] for store in figures["stores"]] == [400, 1_200]
+    figures = scale.run(engine_name, [400, 800], samples=5, seed=1, analyze=False, parent=None)
+    assert [store["memories"] for store in figures["stores"]] == [400, 800]
     rows = {answer["question"]: [size["rows"] for size in answer["sizes"]] for answer in figures["answers"]}
     assert all(found > 0 for sizes in rows.values() for found in sizes), rows
     for name in ("read by seq", "read by id", "read by URI", "versions of one"):

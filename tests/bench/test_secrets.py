@@ -12,7 +12,7 @@ from codexmem.kernel.model.redaction import redact
 from tests.domain.secrets_made_up import CONTEXTS, SHAPES
 
 # Of the time for half of the text, where others use the caches too; what grows with the square takes four times.
-STEEPEST = 1.2 * secrets.RATIO
+SLOWEST_MS, STEEPEST = 3 * secrets.SLOWEST_MS, 1.2 * secrets.RATIO
 
 
 def test_there_are_sixty_formats_and_twenty_contexts() -> None:
@@ -46,13 +46,15 @@ def test_the_same_seed_gives_the_same_lines() -> None:
     assert ordinary_lines.logs(200, seed=5) != ordinary_lines.logs(200, seed=6)
 
 
+@pytest.mark.retry("a stall of the machine looks like growth")
 @pytest.mark.parametrize("family", FAMILIES)
 def test_no_hostile_text_takes_long(family: str) -> None:
     units = FAMILIES[family]
-    timed = secrets.hostile({family: units[:: max(1, len(units) // 30)][:32]}, rounds=1)
+    some = units[:: max(1, len(units) // 30)][:32]
+    timed = secrets.hostile({family: some}, rounds=1, slowest_ms=SLOWEST_MS, steepest=STEEPEST)
     assert len(timed) >= 30
     # Growth is what the gate judges; milliseconds are judged by `just bench-secrets`, because machines differ.
-    assert not [each for each in timed if each.ms > 3 * secrets.SLOWEST_MS or each.ratio > STEEPEST]
+    assert not [each for each in timed if each.ms > SLOWEST_MS or each.ratio > STEEPEST]
 
 
 @pytest.mark.retry("a stall of the machine looks like growth")
@@ -60,7 +62,7 @@ def test_no_configured_pattern_takes_long() -> None:
     timed = secrets.hostile_patterns(rounds=1)
     assert len(timed) >= 30
     # Growth is what the gate judges; milliseconds are judged by `just bench-secrets`, because machines differ.
-    assert not [each for each in timed if each.ms > 3 * secrets.SLOWEST_MS or each.ratio > STEEPEST]
+    assert not [each for each in timed if each.ms > SLOWEST_MS or each.ratio > STEEPEST]
 
 
 def test_what_grows_with_the_square_is_noticed() -> None:

@@ -67,6 +67,12 @@ def call(home: Path, capsys: pytest.CaptureFixture[str]) -> Call:
 
 
 @pytest.fixture
+def person(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Somebody types the commands."""
+    monkeypatch.setattr("codexmem.console.backend.is_person", lambda: True)
+
+
+@pytest.fixture
 def embedding(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[EmbeddingServer]:
     """A server that makes vectors of words, configured."""
     monkeypatch.setenv("CODEXMEM_EMBEDDER", "openai")

@@ -11,6 +11,7 @@ import pytest
 
 from codexmem import __version__
 from codexmem.kernel.store.opening import open_database, sqlite_url
+from tests._support.postgres import PostgresServer
 from tests.cli.conftest import Call
 from tests.services.restoring import fill, texts_in
 
@@ -171,6 +172,40 @@ def test_keys(call: Call) -> None:
     assert "已吊销" in call("key", "ls", "--lang", "zh").out
     assert call("key", "create", "--label", "x", "--tenant", "acme").code == 2
     assert call("key", "create").code == 2
+
+
+def test_people_and_what_they_were_granted(call: Call, postgres_server: PostgresServer) -> None:
+    for asked in (("member", "add", "ann"), ("member", "ls"), ("group", "ls"), ("grant", "ls")):
+        refused = call(*asked)  # on a file: there are none
+        assert refused.code == 2
+        assert "a SQLite store belongs to one person, so it has no members" in refused.err
+    store = ("--tenant", "acme", "--database-url", postgres_server.create_store("commands_people"))
+    assert call("member", "ls", *store).err == "no members\n"
+    assert call("member", "add", "ann", *store, "--json").json["kind"] == "person"
+    assert call("member", "add", "ann", *store).code == 5
+    assert call("group", "add", "leads", *store).code == 0
+    assert call("group", "join", "leads", "ann", *store).code == 0
+    assert call("group", "join", "leads", "bob", *store).code == 3
+    given = call("grant", "add", "--group", "leads", "--every-project", "--role", "reader", *store, "--json").json
+    assert given == {"group": "leads", "project": None, "every_project": True, "role": "reader"}
+    assert call("grant", "add", "--member", "ann", "--no-project", "--role", "writer", *store).code == 0
+    for wrong in (["--member", "ann"], ["--project", "x"], ["--member", "ann", "--project", "x", "--every-project"],
+                  ["--member", "ann", "--project", ""]):  # fmt: skip
+        assert call("grant", "rm", *wrong, *store).code == 2
+    made = call("key", "create", "--label", "laptop", "--member", "ann", *store, "--json").json
+    assert made["member"] == call("member", "ls", *store, "--json").json["members"][0]["id"]
+    assert call("member", "disable", "ann", *store).code == 0
+    assert "停用" in call("member", "ls", *store, "--lang", "zh").out
+    assert call("member", "enable", "ann", *store).code == 0
+    assert call("grant", "rm", "--group", "leads", "--every-project", *store).code == 0
+    assert call("grant", "ls", *store, "--json").json["grants"] == [
+        {"member": "ann", "project": "", "every_project": False, "role": "writer"}
+    ]
+    assert call("group", "leave", "leads", "ann", *store).code == 0
+    assert call("group", "ls", *store, "--json").json["groups"] == [{"name": "leads", "members": []}]
+    assert call("group", "rm", "leads", *store).code == 0
+    assert call("member", "rm", "ann", *store, "--json").json == {"name": "ann", "removed": True}
+    assert "revoked" in call("key", "ls", *store).out
 
 
 def states(said_json: dict[str, object]) -> dict[str, str]:

@@ -1,13 +1,15 @@
 """Nothing that was captured leaves the machine before somebody has said who may write memories, nor of a
 project that they keep from it.
 
-Everything runs as it is installed, with a key of OpenAI's in the environment, all five agents on the PATH, and a proxy
-for whatever wants to go out. What is not captured at all is another matter: `tests/services/test_capture.py`.
+One person's programs are the real ones, everybody else's are forks of loaded ones; all have a key of OpenAI's in the
+environment, all five agents on the PATH, and a proxy for whatever wants to go out. What is not captured at all is
+another matter: `tests/services/test_capture.py`.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -23,11 +25,16 @@ import pytest
 
 from codexmem.agents.authors import NAMES
 from codexmem.agents.authors.model import author_of
+from codexmem.kernel.model.writer import writer_of
+from codexmem.settings.table import DEFAULT_MODEL
+from tests._support import warm
 from tests._support.model_server import ModelServer
+from tests._support.server import Server, environment
 from tests.cli.test_processes import environ
 
 pytestmark = [pytest.mark.sqlite, pytest.mark.timeout(180)]
 WITHIN_S = 60.0
+CROSSED = os.environ.get("CODEXMEM_CONSENT_TESTS_WHOLE") == "1"  # every writer in every language
 SAID = {
     "en": ("Which port does it use?", "The dev server listens on port 5179 because Grafana has 5173."),
     "zh": ("它用哪个端口？", "开发服务器监听端口 5179，因为 Grafana 占用了 5173。"),
@@ -84,10 +91,10 @@ class Someone:
     proxy: Proxy
     model: ModelServer
 
-    def run(self, *words: str, given: str | None = None, module: str = "codexmem.cli") -> str:
+    def run(self, *words: str, given: str | None = None, module: str = "codexmem.cli", folder: str = "shop") -> str:
         """A program of ours, to its end."""
         done = subprocess.run(
-            [sys.executable, "-m", module, *words], env=self.env, cwd=self.home / "shop", input=given, check=False,
+            [sys.executable, "-m", module, *words], env=self.env, cwd=self.home / folder, input=given, check=False,
             capture_output=True, text=True, timeout=WITHIN_S,
         )  # fmt: skip
         assert done.returncode == 0, f"{words}: {done.stdout}{done.stderr}"
@@ -132,14 +139,7 @@ class Someone:
 @pytest.fixture
 def someone(language: str, tmp_path: Path) -> Iterator[Someone]:
     """Who has everything that could be used and has chosen nothing; their server runs."""
-    home, programs = tmp_path / "home", tmp_path / "bin"
-    for folder in ("shop", "secret"):
-        (home / folder / ".git").mkdir(parents=True)
-    programs.mkdir()
-    for name in NAMES:
-        program = programs / author_of(name).agent.program
-        program.write_text(f'#!/bin/sh\necho "$(basename "$0") $1" >> "{home / "ran"}"\nexit 1\n')
-        program.chmod(0o755)
+    home, programs = machine(tmp_path)
     with Proxy() as proxy, ModelServer() as model:
         kept = {name: value for name, value in environ().items() if not name.startswith("XDG_")}
         env = {
@@ -156,24 +156,113 @@ def someone(language: str, tmp_path: Path) -> Iterator[Someone]:
             person.run("stop")
 
 
-@pytest.mark.parametrize("language, who", [("en", "codex"), ("zh", "openai")])
-def test_nothing_leaves_the_machine_before_somebody_has_chosen(someone: Someone, who: str) -> None:
+@pytest.mark.parametrize("language", SAID if CROSSED else ["en"])
+def test_nothing_leaves_the_machine_before_somebody_has_chosen(someone: Someone) -> None:
     someone.session("one")
-    someone.session("two")
     for words in (("status",), ("search", "5179"), ("doctor",), ("writer",)):
         someone.run(*words)
-    assert len(someone.summaries()) == 2
+    assert len(someone.summaries()) == 1
     assert someone.went_out == ([], [], 0)
 
-    someone.run("writer", who)  # this is the consent, to one of them
-    someone.session("three", "secret")  # and not for this project
+    someone.run("writer", "codex")  # this is the consent, to one of them
+    someone.session("two", "secret")  # and not for this project
+    someone.session("refused", "refusing")  # nor for one that says so itself
+    assert "refusing/.codexmem.toml" in someone.run("writer", folder="refusing")
     assert len(someone.summaries()) == 3
     assert someone.went_out == ([], [], 0)
-    someone.session("four")
+    someone.session("three")
     eventually(lambda: someone.ran or someone.proxy.asked)
-    expected = (set(), {"codex exec"}) if who == "codex" else ({"CONNECT api.openai.com:443"}, set())
-    assert (set(someone.proxy.asked), set(someone.ran)) == expected
+    assert (set(someone.proxy.asked), set(someone.ran)) == (set(), {"codex exec"})
     assert someone.model.count == 0
+
+
+# What is chosen, and what of it is then told: programs that run, addresses at the proxy, the model server, a bridge.
+WRITERS = {
+    "rules": (set(), set(), False, False),
+    **{name.partition("-")[0]: ({author_of(name).agent.program}, set(), False, False) for name in NAMES},
+    "openai": (set(), {"CONNECT api.openai.com:443"}, False, False),
+    "server": (set(), set(), True, False),
+    "sampling": (set(), set(), False, True),
+}
+
+
+# Where nothing is said to a person the language makes no difference: the other one takes a program.
+PAIRS = [(who, language) for who in WRITERS for language in SAID if CROSSED or language == "en" or who == "codex"]
+
+
+@pytest.mark.parametrize("who, language", PAIRS)
+def test_every_writer_is_told_after_the_choice_and_nobody_else_ever(who: str, language: str, tmp_path: Path) -> None:
+    home, programs = machine(tmp_path)
+    with Proxy() as proxy, ModelServer() as model:
+        settings = {
+            **proxy.environ, "HOME": str(home), "PATH": f"{programs}:/usr/bin:/bin", "CODEXMEM_LANG": language,
+            "CODEXMEM_BATCH_WAIT_S": "0", "CODEXMEM_EMBEDDER": "none", "OPENAI_API_KEY": "sk-of-something-else",
+            "OPENAI_BASE_URL": model.url, "CODEXMEM_AUTHOR_EXCLUDE_PROJECTS": "~/secret",
+        }  # fmt: skip
+
+        def told(server: Server) -> tuple[set[str], set[str], bool, bool]:
+            asked = server.post("/api/sampling/next", {"bridge": "b", "holding": ""}).json
+            log = home / "ran"
+            ran = {line.partition(" ")[0] for line in log.read_text().splitlines()} if log.exists() else set()
+            return ran, set(proxy.asked), bool(model.count), asked["question"] is not None
+
+        nobody: tuple[set[str], set[str], bool, bool] = (set(), set(), False, False)
+        with Server(tmp_path, settings=settings) as server:
+            reported(server, "one", home / "shop", language)
+            assert told(server) == nobody
+        choice = ["writer", who]
+        if who == "server":
+            settings["CODEXMEM_OPENAI_MODEL"] = "m"
+            choice = ["config", "set", "openai_base_url", model.url]
+        done = warm.run(choice, env=environment(tmp_path, **settings))
+        assert done.returncode == 0, done.stderr
+        if who != "server":
+            chosen = writer_of(who, model=DEFAULT_MODEL, base_url="", api_key="sk")
+            assert chosen.described(language) in done.stdout.decode()
+        with Server(tmp_path, settings=settings) as server:
+            reported(server, "two", home / "secret", language)  # the person keeps it from authors
+            reported(server, "three", home / "refusing" / "src", language)  # and this one does so itself
+            assert told(server) == nobody
+            reported(server, "four", home / "shop", language)
+            if WRITERS[who] != nobody:
+                eventually(lambda: told(server) != nobody)
+            assert told(server) in (WRITERS[who], (*WRITERS[who][:3], False))  # a bridge gets a question once
+
+
+@pytest.mark.parametrize("who", [who for who in WRITERS if who != "server"])
+def test_whoever_chooses_is_told_in_their_language_who_writes(who: str, tmp_path: Path) -> None:
+    home, programs = machine(tmp_path)
+    settings = {"HOME": str(home), "PATH": f"{programs}:/usr/bin:/bin", "CODEXMEM_LANG": "zh", "OPENAI_API_KEY": "sk"}
+    done = warm.run(["writer", who], env=environment(tmp_path, **settings))
+    assert done.returncode == 0, done.stderr
+    chosen = writer_of(who, model=DEFAULT_MODEL, base_url="", api_key="sk")
+    assert chosen.described("zh") in done.stdout.decode()
+
+
+def machine(folder: Path) -> tuple[Path, Path]:
+    """A person's home with three checkouts, and programs named as all agents, which note that they were started."""
+    home, programs = folder / "home", folder / "bin"
+    for name in ("shop", "secret", "refusing/src"):
+        (home / name).mkdir(parents=True)
+        (home / name.partition("/")[0] / ".git").mkdir()
+    (home / "refusing" / ".codexmem.toml").write_text("rules_only = true\n")
+    programs.mkdir()
+    for name in NAMES:
+        program = programs / author_of(name).agent.program
+        program.write_text(f'#!/bin/sh\necho "$(basename "$0") $1" >> "{home / "ran"}"\nexit 1\n')
+        program.chmod(0o755)
+    return home, programs
+
+
+def reported(server: Server, key: str, folder: Path, language: str) -> None:
+    """A session of one turn, and what rules make of it."""
+    prompt, answer = SAID[language]
+    about = {"contentSessionId": key, "cwd": str(folder), "project": folder.name}
+    for path, said in (
+        ("init", {"prompt": prompt}), ("summarize", {"last_assistant_message": answer}), ("complete", {}),
+    ):  # fmt: skip
+        assert server.post(f"/api/sessions/{path}", about | said).status == 200
+    eventually(lambda: server.request("GET", f"/api/summaries?limit=9&project={folder.name}").json["items"])
 
 
 def eventually(is_so: Callable[[], object]) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests._support import warm
 from tests._support.server import Server, environment
 
 ASKING = (
@@ -56,13 +57,19 @@ def spent(args: tuple[str, ...], folder: Path, env: dict[str, str]) -> float:
     return (after.ru_utime - before.ru_utime) + (after.ru_stime - before.ru_stime)
 
 
+@pytest.fixture(scope="module")
+def help_s(served: tuple[Path, dict[str, str]]) -> float:
+    """The least that showing help costs."""
+    return min(spent(("--help",), *served) for _ in range(ROUNDS))
+
+
 @pytest.mark.parametrize("args", ASKING, ids=" ".join)
 def test_beside_a_server_a_command_costs_little_more_than_help(
-    args: tuple[str, ...], served: tuple[Path, dict[str, str]]
+    args: tuple[str, ...], served: tuple[Path, dict[str, str]], help_s: float
 ) -> None:
     spent(args, *served)  # compiles what it imports
-    pairs = [(spent(("--help",), *served), spent(args, *served)) for _ in range(ROUNDS)]
-    assert min(own for _, own in pairs) <= TIMES * min(shown for shown, _ in pairs), pairs
+    # The least of all rounds is within the bar as soon as one of them is.
+    assert any(spent(args, *served) <= TIMES * help_s for _ in range(ROUNDS))
 
 
 @pytest.mark.parametrize("args", ASKING, ids=" ".join)
@@ -91,7 +98,7 @@ def test_a_server_that_went_without_a_word_is_not_asked(tmp_path: Path) -> None:
     with Server(other) as stranger:
         (tmp_path / "server.json").write_text(left.replace(f":{mine.port}", f":{stranger.port}"))
         found = subprocess.run(
-            [sys.executable, "-m", "codexmem.cli", "search", "release", "--project", "shop"], cwd=tmp_path,
+            [warm.program("codexmem"), "search", "release", "--project", "shop"], cwd=tmp_path,
             env={**environment(tmp_path, CODEXMEM_EMBEDDER="none"), "COLUMNS": os.environ.get("COLUMNS", "80")},
             capture_output=True, text=True, check=False,
         )  # fmt: skip

@@ -30,7 +30,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         told = {"contentSessionId": "s1", "project": "shop", "prompt": "How do I run the tests?"}
         assert server.post("/api/sessions/init", told).status == 200
         note = {"uri": "core://style", "content": "测试的名称要说明行为 tests have telling names", "priority": 1}
-        assert server.post("/api/notes", note).status == 200
+        assert server.post("/api/notes", note, {"X-Codexmem-Person": "1"}).status == 200
         yield server
 
 
@@ -211,6 +211,7 @@ def test_a_port_that_is_taken_is_told_at_once(
         assert (said.code, said.out) == (5, "")
         assert f"port {running.port} is in use by the codexmem server of another data directory" in said.err
         assert f"codexmem config set port {running.port + 1}" in said.err
+    monkeypatch.setattr(background, "_LOOK_S", 0.3)  # whoever has the next port never answers
     program = "import socket, time; s = socket.create_server(('127.0.0.1', 0)); print(s.getsockname()[1], flush=True)"
     with subprocess.Popen(
         [sys.executable, "-c", f"{program}; time.sleep(600)"], stdout=subprocess.PIPE, text=True
@@ -280,3 +281,33 @@ def test_a_project_searched_by_meaning_is_not_said_to_have_no_vectors(
 
         # Memories of no project are searched too, and there are none of those.
         wait_until(lambda: told() == ["searched by words and by meaning in project kiosk"], 20)
+
+
+def test_a_report_tells_what_was_counted_and_nothing_else(
+    call: Call, running: Server, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CODEXMEM_DATA_DIR", str(running.data_dir))
+    words = ("report", "--week", "--project", "ledger")
+    nothing = call(*words, "--json").json
+    assert (nothing["given"]["memories"], nothing["learned"]["memories"], nothing["cost"]["calls"]) == (0, 0, 0)
+    saved = {"text": "Invoices are rounded half up", "title": "Rounding of invoices", "project": "ledger"}
+    number = running.post("/api/memory/save", saved).json["id"]
+    begun = {"contentSessionId": "r1", "project": "ledger", "prompt": "How are invoices rounded?"}
+    assert running.post("/api/sessions/init", begun).status == 200
+    assert running.request("GET", "/api/context?project=ledger&session=r1").status == 200
+
+    told = call(*words, "--json").json
+    assert told["given"] | {"tokens": 0} == {
+        "starts": 1, "prompts": 0, "tokens": 0, "memories": 1, "used": 0, "corrected": 0,
+    }  # fmt: skip
+    assert (told["given"]["tokens"] > 0, told["learned"]["memories"], told["whole"]) == (True, 1, True)
+    assert call("hide", f"#{number}").code == 0
+    said = call(*words).out.splitlines()
+    assert [line.split("  ")[0] for line in said] == [
+        "project", "handed over", "used", "corrected", "learned", "cost",
+    ]  # fmt: skip
+    assert "1 memory, at 1 session start and 0 prompts" in said[1]
+    assert "1 of these edited, replaced or put away" in said[3]
+    assert said[5].endswith("no model was asked")
+    assert "没有询问过模型" in call(*words, "--lang", "zh").out
+    assert call(*words, "--days", "3").code == 2

@@ -10,7 +10,7 @@ import pytest
 
 from codexmem.agents import installable
 from codexmem.console.store import chosen
-from codexmem.operations.cli.install.installed import installer_of
+from codexmem.operations.cli.install.text import installer_of
 from tests.cli.conftest import Call
 
 pytestmark = pytest.mark.sqlite

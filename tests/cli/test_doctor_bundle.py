@@ -12,9 +12,9 @@ import pytest
 
 from codexmem.agents import installable
 from codexmem.console.store import chosen
-from codexmem.kernel.store import inspection, opening
-from codexmem.operations.cli.doctor.scrub import LEFT_OUT, Scrub
-from codexmem.operations.cli.install.installed import installer_of
+from codexmem.kernel.store import inspection
+from codexmem.operations.cli.doctor.bundle import LEFT_OUT, Scrub
+from codexmem.operations.cli.install.text import installer_of
 from tests._support.postgres import PostgresServer
 from tests.cli.conftest import Call
 from tests.services.restoring import fill
@@ -142,8 +142,7 @@ def test_short_names_and_nobodys_are_no_reason_to_tear_words_apart() -> None:
 def test_a_store_on_postgresql_is_told_of_without_its_password(
     call: Call, tmp_path: Path, postgres_server: PostgresServer
 ) -> None:
-    url = postgres_server.create_database("bundled")
-    opening.upgrade_store(url)
+    url = postgres_server.create_store("bundled")
     said = call("doctor", "--canary", "--bundle", str(tmp_path / "r.zip"), "--database-url", url, "--json").json
     assert {each["check"]: each["state"] for each in said["checks"]}["canary:store"] == "skipped"
     found = parts(tmp_path / "r.zip")

@@ -18,7 +18,7 @@ from codexmem.kernel.store import inspection
 from codexmem.kernel.store.opening import sqlite_url
 from codexmem.operations.cli.doctor import canary
 from codexmem.operations.cli.doctor.canary import PROJECT, through_interfaces
-from codexmem.operations.cli.install.installed import installer_of
+from codexmem.operations.cli.install.text import installer_of
 from tests._support.server import Server
 from tests.cli.conftest import Call
 from tests.services.restoring import fill

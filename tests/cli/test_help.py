@@ -69,9 +69,11 @@ def test_there_are_as_many_commands_as_tests() -> None:
     assert len(paths()) == len(list(commands()))
     assert {path[0] for path in paths() if path} == {
         "init", "install", "uninstall", "writer", "block", "start", "stop", "status", "logs", "open",
-        "serve", "worker", "mcp", "rpc", "hook", "search", "show", "recent", "remember", "context", "why",
+        "serve", "worker", "mcp", "rpc", "hook", "search", "show", "recent", "remember", "context", "why", "stale",
+        "review", "report", "plugins", "member", "group", "grant", "tenant", "cell",
         "memory", "kb", "qa", "sync", "workspace", "batch", "run",
         "rb", "product", "preset", "lab", "index", "import",
+        "edit", "hide", "pin", "withhold", "deprecate", "supersede", "merge", "split",
         "undo", "forget", "db", "backup", "restore", "doctor", "config", "key", "bench", "completion", "version",
     }  # fmt: skip
 

@@ -31,7 +31,7 @@ def test_an_import_tells_what_it_did_is_repeated_and_taken_back(call: Call, made
     assert "1 row was skipped: routine (merges, versions, typos, no explanation)" in lines
     assert "2 memories imported" in lines
     found = call("search", "限流窗口", "--project", "shop", "--json").json["results"]
-    assert [(each["title"], each["origin"]) for each in found] == [("限制重试次数", "import")]
+    assert [(each["title"], each["origin"]) for each in found] == [("限制重试次数", "git")]
     newer = made.commit(f"feat: retry only what is safe to repeat{WHY}", "src/retry.py")
     again = call("import", "git", str(made.path), "--json").json
     assert (again["program"], again["imported"], again["known"], again["rows"]) == ("git", {"observation": 1}, 2, 4)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tests._support import warm
 from tests.cli.conftest import Call
 from tests.cli.test_help import snapshot
 from tests.cli.test_processes import environ
@@ -31,7 +31,7 @@ class Shell:
 
     def __call__(self, *words: str, code: int = 0, more: Mapping[str, str] | None = None) -> Any:
         done = subprocess.run(
-            [sys.executable, "-m", "codexmem.cli", *words, "--json"], cwd=self.home, check=False,
+            [warm.program("codexmem"), *words, "--json"], cwd=self.home, check=False,
             env={**self._environ, **(more or {})}, capture_output=True, text=True, timeout=120,
         )  # fmt: skip
         assert done.returncode == code, done.stdout + done.stderr

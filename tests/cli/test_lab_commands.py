@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 
-from codexmem.kernel.store.opening import upgrade_store
 from tests._support.model_server import ModelServer, refused
 from tests._support.postgres import PostgresServer
 from tests._support.server import Server
@@ -274,8 +273,7 @@ def test_what_a_model_wrote_cannot_move_the_cursor(call: Call) -> None:
 
 @pytest.mark.postgresql
 def test_on_postgresql_a_tenant_is_named(call: Call, postgres_server: PostgresServer) -> None:
-    url = postgres_server.create_database("codexmem_lab_commands")
-    upgrade_store(url)
+    url = postgres_server.create_store("codexmem_lab_commands")
     where = ("--database-url", url, "--tenant", "acme")
     assert call("product", "ls", "--database-url", url).code == 2
     batch_id = call("batch", "new", "x", "--runs", "2", "--dry-run", *where).out.strip()

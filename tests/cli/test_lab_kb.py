@@ -103,10 +103,8 @@ def test_without_a_store_nothing_is_made(call: Call, data_dir: Path) -> None:
 
 @pytest.mark.postgresql
 def test_on_postgresql_a_tenant_is_named(call: Call, postgres_server: PostgresServer) -> None:
-    from codexmem.kernel.store.opening import upgrade_store
 
-    url = postgres_server.create_database("codexmem_lab_kb")
-    upgrade_store(url)
+    url = postgres_server.create_store("codexmem_lab_kb")
     where = ("--database-url", url)
     assert call("lab", "kb", "add", "--sample", *where).code == 2
     assert call("lab", "kb", "add", "--sample", "--tenant", "one", *where).code == 0

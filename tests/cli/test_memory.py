@@ -44,6 +44,7 @@ def told(call: Call, *args: str) -> Any:
 
 
 @pytest.mark.sqlite
+@pytest.mark.usefixtures("person")
 def test_a_note_is_kept_read_changed_and_brought_back(call: Call, way: str) -> None:
     made = call(
         "memory",
@@ -169,6 +170,9 @@ def test_text_comes_from_a_file_or_is_piped_in(
     assert told(call, "read", "project://f")["content"] == "从文件\n"
     piped(monkeypatch, "从管道".encode())
     assert call("memory", "create", "project://p").code == 0
+    piped(monkeypatch, b"")
+    nothing = call("memory", "create", "project://n", "--lang", "zh")
+    assert (nothing.code, "没有给出文本" in nothing.err) == (2, True)
     piped(monkeypatch, f"the key is {SECRET}".encode())
     assert call("memory", "update", "project://p", "-", "--append").code == 0
     content = told(call, "read", "project://p")["content"]
@@ -323,3 +327,20 @@ def test_on_postgresql_for_the_tenant_that_is_named(call: Call, postgres_server:
     assert call("memory", "read", "project://a", "--bare", *acme).out == "甲\n"
     assert call("memory", "read", "project://a", *there, "--tenant", "other").code == 3
     assert call("memory", "ls", *there).code == 2
+
+
+def test_what_a_script_writes_into_the_core_says_that_a_person_has_to_agree(call: Call) -> None:
+    made = call("memory", "create", "core://rules", "Run the linter", "--priority", "1")
+    assert (made.code, "it is proposed" in made.err, "codexmem review" in made.err) == (0, True, True)
+    assert call("--json", "memory", "update", "core://rules", "Run it twice").json["proposed"] is True
+    assert "这是提议" in call("memory", "update", "core://rules", "Run it", "--lang", "zh").err
+    plain = call("memory", "create", "project://plain", "The port is 8080")
+    assert (plain.code, "proposed" in plain.err) == (0, False)
+
+
+def test_a_delta_that_is_not_there_is_said_in_both_languages_with_what_to_do(call: Call) -> None:
+    call("memory", "create", "project://a", "one")
+    gone = call("undo", "delta_x")
+    assert (gone.code, "codexmem why" in gone.err) == (3, True)
+    assert "没有变更组 delta_x" in call("undo", "delta_x", "--lang", "zh").err
+    assert "没有名为 999 的记忆" in call("why", "999", "--lang", "zh").err

@@ -15,6 +15,7 @@ from codexmem.console import messages
 from codexmem.console.output import EXIT_CODES
 from codexmem.kernel.model import errors
 from codexmem.kernel.model.errors import CodexmemError, Unavailable
+from codexmem.kernel.services.usage import EVENTS, MEMORIES, REQUESTS
 
 EN, ZH = messages.texts("en"), messages.texts("zh")
 CODES, ERRORS, HINTS, NOTES = (messages.chinese_errors()[part] for part in ("codes", "errors", "hints", "notes"))
@@ -73,7 +74,9 @@ def test_every_reason_has_its_chinese_text() -> None:
     reasons = {
         found for path in SOURCE.rglob("*.py") for found in re.findall(r'"reason": "([a-z_]+)"', path.read_text())
     }
-    assert reasons == ERRORS.keys()
+    # Limits are named by what they limit.
+    limits = {REQUESTS, EVENTS, MEMORIES, "rate", "concurrency"}
+    assert reasons | limits == ERRORS.keys()
     assert HINTS.keys() <= ERRORS.keys()
 
 

@@ -1,4 +1,7 @@
-"""The commands as processes: a server that stops in order, one that is killed, workers, and a port that is taken."""
+"""The commands as processes: a server that stops in order, one that is killed, workers, and a port that is taken.
+
+The first test starts the real program; the others take forks of one that is loaded, whose callers hand signals on.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +37,7 @@ def environ() -> dict[str, str]:
 
 
 @contextmanager
-def process(*args: str, cwd: Path, fork: bool = False) -> Iterator[subprocess.Popen[str]]:
+def process(*args: str, cwd: Path, fork: bool = True) -> Iterator[subprocess.Popen[str]]:
     command = [str(warm.programs() / "codexmem")] if fork else [sys.executable, "-m", "codexmem.cli"]
     program = subprocess.Popen(
         [*command, *args], cwd=cwd, env=environ(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -48,13 +51,19 @@ def process(*args: str, cwd: Path, fork: bool = False) -> Iterator[subprocess.Po
 
 
 @contextmanager
-def serving(data_dir: Path, *more: str, fork: bool = False) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """A server process, ready; its address as it announces it. A test about commands beside one takes a fork."""
+def serving(data_dir: Path, *more: str, fork: bool = True) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """A server process, ready; its address as it announces it."""
     there = ("--port", "0", "--data-dir", str(data_dir))
     with process("serve", *there, *more, cwd=data_dir.parent, fork=fork) as program:
         wait_until(lambda: (data_dir / "server.json").exists() or program.poll() is not None)
         assert program.poll() is None, program.communicate()
         yield program, json.loads((data_dir / "server.json").read_text())["url"]
+
+
+def pid_in(data_dir: Path) -> int:
+    """The server's; that of a fork is not its caller's."""
+    pid: int = json.loads((data_dir / "server.json").read_text())["pid"]
+    return pid
 
 
 def ended(program: subprocess.Popen[str]) -> tuple[int, str, str]:
@@ -66,7 +75,7 @@ def ended(program: subprocess.Popen[str]) -> tuple[int, str, str]:
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_stops_the_server_in_order(number: signal.Signals, tmp_path: Path) -> None:
     data_dir = tmp_path / "data"
-    with serving(data_dir) as (program, url):
+    with serving(data_dir, fork=number != signal.SIGTERM) as (program, url):
         assert httpx.post(f"{url}/api/memory/save", json={"text": "one"}).status_code == 200
         began = time.monotonic()
         program.send_signal(number)
@@ -84,12 +93,13 @@ def test_a_killed_server_is_followed_by_another(tmp_path: Path, call: Call) -> N
     with serving(data_dir) as (program, url):
         number = httpx.post(f"{url}/api/memory/save", json={"text": "one"}).json()["id"]
         assert call("doctor").code == 0
-        program.kill()
+        killed = pid_in(data_dir)
+        os.kill(killed, signal.SIGKILL)
         program.wait()
     assert (data_dir / "server.json").exists()
     assert "[warn] server.json names a server" in call("doctor").out
     with serving(data_dir):
-        wait_until(lambda: json.loads((data_dir / "server.json").read_text())["pid"] != program.pid)
+        wait_until(lambda: pid_in(data_dir) != killed)
         again = json.loads((data_dir / "server.json").read_text())["url"]
         found = httpx.post(f"{again}/api/observations/batch", json={"ids": [number]}).json()
         assert [each["narrative"] for each in found] == ["one"]
@@ -99,12 +109,13 @@ def test_a_killed_server_is_followed_by_another(tmp_path: Path, call: Call) -> N
 @pytest.mark.sqlite
 def test_a_second_server_is_refused_and_a_taken_port_too(tmp_path: Path, call: Call) -> None:
     data_dir = tmp_path / "data"
-    with serving(data_dir) as (program, url):
+    with serving(data_dir) as (_, url):
+        pid = pid_in(data_dir)
         said = call("serve", "--port", "0")
         assert said.code == 6
-        assert f"(pid {program.pid})" in said.err
+        assert f"(pid {pid})" in said.err
         assert "listens" not in said.err
-        assert json.loads((data_dir / "server.json").read_text())["pid"] == program.pid
+        assert pid_in(data_dir) == pid
         assert httpx.get(f"{url}/api/health").status_code == 200
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
@@ -122,7 +133,7 @@ def test_a_search_beside_a_running_server(tmp_path: Path, call: Call) -> None:
         assert "the port is 8080" in call("search", "port", "--all-projects").out
         assert call("index", "status").code == 0
         refused = call("index", "rebuild")
-        assert (refused.code, f"(pid {program.pid})" in refused.err) == (6, True)
+        assert (refused.code, f"(pid {pid_in(data_dir)})" in refused.err) == (6, True)
         assert httpx.post(f"{url}/api/memory/save", json={"text": "now it is 9090"}).status_code == 200
         assert "9090" in call("search", "9090", "--all-projects").out
         program.send_signal(signal.SIGTERM)
@@ -133,10 +144,11 @@ def test_a_search_beside_a_running_server(tmp_path: Path, call: Call) -> None:
 @pytest.mark.sqlite
 def test_serve_tells_programs_where_it_listens(tmp_path: Path) -> None:
     with serving(tmp_path / "data", "--json") as (program, url):
+        pid = pid_in(tmp_path / "data")
         program.send_signal(signal.SIGTERM)
         code, out, _ = ended(program)
     document: dict[str, Any] = json.loads(out)
-    assert (code, document["url"], document["pid"]) == (0, url, program.pid)
+    assert (code, document["url"], document["pid"]) == (0, url, pid)
 
 
 @pytest.mark.postgresql

@@ -245,7 +245,7 @@ def test_the_document_is_complete(call: Call, store: Path) -> None:
     assert entry.keys() == {
         "rank", "label", "score", "signals", "seq", "id", "kind", "version", "origin", "session", "source",
         "created_ms", "updated_ms", "content", "attrs", "project", "status", "type", "title", "priority", "confidence",
-        "uris", "links", "snippet",
+        "uris", "links", "marks", "snippet",
     }  # fmt: skip
     assert entry["content"] == "The login test failed: its clock was mocked twice"
     assert entry["attrs"] == {"concepts": ["auth"], "files_read": ["src/login.py"]}

@@ -7,7 +7,6 @@ import json
 import re
 import signal
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -18,6 +17,7 @@ import psycopg
 import pytest
 
 from codexmem.kernel.store.opening import upgrade_store
+from tests._support import warm
 from tests._support.pgbouncer import PgBouncer
 from tests._support.postgres import PostgresServer
 from tests._support.server import Server, create_key, environment
@@ -74,10 +74,9 @@ def test_while_postgresql_is_frozen_servers_say_so_soon_and_recover(
             assert up.request("GET", "/api/health").status == 200
             for client in clients:
                 client.join(60)
-            # Sixty at once, which forty threads answer: those that had to wait for a thread take longer.
-            assert {status for status, _ in asked} == {503}, asked
-            assert sorted(took for _, took in asked)[30] < 12.0, sorted(asked, key=lambda each: each[1])
-            assert max(took for _, took in asked) < 25.0
+            # Some begin before it is known that the database is away; of the others, the line takes only a few.
+            assert {status for status, _ in asked} <= {429, 503}, asked
+            assert max(took for _, took in asked) < 10.0, sorted(asked, key=lambda each: each[1])
         finally:
             server.thaw()
         deadline = time.monotonic() + 10.0
@@ -127,7 +126,7 @@ def test_a_worker_answers_probes_and_tells_its_figures(server: PostgresServer, t
     said = tmp_path / "worker.log"
     with said.open("wb") as log:
         worker = subprocess.Popen(
-            [sys.executable, "-m", "codexmem.cli", "worker", "--port", "0"],
+            [warm.program("codexmem"), "worker", "--port", "0"],
             env=environment(tmp_path, CODEXMEM_DATABASE_URL=server.url("team"), CODEXMEM_EMBEDDER="none"),
             stderr=log, stdout=log,
         )  # fmt: skip

@@ -22,6 +22,7 @@ from tests.cli.test_processes import ended, serving
 from tests.cli.test_search import core_of
 
 ALL = frozenset(Kind)
+PERSON = WriteContext("person", origin=Origin.HUMAN)
 
 
 @pytest.fixture
@@ -43,7 +44,7 @@ def store(home: Path, data_dir: Path) -> Path:
         entry = MemoryDraft(Kind.KNOWLEDGE, State("see the note", KnowledgeAttrs()), Origin.HUMAN, id="kb-001")
         made = core.memories.remember(entry, WriteContext("cli"))
         core.memories.link(Seq(made.seq), ALL, "explains", note.seq, WriteContext("cli"))
-        core.memories.change(Seq(note.seq), ALL, lambda state: replace(state, priority=1), WriteContext("person"))
+        core.memories.change(Seq(note.seq), ALL, lambda state: replace(state, priority=1), PERSON)
     return data_dir
 
 
@@ -110,7 +111,7 @@ def test_what_is_wrong_is_said(call: Call, store: Path, args: list[str], code: i
     assert "hint: " in said.err
     if code == 3:
         assert call("why", *args, "--json").json["error"]["code"] == "not_found"
-        assert "未找到" in call("why", *args, "--lang", "zh").err
+        assert "没有名为" in call("why", *args, "--lang", "zh").err
 
 
 @pytest.mark.sqlite

@@ -6,7 +6,6 @@ import json
 import os
 import pty
 import subprocess
-import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from codexmem.kernel.model.writer import writer_of
+from tests._support import warm
 from tests._support.git import Repository
 from tests._support.kept_transcripts import kept
 from tests.cli.conftest import Call
@@ -66,12 +66,13 @@ def fresh(tmp_path: Path) -> Iterator[Path]:
     home = tmp_path / "home"
     home.mkdir()
     yield home
-    subprocess.run([sys.executable, "-m", "codexmem.cli", "stop"], env=_environ(home), check=False, timeout=60)
+    subprocess.run([warm.program("codexmem"), "stop"], env=_environ(home), check=False, timeout=60)
 
 
 def _environ(home: Path, **more: str) -> dict[str, str]:
     kept = {name: value for name, value in environ().items() if not name.startswith("XDG_")}
-    return {**kept, "HOME": str(home), "PATH": "/usr/bin:/bin", "CODEXMEM_EMBEDDER": "none", **more}
+    return {**kept, "HOME": str(home), "PATH": "/usr/bin:/bin", "CODEXMEM_EMBEDDER": "none", "CODEXMEM_PORT": "0",
+            **more}  # fmt: skip
 
 
 def test_init_asks_on_a_terminal_and_keeps_the_answers(fresh: Path) -> None:
@@ -84,7 +85,7 @@ def test_init_asks_on_a_terminal_and_keeps_the_answers(fresh: Path) -> None:
     ours, theirs = pty.openpty()
     os.write(ours, b"1\nn\ny\ny\n")  # rules, no hooks for the Claude Code that is found, and yes to both imports
     done = subprocess.run(
-        [sys.executable, "-m", "codexmem.cli", "init", "--service", "none"], env=env, check=False, timeout=120,
+        [warm.program("codexmem"), "init", "--service", "none"], env=env, check=False, timeout=120,
         stdin=theirs, stdout=theirs, stderr=theirs, cwd=shop.path,
     )  # fmt: skip
     os.close(theirs)
@@ -100,16 +101,16 @@ def test_init_asks_on_a_terminal_and_keeps_the_answers(fresh: Path) -> None:
     assert "1 memory imported" in said  # the commit
     assert "project shop: 1 new" in said  # the section of AGENTS.md
     assert tomllib.loads((fresh / ".config/codexmem/config.toml").read_text())["provider"] == "rules"
-    status = [sys.executable, "-m", "codexmem.cli", "status", "--json"]
+    status = [warm.program("codexmem"), "status", "--json"]
     told = json.loads(subprocess.run(status, env=env, check=True, capture_output=True, timeout=60).stdout)
     assert (told["running"], told["writer"]["provider"]) == (True, "rules")
 
 
 def test_another_writer_is_one_command_and_the_running_server_follows(fresh: Path) -> None:
-    env = _environ(fresh, CODEXMEM_PORT="0")
+    env = _environ(fresh)
 
     def call(*words: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "codexmem.cli", *words]
+        command = [warm.program("codexmem"), *words]
         return subprocess.run(command, env=env, check=False, capture_output=True, text=True, timeout=120, cwd=fresh)
 
     first = call("start", "--json")
@@ -142,7 +143,7 @@ def test_init_offers_the_agents_that_are_there(fresh: Path) -> None:
     ours, theirs = pty.openpty()
     os.write(ours, b"3\nn\n")
     done = subprocess.run(
-        [sys.executable, "-m", "codexmem.cli", "init", "--service", "none"], env=env, check=False, timeout=120,
+        [warm.program("codexmem"), "init", "--service", "none"], env=env, check=False, timeout=120,
         stdin=theirs, stdout=theirs, stderr=theirs, cwd=fresh,
     )  # fmt: skip
     os.close(theirs)

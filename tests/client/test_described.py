@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from codexmem.client import calls, calls_notes, calls_qa
+from codexmem.client import calls, calls_qa
 from codexmem.client.call import KEY_HEADER, ApiCall
 
 DESCRIPTION = json.loads((Path(__file__).parents[2] / "docs" / "openapi" / "codexmem.json").read_text(encoding="utf-8"))
 BUILDERS = {
     f"{module.__name__.rpartition('.')[2]}.{name}": build
-    for module in (calls, calls_notes, calls_qa)
+    for module in (calls, calls, calls_qa)
     for name, build in inspect.getmembers(module, inspect.isfunction)
     if build.__module__ == module.__name__
 }

@@ -20,6 +20,7 @@ import pytest
 
 from codexmem.client.bridge import Bridge
 from codexmem.client.starting import ServerLocation
+from tests._support import warm
 from tests._support.mcp_calls import Agent, text_of
 from tests._support.server import Server, environment
 
@@ -35,10 +36,11 @@ def call(number: int, tool: str, **arguments: Any) -> dict[str, Any]:
 
 
 class Stdio:
-    """A bridge as an agent starts it, spoken to line by line."""
+    """A bridge as an agent starts it, spoken to line by line; the first test starts the real program."""
 
-    def __init__(self, data_dir: Path, *flags: str, **settings: str) -> None:
-        command = [sys.executable, "-m", "codexmem.cli", "mcp", *flags]
+    def __init__(self, data_dir: Path, *flags: str, real: bool = False, **settings: str) -> None:
+        program = [sys.executable, "-m", "codexmem.cli"] if real else [warm.program("codexmem")]
+        command = [*program, "mcp", *flags]
         work = data_dir / "my-app"
         work.mkdir(exist_ok=True)
         self._process = subprocess.Popen(
@@ -94,7 +96,7 @@ def ended(data_dir: Path) -> Iterator[None]:
 @pytest.mark.sqlite
 def test_it_starts_a_server_where_there_is_none_and_several_bridges_start_one(tmp_path: Path) -> None:
     with ended(tmp_path):
-        with Stdio(tmp_path, "--port", "0") as one, Stdio(tmp_path, "--port", "0") as two:
+        with Stdio(tmp_path, "--port", "0", real=True) as one, Stdio(tmp_path, "--port", "0", real=True) as two:
             for bridge in (one, two):
                 bridge.send(INITIALIZE)
             answers = [bridge.read() for bridge in (one, two)]
@@ -102,10 +104,10 @@ def test_it_starts_a_server_where_there_is_none_and_several_bridges_start_one(tm
             # The project is the one that it was started in.
             first = told(one.ask(call(1, "save_memory", text="端口 37877")))
             assert first == (False, "Memory saved as observation #1 in project my-app")
-            assert told(two.ask(call(2, "search", query="端口")))[1].startswith("Found 1 result(s)")
+            assert "\nFound 1 result(s)" in told(two.ask(call(2, "search", query="端口")))[1]
         # It outlives those who started it.
         with Stdio(tmp_path, CODEXMEM_AUTOSTART="0") as three:
-            assert told(three.ask(call(3, "search", query="端口")))[1].startswith("Found 1 result(s)")
+            assert "\nFound 1 result(s)" in told(three.ask(call(3, "search", query="端口")))[1]
 
 
 @pytest.mark.sqlite

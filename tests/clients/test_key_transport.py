@@ -19,6 +19,7 @@ from codexmem.codecli.gate import Gate
 from codexmem.codecli.policy.deciding import Policy
 from codexmem.kernel.model.key_transport import is_loopback, may_carry_key
 from codexmem.kernel.model.tool_access import ToolRequest
+from tests._support import warm
 
 KEY = "cmk_" + "5eC7e7" * 8
 INITIALIZE = {
@@ -35,16 +36,16 @@ try:
 except CodexmemError as error:
     print(error.message, error.hint)
 """
-QUERY = ("codexmem.codecli.cli", "memory", "search", "--project-id", "p", "--query", "port")
+QUERY = ("mem-codecli", "memory", "search", "--project-id", "p", "--query", "port")
 PROGRAMS: dict[str, tuple[tuple[str, ...], object]] = {
-    "codexmem-hook": (("-m", "codexmem.hook", "claude-code", "session-init"), PROMPT),
-    "codexmem mcp": (("-m", "codexmem.cli", "mcp"), INITIALIZE),
-    "codexmem rpc": (("-m", "codexmem.cli", "rpc"), {"jsonrpc": "2.0", "id": 1, "method": "memory_get_status"}),
-    "codexmem doctor --canary": (("-m", "codexmem.cli", "doctor", "--canary"), None),
-    "Python client": (("-c", CLIENT), None),
-    "mem-codecli memory": (("-m", *QUERY), None),
-    "mem-codecli audit push": (("-m", "codexmem.codecli.cli", "audit", "push"), None),
-    "mem-codecli doctor": (("-m", "codexmem.codecli.cli", "doctor"), None),
+    "codexmem-hook": (("codexmem-hook", "claude-code", "session-init"), PROMPT),
+    "codexmem mcp": (("codexmem", "mcp"), INITIALIZE),
+    "codexmem rpc": (("codexmem", "rpc"), {"jsonrpc": "2.0", "id": 1, "method": "memory_get_status"}),
+    "codexmem doctor --canary": (("codexmem", "doctor", "--canary"), None),
+    "Python client": ((sys.executable, "-c", CLIENT), None),
+    "mem-codecli memory": (QUERY, None),
+    "mem-codecli audit push": (("mem-codecli", "audit", "push"), None),
+    "mem-codecli doctor": (("mem-codecli", "doctor"), None),
 }
 
 
@@ -113,7 +114,8 @@ def remote_name() -> str:
 
 def run(program: str, url: str, home: Path, **more: str) -> str:
     """What the program says, told about a server there and a key."""
-    arguments, given = PROGRAMS[program]
+    (name, *arguments), given = PROGRAMS[program]
+    command = [warm.program(name) if name in warm.PROGRAMS else name, *arguments]
     log = AuditLog(home / ".local" / "state" / "mem-codecli" / "audit", sync=lambda _: None)
     Gate(Policy.parse(["Bash"], []), "auto", None, log, run_id="r", project_id="p").decide(ToolRequest("Bash"))
     env = {
@@ -122,7 +124,7 @@ def run(program: str, url: str, home: Path, **more: str) -> str:
         "CODEXMEM_HOOK_BUDGET_MS": "10000", **more,
     }  # fmt: skip
     done = subprocess.run(
-        [sys.executable, *arguments], env=env, cwd=home, check=False, capture_output=True, timeout=60,
+        command, env=env, cwd=home, check=False, capture_output=True, timeout=60,
         input=json.dumps(given).encode() + b"\n" if given else b"",
     )  # fmt: skip
     return (done.stdout + done.stderr).decode()

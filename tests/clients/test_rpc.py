@@ -5,13 +5,13 @@ from __future__ import annotations
 import io
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from codexmem.client.rpc import RpcBridge
 from codexmem.client.starting import ServerLocation
+from tests._support import warm
 from tests._support.server import environment
 from tests.clients.test_bridge import ended, fake
 
@@ -24,7 +24,7 @@ def test_it_starts_a_server_and_brings_its_token(tmp_path: Path) -> None:
     ]
     with ended(tmp_path):
         done = subprocess.run(
-            [sys.executable, "-m", "codexmem.cli", "rpc", "--port", "0"],
+            [warm.program("codexmem"), "rpc", "--port", "0"],
             env=environment(tmp_path, CODEXMEM_AUTH="token"), input="\n".join(map(json.dumps, lines)).encode(),
             capture_output=True, check=True, timeout=50,
         )  # fmt: skip

@@ -9,7 +9,7 @@ from hypothesis.stateful import run_state_machine_as_test
 from codexmem.kernel.store.database import Database
 from tests._support.history_machine import machine_for
 
-SEQUENCES = 60  # the same in every run of the gate
+SEQUENCES = 30  # the same in every run of the gate
 
 
 @pytest.mark.timeout(300)

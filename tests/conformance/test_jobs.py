@@ -15,6 +15,7 @@ import sqlalchemy as sa
 from codexmem.kernel.jobs.queue import DedupedJob, Enqueued
 from codexmem.kernel.model.errors import InvalidArgument, NotFound
 from codexmem.kernel.model.job import MAX_LEASE_MS, Job, JobStatus, NewJob
+from codexmem.kernel.store import dispatch
 from codexmem.kernel.store.database import acting_as
 from codexmem.kernel.store.schema import jobs as table
 from tests.jobs.stores import TENANT, Parts, empty_store, stale
@@ -123,6 +124,48 @@ class TestClaim:
         with ThreadPoolExecutor(6) as pool:
             taken = [job_id for mine in pool.map(drain, range(6)) for job_id in mine]
         assert sorted(taken) == ids
+
+    def test_tenants_take_turns_whoever_has_waited_longest(self, parts: Parts) -> None:
+        if parts.db.engine.name == "sqlite":
+            return  # has the one tenant
+        for tenant, count in (("busy", 20), ("ant", 1), ("zebra", 2)):
+            with acting_as(tenant):
+                for number in range(count):
+                    parts.store(now_ms=100 + number if tenant == "busy" else 900)
+        with acting_as("later"):
+            parts.store(now_ms=2_000)  # is not due, and keeps nobody from a turn
+        rounds = [[job.tenant for job in parts.claim(limit=1)] for _ in range(6)]
+        assert [tenant for (tenant,) in rounds[:3]] == ["ant", "busy", "zebra"]
+        assert [tenant for (tenant,) in rounds[3:]] == ["busy", "zebra", "busy"]
+        assert [job.tenant for job in parts.claim(limit=4)] == ["busy"] * 4  # who is alone has all there is
+        with acting_as("ant"):
+            urgent = parts.store(priority=5, now_ms=990)
+        assert parts.claim_ids(limit=1) == [urgent]
+
+    def test_a_claim_passes_tenants_whose_time_has_not_come(
+        self, parts: Parts, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        if parts.db.engine.name == "sqlite":
+            return
+        monkeypatch.setattr(dispatch, "_PASSED", 3)
+        for number in range(9):
+            with acting_as(f"sleeper-{number}"):
+                parts.store(now_ms=5_000)
+        with acting_as("waking"):
+            first, second = parts.store(), parts.store()
+        assert parts.claim_ids(limit=1) == [first]  # found by its age, because the first three sleep
+        assert parts.claim_ids(limit=1) == [second]
+        assert parts.claim_ids(limit=1) == []
+
+    def test_a_turn_reads_no_backlog(self, parts: Parts) -> None:
+        if parts.db.engine.name == "sqlite":
+            return
+        with parts.db.dispatching() as tx:
+            tx.connection.execute(dispatch._by_index)
+            values = {"priority": 0, "now": 1, "after": "", "limit": 4, "passed": 200}
+            plan = str(tx.connection.execute(sa.text(f"EXPLAIN {dispatch._walk.text}"), values).all())
+        assert plan.count("jobs_turn") == 2
+        assert "Sort" not in plan
 
     def test_sees_all_tenants(self, parts: Parts) -> None:
         if parts.db.engine.name == "sqlite":

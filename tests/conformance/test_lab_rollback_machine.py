@@ -9,7 +9,7 @@ from hypothesis.stateful import run_state_machine_as_test
 from codexmem.kernel.store.database import Database
 from tests._support.lab_rollback_machine import machine_for
 
-SEQUENCES = 30
+SEQUENCES = 16
 
 
 @pytest.mark.clause("002 §5.3", "strict rollback: exactly the state before learning, later hand edits overwritten")

@@ -356,7 +356,7 @@ def test_writers_and_folding_do_not_disturb_each_other(real: Texts, tenant: str)
     _assert_statistics(real, {seq: words_of(memory) for part in written for seq, memory in part.items()})
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(document=st.text(max_size=80), query=st.text(max_size=80))
 def test_any_text_is_a_document_and_a_query(real: Texts, document: str, query: str) -> None:
     memory = real.add("x")
@@ -369,7 +369,7 @@ def test_any_text_is_a_document_and_a_query(real: Texts, document: str, query: s
         assert memory.seq in [hit.seq for hit in hits]
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(token=st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=40))
 def test_any_token_is_one_token(real: Texts, token: str) -> None:
     memory = real.add("x")

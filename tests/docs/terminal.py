@@ -56,9 +56,13 @@ class Terminal:
 
     def __enter__(self) -> Terminal:
         self._furnish()
+        # Commands have a terminal to read from, by which they know that a person types; they print into a pipe, so
+        # that none asks anything.
+        self._screen, self._keyboard = os.openpty()
         self._shell = subprocess.Popen(
             ["bash", "--norc", "--noprofile"], cwd=self.home / "shop", env=self._env, stdin=subprocess.PIPE,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True,
+            pass_fds=(self._keyboard,),
         )  # fmt: skip
         return self
 
@@ -70,6 +74,8 @@ class Terminal:
         for pipe in (self._shell.stdin, self._shell.stdout):
             assert pipe is not None
             pipe.close()
+        os.close(self._keyboard)
+        os.close(self._screen)
 
     def run(self, block: Block) -> None:
         """Type a block; raises where a command fails or prints something else than the page shows."""
@@ -93,7 +99,7 @@ class Terminal:
         shell = self._shell
         assert shell.stdin is not None
         assert shell.stdout is not None
-        shell.stdin.write(f"{{ {command}\n}} < /dev/null\nprintf '\\n%s\\n' \"{mark} $?\"\n")
+        shell.stdin.write(f"{{ {command}\n}} <&{self._keyboard}\nprintf '\\n%s\\n' \"{mark} $?\"\n")
         shell.stdin.flush()
         said: list[str] = []
         for each in shell.stdout:

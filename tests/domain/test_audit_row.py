@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from codexmem.audit import chain as audit
-from codexmem.audit import row as audit_row
+from codexmem.audit import chain as audit_row
 from codexmem.kernel.model.tool_access import Cause, Risk, ToolDecision, ToolRequest, Verdict
 
 KEY = b"k" * 32

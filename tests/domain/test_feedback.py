@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codexmem.lab.feedback_model import MAX_MEASURED, MAX_VALUE, fractions
+from codexmem.lab.model import MAX_MEASURED, MAX_VALUE, fractions
 
 
 @pytest.mark.parametrize(

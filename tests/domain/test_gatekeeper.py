@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import pytest
 
 from codexmem.qa.gatekeeper import judging as gatekeeper
-from codexmem.qa.gatekeeper import sentences as gatekeeper_sentences
+from codexmem.qa.gatekeeper import judging as gatekeeper_sentences
 from codexmem.qa.gatekeeper.judging import GatekeeperOutcome, distil, judge
 from tests.domain.turns import Turn
 from tests.domain.turns.hard import HARD

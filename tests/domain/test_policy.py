@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from codexmem.codecli.policy.deciding import Policy
-from codexmem.codecli.policy.paths import Around
+from codexmem.codecli.policy.names import Around
 from codexmem.codecli.policy.rules import BUILT_IN
 from codexmem.kernel.model.errors import InvalidArgument
 from codexmem.kernel.model.tool_access import Cause, Risk, ToolRequest, Verdict, argument_hash

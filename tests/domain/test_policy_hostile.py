@@ -7,7 +7,7 @@ import time
 import pytest
 
 from codexmem.codecli.policy.deciding import Policy
-from codexmem.codecli.policy.paths import Around
+from codexmem.codecli.policy.names import Around
 from codexmem.kernel.model.tool_access import ToolRequest
 
 SIZE = 24 * 1024

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from codexmem.codecli.policy.deciding import Policy
-from codexmem.codecli.policy.paths import Around
+from codexmem.codecli.policy.names import Around
 from codexmem.kernel.model.tool_access import ToolRequest, Verdict
 
 AROUND = Around("/shop", "/home/me")

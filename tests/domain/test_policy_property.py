@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from codexmem.codecli.policy.deciding import Policy
-from codexmem.codecli.policy.paths import Around
+from codexmem.codecli.policy.names import Around
 from codexmem.kernel.model.tool_access import Verdict
 from tests.domain.policy_reference import CLASSES, verdict
 from tests.domain.policy_world import HOME, World, resolve

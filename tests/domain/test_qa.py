@@ -7,11 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from codexmem.kernel.model import qa_words
+from codexmem.kernel.model.agreement import Agreement, compare
 from codexmem.kernel.model.attrs import QaAttrs
 from codexmem.kernel.model.memory import Status
 from codexmem.kernel.model.qa_words import Likeness, likeness, words
 from codexmem.qa.model import items as qa
-from codexmem.qa.model.answers import Agreement, compare
 from codexmem.qa.model.validation import AnswerTrial, UnprocessableReport, trial
 
 SAME = [

@@ -6,6 +6,7 @@ import logging
 import threading
 import time
 from collections.abc import Iterator
+from unittest import mock
 
 import psycopg
 import pytest
@@ -56,6 +57,26 @@ def test_another_process_hears_it_within_moments(two: tuple[PostgresNotifier, Po
     one.notify("jobs")
     assert heard.wait(5)
     assert time.monotonic() - started < 1
+
+
+def test_who_listens_first_is_told_to_look_however_soon_the_connection_stands(
+    two: tuple[PostgresNotifier, PostgresNotifier],
+) -> None:
+    one, _ = two
+    heard, told = threading.Event(), threading.Event()
+    start, ring_all = one._start, one._local.ring_all
+
+    def ring() -> None:
+        ring_all()
+        told.set()
+
+    def started() -> None:
+        start()
+        assert told.wait(60)
+
+    with mock.patch.object(one._local, "ring_all", ring), mock.patch.object(one, "_start", started):
+        one.listen("jobs", heard.set)
+    assert heard.is_set()
 
 
 def test_our_own_listeners_hear_it_at_once_and_only_once(two: tuple[PostgresNotifier, PostgresNotifier]) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from codexmem.measure.calibration import THRESHOLDS, abstention, calibration, refusal
 from codexmem.measure.corpus import Question, Split
 from codexmem.measure.metrics import QuestionResult
+from codexmem.measure.report import THRESHOLDS, abstention, calibration, refusal
 
 
 def outcome(*scored: tuple[float, bool]) -> QuestionResult:

@@ -8,6 +8,7 @@ from `requirements/release.txt`, each file compared with its hash; nothing of it
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -20,6 +21,7 @@ TOOLS = ROOT / "requirements" / "release.txt"
 CHART = ROOT / "deploy" / "helm" / "codexmem"
 COMPOSE = ROOT / "deploy" / "compose" / "compose.yaml"
 DOCKERFILE = ROOT / "deploy" / "container" / "Dockerfile"
+PROMETHEUS = sorted((ROOT / "deploy" / "prometheus").glob("*.yaml"))
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 KUBERNETES = ("1.27", "1.30", "1.34", "1.37")
 YAML_RULES = (
@@ -83,8 +85,14 @@ def main() -> int:
     lint = Linting()
     lint.check("hadolint: Dockerfile", "hadolint", str(DOCKERFILE))
     lint.check("schema: compose.yaml", "check-jsonschema", "--builtin-schema", "vendor.compose-spec", str(COMPOSE))
-    files = [str(path) for path in (COMPOSE, CHART / "values.yaml", CHART / "Chart.yaml", *WORKFLOWS)]
+    files = [str(path) for path in (*PROMETHEUS, COMPOSE, CHART / "values.yaml", CHART / "Chart.yaml", *WORKFLOWS)]
     lint.check("yamllint", "yamllint", "--strict", "-d", YAML_RULES, *files)
+    if shutil.which("promtool"):  # comes with a distribution's Prometheus
+        for what in (["config", "--syntax-only", "scrape.yaml"], ["rules", "rules.yaml"]):
+            done = subprocess.run(
+                ["promtool", "check", *what], cwd=PROMETHEUS[0].parent, capture_output=True, text=True, check=False
+            )
+            lint.say(f"promtool: {what[-1]}", done.returncode == 0, done.stdout + done.stderr)
     lint.check(
         "schema: values.schema.json", "check-jsonschema", "--check-metaschema", str(CHART / "values.schema.json")
     )

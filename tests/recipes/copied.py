@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +16,22 @@ from tests._support.server import Server, environment
 
 PACKAGE = Path(codexmem.__file__).parent
 CONTRIBUTING = Path(__file__).parents[2] / "CONTRIBUTING.md"
+# Loading takes longer than any of the commands.
+_COMMANDS = """
+import contextlib, io, json, sys
+from codexmem.cli import main
+told = []
+for words in json.load(sys.stdin):
+    sys.argv = ["codexmem", *words]
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        try:
+            main()
+        except SystemExit as ended:
+            if ended.code:
+                raise
+    told.append(out.getvalue())
+json.dump(told, sys.stdout)
+"""
 _LISTED = re.compile(r"^- `([^`]+)`:", re.MULTILINE)
 
 
@@ -75,6 +92,11 @@ class Copy:
         done = self.run(*words, given=given, env=env)
         assert done.returncode == 0, done.stderr
         return done.stdout
+
+    def commands(self, *commands: Sequence[str]) -> list[str]:
+        """What each of these commands prints, one after the other in one process."""
+        told: list[str] = json.loads(self.output("-c", _COMMANDS, given=json.dumps(commands)))
+        return told
 
     def server(self, **settings: str) -> Server:
         """`codexmem serve` from this copy."""

@@ -67,17 +67,18 @@ def tagged(tag: str, **where: Any) -> None:
 
 def test_it_is_listed_called_and_explained(copy: Copy) -> None:
     assert copy.changed == set(listed(RECIPE))
-    added = ("-m", "codexmem.cli", "kb", "add", "restart at night", "--summary", "when to restart", "--tag", "ops")
-    tagged = ("-m", "codexmem.cli", "--json", "kb", "tagged", "ops")
-    copy.output(*added)
-    assert json.loads(copy.output(*tagged))["summaries"] == ["when to restart"]
+    added = ("kb", "add", "restart at night", "--summary", "when to restart", "--tag", "ops")
+    tagged = ("--json", "kb", "tagged", "ops")
+    asked = (("kb", "tagged", "--help", "--lang", language) for language in ("en", "zh"))
+    _, listed_here, english, chinese = copy.commands(added, tagged, *asked)
+    assert json.loads(listed_here)["summaries"] == ["when to restart"]
+    assert "List the entries under a tag." in english
+    assert "列出带某标签的条目。" in chinese
     with copy.server() as server:
         message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
         accept = {"Accept": "application/json, text/event-stream"}
         tools = {tool["name"]: tool for tool in server.post("/mcp/knowledge", message, accept).json["result"]["tools"]}
         assert tools["memory_tagged"]["inputSchema"]["required"] == ["tag"]
-        assert json.loads(copy.output(*tagged))["summaries"] == ["when to restart"]
-    for language, said in (("en", "List the entries under a tag."), ("zh", "列出带某标签的条目。")):
-        assert said in copy.output("-m", "codexmem.cli", "kb", "tagged", "--help", "--lang", language)
-    asked = "from codexmem.kernel.model.own_tools import is_own; print(is_own('MCP:memory_tagged'))"
-    assert copy.output("-c", asked).strip() == "True"
+        assert json.loads(copy.output("-m", "codexmem.cli", *tagged))["summaries"] == ["when to restart"]
+    own = "from codexmem.kernel.model.own_tools import is_own; print(is_own('MCP:memory_tagged'))"
+    assert copy.output("-c", own).strip() == "True"

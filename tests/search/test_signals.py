@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codexmem.kernel.model.memory import Origin, Status
+from codexmem.kernel.search.calibration import calibrate
 from codexmem.kernel.search.parsed_query import ParsedQuery
 from codexmem.kernel.search.pool import Pool, gather
-from codexmem.kernel.search.recipes import RECIPES
+from codexmem.kernel.search.recipes import DEFAULT, RECIPES
 from codexmem.kernel.search.signals import NAMES, RankingSignals
 from tests._support.pools import DAY_MS, NOW_MS, candidate, of_texts, pool, read
 
@@ -77,6 +78,23 @@ def test_coverage_reads_titles_and_chinese() -> None:
     assert first > second > third
 
 
+def test_what_has_the_one_word_of_a_query_is_sought() -> None:
+    for one in ("needle", "NEEDLE_POOL_SIZE", "容器"):
+        assert signal("sought", three(), read(one)) == [1.0, 0.5, 0.0]
+    for more in ("needle in the haystack", "数据库连接失败怎么办"):
+        assert signal("sought", three(), read(more)) == [0.0, 0.0, 0.0]
+
+
+def test_whoever_asks_for_a_tag_gets_it_before_what_only_means_the_like() -> None:
+    # A person's rule of three thousand characters, nearest by meaning, and an agent's note filed under the tag.
+    like = candidate(1, "always use the other one", origin=Origin.HUMAN, length=3_000)
+    found = pool([like, candidate(2, "text", origin=Origin.AGENT)], lexical=[0.0, 3.0], dense=[0.9, 0.1])
+    signals = RankingSignals(PLAIN, found, lexical_share=DEFAULT.share, now_ms=NOW_MS)
+    weights = DEFAULT.weights_for(vectors=True, unspaced=False, turns=False)
+    shares = {name: [weight * value for value in signals.of(name)] for name, weight in weights.items()}
+    assert calibrate(found, shares, DEFAULT).order == [1, 0]
+
+
 def test_a_bridge_leads_from_the_best_to_what_shares_its_other_words() -> None:
     best = candidate(1, "The ticket for Melbourne has number ZX81")
     fillers = [candidate(number, f"filler{number}") for number in range(2, 6)]
@@ -107,7 +125,7 @@ def test_who_asks_for_the_one_person_who_is_named() -> None:
 
 def test_people_are_told_from_agents() -> None:
     made = pool([candidate(number, origin=origin) for number, origin in enumerate(Origin)])
-    people = [float(origin in {Origin.HUMAN, Origin.IMPORT}) for origin in Origin]
+    people = [float(origin is Origin.HUMAN) for origin in Origin]
     assert signal("person", made) == people
     assert signal("own", made, read("What is my dog called?")) == people
     assert signal("own", made, read("我的狗叫什么")) == people

@@ -21,16 +21,16 @@ def memory(kind: Kind, attrs: Any, **state: Any) -> Memory:
 def test_every_field_with_text_is_searched(kind: Kind) -> None:
     listed = text_of.FIELDS[kind]
     named = {*listed.name, *listed.labels, *listed.body}
-    # Where it was imported from is a handle, mentions are taken from the content, metadata is a program's own, and what
-    # a summary says in its fields is its title and its content; what a turn did stands in its notes. What the evidence
-    # does not bear must not be found.
+    # Where it was imported from is a handle, blobs are ids of files, mentions are taken from the content, metadata is a
+    # program's own, and what a summary says in its fields is its title and its content; what a turn did stands in its
+    # notes. What the evidence does not bear must not be found.
     told = {
         Kind.SUMMARY: {f.name for f in fields(SummaryAttrs)} - {"files_modified"},
         Kind.OBSERVATION: {"unproven"},
         Kind.LESSON: {"runs", "extra"},  # handles, and what clients keep for themselves
         Kind.CHUNK: {"namespace", "chunk_id", "folder", "digest"},  # handles, not text
     }.get(kind, set())
-    unsearched = {"imported", "mentions", "metadata", *told}
+    unsearched = {"imported", "mentions", "metadata", "blobs", *told}
     written = {f.name for f in fields(ATTRS[kind]) if "str" in str(f.type)} - unsearched
     assert named == written
     values = {name: (f"word{name}",) if "tuple" in str(field.type) else f"word{name}"

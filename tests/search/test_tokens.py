@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 import time
+import unicodedata
 
 import pytest
 from hypothesis import given
@@ -85,8 +86,13 @@ def test_a_long_token_is_cut_but_stays_itself() -> None:
 
 @pytest.mark.slow
 def test_every_character_makes_clean_tokens() -> None:
+    plane = 0x10000
     for start in range(0, sys.maxunicode + 1, 64):
-        block = [chr(code) for code in range(start, min(start + 64, sys.maxunicode + 1))]
+        block = [chr(code) for code in range(start, start + 64)]
+        # Most planes hold nothing, or what everybody defines for themselves: of those only the ends.
+        inside = 0 < start % plane < plane - 64
+        if start >= plane and inside and {unicodedata.category(each) for each in block} <= {"Cn", "Co"}:
+            continue
         for text in (" ".join(block), "a".join(block)):
             for token in words(text):
                 assert token
@@ -111,19 +117,19 @@ def test_tokens_of_tokens_still_hold_the_token(text: str) -> None:
 
 
 GARBAGE = {
-    "marks": "a" + "\u0328\u0301" * 500_000,
-    "spread marks": ("a" + "\u0328\u0301" * 40) * 12_000,
-    "hangul": "\u1100\u1161\u11a8" * 330_000,
-    "one word": "a" * 1_000_000,
-    "humps": "aB" * 500_000,
-    "0A": "0A" * 500_000,
-    "kebab": "a-" * 500_000,
-    "dots": "." * 1_000_000,
-    "plus": "c++" * 330_000,
-    "quotes": "x'" * 500_000,
-    "underscores": "_" * 1_000_000,
-    "ligatures": "\ufdfa" * 50_000,
-    "chinese": "数据库连接" * 200_000,
+    "marks": "a" + "\u0328\u0301" * 120_000,
+    "spread marks": ("a" + "\u0328\u0301" * 40) * 3_000,
+    "hangul": "\u1100\u1161\u11a8" * 80_000,
+    "one word": "a" * 240_000,
+    "humps": "aB" * 120_000,
+    "0A": "0A" * 120_000,
+    "kebab": "a-" * 120_000,
+    "dots": "." * 240_000,
+    "plus": "c++" * 80_000,
+    "quotes": "x'" * 120_000,
+    "underscores": "_" * 240_000,
+    "ligatures": "\ufdfa" * 12_000,
+    "chinese": "数据库连接" * 48_000,
 }
 
 
@@ -133,8 +139,8 @@ def test_time_is_linear(name: str) -> None:
     text = GARBAGE[name]
     started = time.process_time()
     words(text)
-    # Quadratic work on a million characters would take minutes.
-    assert time.process_time() - started < 10
+    # Quadratic work on a quarter of a million characters would take a minute.
+    assert time.process_time() - started < 2.5
     assert len(terms(text)) <= tokens.MAX_TERMS
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 import signal
-import subprocess
 import sys
+import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,6 +26,7 @@ from codexmem.kernel.store.memories import MemoryTable
 from codexmem.kernel.store.notify import LocalNotifier
 from codexmem.kernel.store.opening import open_database, sqlite_url
 from codexmem.operations.transfer import Transfer
+from tests._support import warm
 from tests._support.services import indexer
 
 ROOT = Path(__file__).parents[2]
@@ -101,11 +102,15 @@ def restore_and_die(data_dir: Path, folder: Path, at: str) -> None:
 
 def die(program: str) -> None:
     """Run a program that must end by killing itself."""
-    done = subprocess.run(
-        [sys.executable, "-c", program], cwd=ROOT, env={**os.environ, "PYTHONPATH": f"{ROOT}/src"}, check=False,
-        capture_output=True, text=True,
-    )  # fmt: skip
-    assert done.returncode == -signal.SIGKILL, done.stderr
+    with tempfile.TemporaryFile() as err:
+        ended = warm.start([program], env=os.environ, out=err.fileno(), err=err.fileno(), program=__name__).wait(60)
+        err.seek(0)
+        assert ended == -signal.SIGKILL, err.read().decode()
+
+
+def main() -> None:
+    """What such a program begins with."""
+    exec(sys.argv[1])
 
 
 class dying_at:  # noqa: N801 - reads as a phrase where it is used

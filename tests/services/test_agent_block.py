@@ -15,10 +15,10 @@ from codexmem.recall.agent_block import (
     block_text,
     lines_of,
     rule_line,
+    sections,
     with_block,
     without_block,
 )
-from codexmem.recall.agent_sections import sections
 
 RULES = lines_of([StandingRule("Always use uv."), StandingRule("run `make check` before a push", is_how_to=True)])
 OTHERS = lines_of([StandingRule("Never push on Fridays. 周五不要推送。")])

@@ -16,7 +16,7 @@ from codexmem.kernel.store.database import Database
 from codexmem.kernel.store.history import VersionTable
 from codexmem.kernel.store.memories import MemoryTable
 from codexmem.recall import agent_file_discovery as discovery
-from codexmem.recall.agent_file_following import FOLLOW, AgentFileFollower
+from codexmem.recall.agent_file_discovery import FOLLOW, AgentFileFollower
 from codexmem.recall.agent_files import AgentFiles
 from codexmem.recall.undoing import Undoing, Whose
 from tests._support import capturing

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from codexmem.recall.agent_sections import LONGEST, MAX_SECTIONS, imported_files, sections
+from codexmem.recall.agent_block import LONGEST, MAX_SECTIONS, imported_files, sections
 
 
 def told(text: str, file: str = "AGENTS.md", *folders: str) -> dict[str, str]:

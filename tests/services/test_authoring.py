@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from codexmem.capture.author_queue import AUTHOR
+from codexmem.capture.consolidation import CONSOLIDATE
+from codexmem.capture.transcripts import ReportedTurn, TranscriptPart
 from codexmem.kernel.events.report import EventReport
 from codexmem.kernel.jobs.job_kind import JobContext
 from codexmem.kernel.llm.model import Trouble, Unanswered
@@ -16,8 +20,8 @@ from codexmem.kernel.model.attrs import ObservationAttrs
 from codexmem.kernel.model.capture import HookReport
 from codexmem.kernel.model.event import EventType
 from codexmem.kernel.model.history import Mode, WriteContext
-from codexmem.kernel.model.job import Job, RetryLater
-from codexmem.kernel.model.memory import Kind, Memory, Origin, Status
+from codexmem.kernel.model.job import Job, JobStatus, NewJob, RetryLater
+from codexmem.kernel.model.memory import Kind, Memory, MemoryDraft, Origin, State, Status
 from codexmem.kernel.model.query import Filter, PageRequest
 from codexmem.kernel.store.database import Database
 from tests._support import capturing
@@ -374,3 +378,54 @@ def test_nobody_is_asked_for_ever(here: Capturing) -> None:
     turn(here)
     run(here)
     assert len(here.model.asked) == 6
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """One whose own file says that only rules may read what is done in it, and a folder in it."""
+    (tmp_path / "checkout" / "src").mkdir(parents=True)
+    (tmp_path / "checkout" / ".codexmem.toml").write_text("rules_only = true\n")
+    return tmp_path / "checkout"
+
+
+def test_nobody_is_asked_about_a_checkout_that_says_no(here: Capturing, checkout: Path) -> None:
+    """However its sessions come here, and also after it is gone: what was refused once stays refused."""
+    here.say(f"We decided: {PORT}", cwd=str(checkout / "src"))
+    here.intake.summarize(HookReport("s1", message=PORT))
+    here.say("Go on.", session="afar", rules_only=True)  # by its hook: the folder is on another machine
+    here.intake.summarize(HookReport("afar", message=PORT, cwd="/elsewhere"))
+    about = HookReport("old", prompt="Which port?", cwd=str(checkout), at_ms=1_600_000_000_000)
+    turns = (ReportedTurn(about, stop=replace(about, prompt="", message=PORT)),)
+    imported = TranscriptPart("old", "codex", "demo", str(checkout), 1, turns, ended=True, asks_writer=True)
+    here.transcripts.take_in(imported, WriteContext("cli"))
+    here.intake.complete("s1")
+    rules_run(here)
+    assert authors(here) == []
+    (checkout / ".codexmem.toml").unlink()
+    here.intake.summarize(HookReport("s1", message="Again."))
+    here.intake.complete("afar")
+    run(here)
+    assert here.model.asked == []
+    assert len(here.memories(Kind.SUMMARY)) == 4
+
+
+def test_what_a_checkout_keeps_back_is_shown_with_no_other_question(here: Capturing, checkout: Path) -> None:
+    """Neither as known already when another checkout of the project is asked about, nor when looking again."""
+    here.say("We decided to keep the valve at seven.", session="refused", cwd=str(checkout))
+    here.intake.summarize(HookReport("refused", message="Noted."))
+    turn(here, "We decided to keep the door at nine.", session="told")
+    state = State("Door ten.", ObservationAttrs(concepts=("rule",)), project="demo", type="decision")
+    here.base.memories.remember(MemoryDraft(Kind.OBSERVATION, state, Origin.AGENT), WriteContext("test"))
+    run(here)
+    turn(here, "Which door, which valve?", session="later")
+    run(here)
+    assert "door at nine" in here.model.asked[-1]
+    for word in ("redis", "nginx", "kafka", "vault", "consul", "grafana", "celery", "minio", "traefik"):
+        turn(here, f"We decided to use {word} from now on.", session=word)
+    run(here)
+    here.queue.enqueue(NewJob(CONSOLIDATE, {"project": "demo"}))
+    (job,) = [each for each in here.queue.list(JobStatus.QUEUED) if each.kind == CONSOLIDATE]
+    before = len(here.model.asked)
+    here.consolidation.look_again(job, JobContext(job, 60.0))
+    assert "use traefik" in "".join(here.model.asked[before:])
+    assert not any("valve at seven" in asked or "Door ten" in asked for asked in here.model.asked)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from codexmem.capture.claims import CitedEvidence, proven
+from codexmem.capture.author import CitedEvidence, proven
 
 TEXTS = (
     "We deploy with STAGE=test make deploy, never on Friday. The port is 5179 because 5173 is taken by Grafana.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from codexmem.recall.commit_message import parsed, tells, text_of
+from codexmem.recall.git_history import parsed, tells, text_of
 
 BODY = "\n\nThe upstream resets its window after 13 seconds, so an eighth attempt always fails."
 

@@ -64,7 +64,7 @@ def test_notes_the_last_summary_and_what_is_recent(here: Capturing) -> None:
     assert text.startswith(f"<{privacy.CONTEXT_TAG}>\n")
     assert text.endswith(f"</{privacy.CONTEXT_TAG}>")
     for expected in ("project://rules: 始终使用 uv", "Fixed token expiry (src/auth.py)", "服务端口是 8123",
-                     "修复登录", "learned: tokens expired early", "next: write tests"):  # fmt: skip
+                     "修复登录", "learned [model]: “tokens expired early”", "next [model]: “write tests”"):  # fmt: skip
         assert expected in text
     assert "trivia" not in text
     assert "another project" not in text

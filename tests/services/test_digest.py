@@ -39,7 +39,7 @@ def test_a_session_begins_with_files_commands_and_errors(here: Capturing) -> Non
          errors=("ValueError: no such tenant",))  # fmt: skip
     turn(here, "s2", files_modified=("src/api/users.py", "/tmp/scratch.txt"), failed_commands=("npm run lint",))
     text = start(here)
-    assert "- src/api/: users.py, keys.py" in text
+    assert "- “src/api/: users.py, keys.py”" in text
     assert "TENANT=demo pytest -q" in text
     assert "npm run lint ✗" in text
     assert "ValueError: no such tenant" in text

@@ -30,7 +30,7 @@ def told(made: excerpt.Excerpt) -> str:
 def test_a_short_talk_is_told_whole_and_credited() -> None:
     made = excerpt.excerpt("payments are retried after a 402", [RETRY, FEW], 400)
     assert made.lines[0] == "### session 1, 2026-11-01"
-    assert "user: At most 4 tries, never retry a 402." in made.lines
+    assert "user: “At most 4 tries, never retry a 402.”" in made.lines
     assert "Settled: at most 4 tries" in told(made)
     assert made.seqs == [10, 11]
     assert "teal" not in told(made)  # far behind the best
@@ -62,7 +62,7 @@ def test_of_long_talks_the_passages_that_fit_are_told_under_their_request() -> N
                 "The gateway drops tokens because its clock is 40 seconds late. " + filler))  # fmt: skip
     older = transcript(2, ("Rename things", filler + "The gateway was renamed to edge proxy."), score=0.5)
     made = excerpt.excerpt("gateway drops tokens", [long, older], 120)
-    assert made.lines[:2] == ["### session 4, 2026-11-04", "user: Why does the gateway drop tokens?"]
+    assert made.lines[:2] == ["### session 4, 2026-11-04", "user: “Why does the gateway drop tokens?”"]
     assert "clock is 40 seconds late" in told(made)
     assert text_size.tokens(told(made)) <= 150
     assert 41 in made.seqs

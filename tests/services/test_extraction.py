@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from codexmem.capture.budget import TokenBudget
+from codexmem.capture.job_log import TokenBudget
 from codexmem.kernel.events.report import EventReport
 from codexmem.kernel.jobs.job_kind import JobContext, Stopped
 from codexmem.kernel.llm import rules

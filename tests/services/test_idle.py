@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from codexmem.capture.idle import AgentIdleness
+from codexmem.capture.author_queue import AgentIdleness
 from codexmem.kernel.model.capture import HookReport
 from codexmem.kernel.store.database import Database
 from tests._support import capturing

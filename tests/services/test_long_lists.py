@@ -17,9 +17,8 @@ from codexmem.kernel.store.jobs import Jobs
 from codexmem.kernel.store.schema import captured_events, memories, sessions
 from codexmem.kernel.store.sessions import Sessions
 from codexmem.recall.session_store import SessionOutlines
-from codexmem.recall.sessions import SessionLists
+from codexmem.recall.sessions import SessionLists, TurnCursor, TurnReader
 from codexmem.recall.timeline import KINDS, Edge, TimelineReader, Toward
-from codexmem.recall.turns import TurnCursor, TurnReader
 from tests._support import services
 from tests._support.services import Services
 

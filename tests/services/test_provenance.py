@@ -17,8 +17,7 @@ from codexmem.kernel.store.database import Database
 from codexmem.kernel.store.history import VersionTable
 from codexmem.kernel.store.jobs import Jobs
 from codexmem.kernel.store.note_queries import Noted
-from codexmem.recall.provenance import MAX_VERSIONS, Explaining
-from codexmem.recall.provenance_model import Provenance
+from codexmem.recall.provenance import MAX_VERSIONS, Explaining, Provenance
 from tests._support import capturing
 from tests._support.capturing import Capturing
 
@@ -130,7 +129,10 @@ def test_every_change_says_who_why_and_what(here: Capturing, explaining: Explain
     kinds = frozenset({Kind.NOTE})
     here.base.memories.patch(Seq(note.seq), kinds, "8080", "8081", WriteContext("agent", "run:r1", note="patched"))
     here.base.memories.change(
-        Seq(note.seq), kinds, lambda state: replace(state, priority=1, title="端口"), WriteContext("ui")
+        Seq(note.seq),
+        kinds,
+        lambda state: replace(state, priority=1, title="端口"),
+        WriteContext("ui", origin=Origin.HUMAN),
     )
     told = explaining.why("project://config")
     assert [(v.version, v.actor, v.source, v.note, v.changed) for v in told.versions] == [

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from codexmem.capture.statements import same, statements, superseded
+from codexmem.capture.extraction import statements
 from codexmem.kernel.model.attrs import ObservationAttrs
 from codexmem.kernel.model.capture import HookReport
 from codexmem.kernel.model.history import Mode, WriteContext
 from codexmem.kernel.model.memory import VISIBLE, Kind, Memory, Origin, Status
 from codexmem.kernel.model.query import Filter, PageRequest
 from codexmem.kernel.model.search import SearchQuery
+from codexmem.kernel.search.statement_words import same, superseded
 from codexmem.kernel.store.database import Database
 from codexmem.recall.context import ContextRequest
 from tests._support import capturing

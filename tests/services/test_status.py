@@ -39,8 +39,7 @@ def alone(engine_name: str, request: pytest.FixtureRequest) -> Iterator[Database
         yield request.getfixturevalue("sqlite_database")
         return
     server: PostgresServer = request.getfixturevalue("postgres_server")
-    url = server.create_database(f"status{next(_names)}")
-    upgrade_store(url)
+    url = server.create_store(f"status{next(_names)}")
     db = open_database(url)
     yield db
     db.close()

@@ -16,7 +16,7 @@ from codexmem.kernel.model.tenant import LOCAL
 from codexmem.kernel.store.backup import BackupTarget, Damaged
 from codexmem.kernel.store.database import acting_as
 from codexmem.kernel.store.events import EventTable
-from codexmem.kernel.store.opening import open_database, upgrade_store
+from codexmem.kernel.store.opening import open_database
 from codexmem.operations.transfer import Transfer
 from tests._support.postgres import Installation, PostgresServer
 from tests.services.restoring import die
@@ -60,8 +60,7 @@ class Store:
 @pytest.fixture
 def store(postgres_server: PostgresServer, tmp_path: Path) -> Store:
     name = f"transfer{next(_names)}"
-    url = postgres_server.create_database(name)
-    upgrade_store(url)
+    url = postgres_server.create_store(name)
     return Store(postgres_server, url, tmp_path)
 
 

@@ -13,7 +13,7 @@ from codexmem.kernel.store.database import Database
 from codexmem.kernel.store.jobs import Jobs
 from codexmem.kernel.store.notify import LocalNotifier
 from codexmem.recall.context import ContextRequest
-from codexmem.recall.turns import Turn, TurnCursor, TurnReader
+from codexmem.recall.sessions import Turn, TurnCursor, TurnReader
 from tests._support import capturing
 from tests._support.capturing import Capturing
 

@@ -21,11 +21,26 @@ pytestmark = pytest.mark.postgresql
 
 
 @pytest.fixture
-def server() -> Iterator[PostgresServer]:
-    """One that this test may freeze or end."""
+def primary() -> Iterator[PostgresServer]:
+    """One that this test may end."""
     with PostgresServer(settings={"hot_standby": "on"}) as made:
         upgrade_store(made.create_database("team"))
         yield made
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[PostgresServer]:
+    """One that these tests may freeze."""
+    with PostgresServer() as made:
+        upgrade_store(made.create_database("team"))
+        yield made
+
+
+@pytest.fixture
+def quiet_s(monkeypatch: pytest.MonkeyPatch) -> float:
+    """A second without an answer is long; `tests/cli/test_team_processes.py` waits the four that servers wait."""
+    monkeypatch.setattr(connecting._Watched, "quiet_s", 1.0)
+    return 1.0
 
 
 def write(database: Database, name: str) -> None:
@@ -136,9 +151,9 @@ def test_through_a_pooler_wake_ups_go_out_and_looking_replaces_hearing(
             direct.close()
 
 
-def test_after_a_failover_the_next_attempt_reaches_the_new_primary(server: PostgresServer) -> None:
-    with server.standby() as standby:
-        hosts = f"127.0.0.1:{server.port},127.0.0.1:{standby.port}"
+def test_after_a_failover_the_next_attempt_reaches_the_new_primary(primary: PostgresServer) -> None:
+    with primary.standby() as standby:
+        hosts = f"127.0.0.1:{primary.port},127.0.0.1:{standby.port}"
         database = open_database(f"postgresql://postgres@{hosts}/team?target_session_attrs=read-write")
         try:
             write(database, "before")
@@ -147,7 +162,7 @@ def test_after_a_failover_the_next_attempt_reaches_the_new_primary(server: Postg
                 while not follower.execute("SELECT 1 FROM tallies").fetchone() and time.monotonic() < until:
                     time.sleep(0.02)
             # Demoted, and alive: pooled connections to it still answer.
-            with psycopg.connect(server.url(), autocommit=True) as old:
+            with psycopg.connect(primary.url(), autocommit=True) as old:
                 old.execute("ALTER SYSTEM SET default_transaction_read_only = on")
                 old.execute("SELECT pg_reload_conf()")
             standby.promote()
@@ -169,12 +184,12 @@ def test_after_a_failover_the_next_attempt_reaches_the_new_primary(server: Postg
             database.close()
 
 
-def test_a_frozen_server_fails_soon_and_works_again_when_it_goes_on(server: PostgresServer) -> None:
+def test_a_frozen_server_fails_soon_and_works_again_when_it_goes_on(server: PostgresServer, quiet_s: float) -> None:
     database = open_database(server.url("team"))
     try:
         write(database, "before")
         server.freeze()
-        within(11.0, lambda: write(database, "frozen"))
+        within(quiet_s + 7.0, lambda: write(database, "frozen"))
         within(8.0, lambda: names(database))  # the pooled connections are gone, a new one gets no answer
         server.thaw()
         write(database, "after")
@@ -184,23 +199,23 @@ def test_a_frozen_server_fails_soon_and_works_again_when_it_goes_on(server: Post
         database.close()
 
 
-def test_a_frozen_server_is_noticed_through_a_pooler_too(server: PostgresServer) -> None:
+def test_a_frozen_server_is_noticed_through_a_pooler_too(server: PostgresServer, quiet_s: float) -> None:
     with PgBouncer(server) as pooler:
         database = open_database(pooler.url("team"))
         try:
-            write(database, "before")
+            write(database, "pooled")
             server.freeze()
-            within(11.0, lambda: write(database, "frozen"))
+            within(quiet_s + 7.0, lambda: write(database, "frozen"))
         finally:
             server.thaw()
             database.close()
 
 
-def test_a_slow_statement_of_a_living_server_is_let_work(server: PostgresServer) -> None:
+def test_a_slow_statement_of_a_living_server_is_let_work(server: PostgresServer, quiet_s: float) -> None:
     database = open_database(server.url("team"), statement_s=20)
     try:
         with acting_as("acme"), database.reading() as tx:
-            slept = tx.connection.exec_driver_sql(f"SELECT 'done' FROM pg_sleep({connecting.QUIET_S + 2})").scalar()
+            slept = tx.connection.exec_driver_sql(f"SELECT 'done' FROM pg_sleep({quiet_s + 1})").scalar()
         assert slept == "done"
     finally:
         database.close()

@@ -15,7 +15,7 @@ from codexmem.kernel.model.memory import Kind, MemoryDraft, Origin, State
 from codexmem.kernel.model.query import Filter, Id, PageRequest, Seq, Uri
 from codexmem.kernel.store.database import Database, acting_as
 from codexmem.kernel.store.schema import metadata
-from codexmem.operations.key_store import KeyTable
+from codexmem.operations.key_store import ApiKey, KeyTable
 from tests._support import services
 
 NOTES = frozenset({Kind.NOTE})
@@ -98,7 +98,7 @@ def test_the_dispatching_role_sees_jobs_and_keys_and_nothing_else(postgres_datab
 def test_a_key_tells_its_tenant_until_it_is_revoked(postgres_database: Database) -> None:
     keys = KeyTable(postgres_database)
     with acting_as("team"):
-        keys.add("key_1", "hash-of-team", "ci", 1)
+        keys.add(ApiKey("team", "key_1", "ci", 1), "hash-of-team")
     found = keys.by_hash("hash-of-team")
     assert found is not None
     assert (found.tenant, found.label) == ("team", "ci")

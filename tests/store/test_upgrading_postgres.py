@@ -6,7 +6,6 @@ import json
 import os
 import re
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Mapping
@@ -20,6 +19,7 @@ from codexmem.kernel.model.errors import NotReady, Unavailable
 from codexmem.kernel.store import upgrade
 from codexmem.kernel.store.opening import open_database, upgrade_telling
 from codexmem.kernel.store.postgres.engine import migration_engine
+from tests._support import warm
 from tests._support.pgbouncer import PgBouncer
 from tests._support.postgres import PostgresServer
 from tests._support.server import environment
@@ -27,6 +27,13 @@ from tests._support.server import environment
 pytestmark = pytest.mark.postgresql
 _STEPS = Path(upgrade.__file__).parent / "migrations" / "versions"
 _CREATE_INDEX = re.compile(r"create_index\((?:[^()]|\([^()]*\))*\)")
+
+
+@pytest.fixture
+def short_tries(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A second for a lock instead of three, and as long between two tries."""
+    monkeypatch.setattr(upgrade, "LOCK_S", 1)
+    monkeypatch.setattr(upgrade, "_PAUSE_S", 0.7)
 
 
 @pytest.fixture
@@ -41,6 +48,7 @@ def older(postgres_server: PostgresServer) -> str:
     return url
 
 
+@pytest.mark.usefixtures("short_tries")
 def test_a_step_waits_for_a_table_in_short_tries_so_that_others_go_on(older: str) -> None:
     told: list[str] = []
     done: list[object] = []
@@ -50,7 +58,7 @@ def test_a_step_waits_for_a_table_in_short_tries_so_that_others_go_on(older: str
             target=lambda: done.append(upgrade_telling(older, tell=lambda what, _: told.append(what)))
         )
         migrating.start()
-        slowest, until = 0.0, time.monotonic() + 2 * upgrade.LOCK_S + 3
+        slowest, until = 0.0, time.monotonic() + 2 * upgrade.LOCK_S + 1
         with psycopg.connect(older, autocommit=True) as reader:
             while time.monotonic() < until:
                 began = time.monotonic()
@@ -64,6 +72,7 @@ def test_a_step_waits_for_a_table_in_short_tries_so_that_others_go_on(older: str
     assert slowest < upgrade.LOCK_S + 1.5, slowest
 
 
+@pytest.mark.usefixtures("short_tries")
 def test_a_table_that_stays_in_use_is_told_with_who_uses_it(older: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(upgrade, "LOCK_TRIES", 2)
     with psycopg.connect(older, application_name="a long dump") as holder:
@@ -103,14 +112,14 @@ def test_missing_vectors_are_told_once_with_what_helps_and_so_is_their_coming(
     with psycopg.connect(postgres_server.url(), autocommit=True) as superuser:
         superuser.execute(f"CREATE ROLE {name} LOGIN SUPERUSER")  # roles of the cluster may be there already
         superuser.execute(f"CREATE DATABASE {name} OWNER {name}")
-        for role in ("codexmem_app", "codexmem_dispatch", "codexmem_search"):
+        for role in ("codexmem_app", "codexmem_dispatch", "codexmem_member", "codexmem_search"):
             if superuser.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", [role]).fetchone():
                 superuser.execute(f"GRANT {role} TO {name} WITH ADMIN OPTION")
         superuser.execute(f"ALTER ROLE {name} NOSUPERUSER CREATEROLE BYPASSRLS")
 
     def run(*options: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [sys.executable, "-m", "codexmem.cli", *options, "db", "upgrade"], text=True, capture_output=True,
+            [warm.program("codexmem"), *options, "db", "upgrade"], text=True, capture_output=True,
             env=environment(tmp_path, CODEXMEM_DATABASE_URL=postgres_server.url(name, name), LANG="C.UTF-8"),
             timeout=120, check=False,
         )  # fmt: skip

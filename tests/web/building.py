@@ -78,18 +78,25 @@ def run_tool(package: str, script: str, *arguments: str) -> None:
         raise SystemExit(f"error: {package} failed\n{done.stdout}{done.stderr}")
 
 
-def first_load() -> dict[str, int]:
-    """Bytes by gzip of what a first visit to the viewer loads: the page's own scripts and styles, the viewer's, and
-    the larger of the two languages, with everything that those import.
+# A page that is visited first, and which texts it needs.
+VIEWER = ("src/pages/viewer/ViewerPage.tsx", ("first", "activity"))
+HOME = ("src/pages/brief/BriefPage.tsx", ("first", "memories"))
+
+
+def first_load(visited: tuple[str, tuple[str, ...]] = VIEWER) -> dict[str, int]:
+    """Bytes by gzip of what a first visit to a page loads: the frame's scripts and styles, the page's own, and its
+    texts in the larger of the two languages, with everything that those import.
     """
+    page, texts = visited
     manifest = json.loads((DIST / "manifest.json").read_text(encoding="utf-8"))
-    entries = ["index.html", "src/pages/viewer/ViewerPage.tsx"]
-    languages = ["src/i18n/en/first.ts", "src/i18n/zh/first.ts"]
     files: set[str] = set(_NAMED.findall((DIST / "index.html").read_text(encoding="utf-8")))
-    for entry in entries:
+    for entry in ("index.html", page):
         files |= _closure(manifest, entry)
     sizes = {name: _packed(name) for name in files}
-    spoken = [{name: _packed(name) for name in _closure(manifest, each)} for each in languages]
+    spoken: list[dict[str, int]] = []
+    for language in ("en", "zh"):
+        named = {name for each in texts for name in _closure(manifest, f"src/i18n/{language}/{each}.ts")}
+        spoken.append({name: _packed(name) for name in named})
     return sizes | max(spoken, key=lambda each: sum(each.values()))
 
 

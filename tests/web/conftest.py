@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, expect, sync_playwright
 from tests._support.model_server import ModelServer
 from tests._support.server import Server
 from tests.web import building
+from tests.web.seeds import demo
 from tests.web.visiting import Contexts, Visitor
 
 # Background services of the browser would ask other servers; a container's root may not use the sandbox, and its shared
@@ -54,6 +55,17 @@ def served(built_web: Path, model: ModelServer, tmp_path_factory: pytest.TempPat
 
 
 @pytest.fixture(scope="package")
+def made(built_web: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[demo.Demo]:
+    """A server with something on every page, for whoever looks and changes nothing of it."""
+    with ModelServer() as model:
+        settings = {
+            "CODEXMEM_OPENAI_BASE_URL": model.url, "CODEXMEM_OPENAI_API_KEY": "none", "CODEXMEM_BATCH_WAIT_S": "0",
+        }  # fmt: skip
+        with Server(tmp_path_factory.mktemp("demo"), settings=settings) as server:
+            yield demo.filled(server, model, tmp_path_factory.mktemp("shop"))
+
+
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     """Chromium; closed with the last of these tests, because its loop would get in the way of others'."""
     with sync_playwright() as playwright:
@@ -66,6 +78,20 @@ def browser() -> Iterator[Browser]:
 def contexts(browser: Browser, served: Server) -> Contexts:
     """Contexts for whoever looks at the shared server; the browser closes them."""
     return {}
+
+
+@pytest.fixture(scope="package")
+def made_contexts(browser: Browser, made: demo.Demo) -> Contexts:
+    """The same for the filled server."""
+    return {}
+
+
+@pytest.fixture
+def look(browser: Browser, made: demo.Demo, made_contexts: Contexts) -> Iterator[Visitor]:
+    """Who looks at the filled server."""
+    visitor = Visitor(browser, f"http://127.0.0.1:{made.server.port}", made_contexts)
+    yield visitor
+    visitor.close()
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests._support.server import Server
 from tests.web import axe
-from tests.web.visiting import BOTH, SIDE_JOB, Language, Visitor
+from tests.web.visiting import MAIN_JOB, SIDE_JOB, Language, Visitor
 
 WORDS = {
     "en": {
@@ -48,7 +48,7 @@ def product(server: Server, name: str) -> str:
     return product_id
 
 
-@pytest.mark.parametrize("language", BOTH)
+@pytest.mark.parametrize("language", MAIN_JOB)
 def test_products_are_added_renamed_archived_and_brought_back(
     visit: Visitor, served: Server, language: Language
 ) -> None:

@@ -12,7 +12,7 @@ from tests._support.server import Server
 from tests.web import axe
 from tests.web.seeds import lab as seeds
 from tests.web.seeds.lab import Lab
-from tests.web.visiting import BOTH, SIDE_JOB, Language, Visitor
+from tests.web.visiting import MAIN_JOB, SIDE_JOB, Language, Visitor
 
 WORDS = {
     "en": {
@@ -79,7 +79,7 @@ def tab(page: Page, name: str) -> None:
     page.get_by_role("tab", name=name).click()
 
 
-@pytest.mark.parametrize("language", BOTH)
+@pytest.mark.parametrize("language", MAIN_JOB)
 def test_a_batch_is_ordered_followed_and_its_sources_opened(
     visit: Visitor, lab: Lab, finished: str, language: Language
 ) -> None:
@@ -288,9 +288,9 @@ def places(lab: Lab, finished: str, failed: str) -> dict[str, str]:
 
 @pytest.mark.parametrize("language", SIDE_JOB)
 def test_axe_finds_nothing(visit: Visitor, lab: Lab, finished: str, failed: str, language: Language) -> None:
-    context = visit.context(language)
+    page = visit("/ui/settings", language)
     for path, text in places(lab, finished, failed).items():
-        page = visit(path, context=context)
+        page.goto(path)
         page.get_by_text(text).first.wait_for()
         assert axe.violations(page) == [], path
         if path.endswith("output"):
@@ -300,8 +300,8 @@ def test_axe_finds_nothing(visit: Visitor, lab: Lab, finished: str, failed: str,
 
 
 def test_a_narrow_screen_shows_everything(visit: Visitor, lab: Lab, finished: str, failed: str) -> None:
-    context = visit.context(viewport={"width": 360, "height": 740})
+    page = visit("/ui/settings", viewport={"width": 360, "height": 740})
     for path, text in places(lab, finished, failed).items():
-        page = visit(path, context=context)
+        page.goto(path)
         page.get_by_text(text).first.wait_for()
         assert page.evaluate("document.documentElement.scrollWidth") == 360, path

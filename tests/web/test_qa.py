@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from tests._support.server import Server
 from tests.web import axe
 from tests.web.seeds import qa
-from tests.web.visiting import BOTH, SIDE_JOB, Language, Visitor
+from tests.web.visiting import MAIN_JOB, SIDE_JOB, Language, Visitor
 
 WORDS = {
     "en": {
@@ -67,7 +67,7 @@ def counted(page: Page, words: dict[str, str], candidates: int, validated: int, 
         expect(tab(page, words[name], count)).to_be_visible()
 
 
-@pytest.mark.parametrize("language", BOTH)
+@pytest.mark.parametrize("language", MAIN_JOB)
 def test_a_candidate_is_approved_by_keys_alone_and_then_found(
     visit: Visitor, served: Server, language: Language
 ) -> None:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests._support import warm
 from tests._support.server import Server, environment
 
 SOURCES = Path(__file__).parents[2] / "web" / "src"
@@ -23,6 +23,8 @@ _SHOWN = re.compile(
 _PROGRAM = re.compile(r"(?:^|\| )(?:codexmem|mem-codecli) ")
 FILLED = {
     "install --detect": "install --detect --dry-run",  # it asks before it changes a file
+    "install ${names}": "install qwen-code --dry-run",
+    "${project}": "shop",
     "${uri}": "core://agent",
     "${quoted(name)}": "core://agent",
     "${PROMPT}": '{"session_id": "s1", "cwd": "/shop", "prompt": "Hello"}',
@@ -30,7 +32,7 @@ FILLED = {
     "…": "x",
 }
 ON_POSTGRESQL = "codexmem key create"  # executed there, as a command of docs/web.md
-ABOUT_NOTHING = ("RUN", "qa-…", "why ", "claude-mem")
+ABOUT_NOTHING = ("RUN", "qa-…", "why ", "claude-mem", "stale")
 NOT_FOUND = 3
 FEWEST = 12
 
@@ -53,14 +55,9 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 @pytest.fixture(scope="module")
-def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def programs() -> Path:
     """Our programs under their names."""
-    folder = tmp_path_factory.mktemp("programs")
-    for name, module in (("codexmem", "codexmem.cli"), ("mem-codecli", "codexmem.codecli.cli")):
-        program = folder / name
-        program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m {module} "$@"\n')
-        program.chmod(0o755)
-    return folder
+    return warm.programs()
 
 
 def test_the_pages_show_commands() -> None:

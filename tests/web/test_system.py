@@ -5,17 +5,17 @@ from __future__ import annotations
 import re
 import shlex
 import subprocess
-import sys
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
+from tests._support import warm
 from tests._support.server import Server, environment
 from tests.web import axe
 from tests.web.seeds import system as seeds
-from tests.web.visiting import BOTH, SIDE_JOB, Language, Visitor
+from tests.web.visiting import MAIN_JOB, SIDE_JOB, Language, Visitor
 
 WORDS: dict[str, dict[str, Any]] = {
     "en": {
@@ -34,7 +34,7 @@ WORDS: dict[str, dict[str, Any]] = {
         "queued": "Queued",
     },
     "zh": {
-        "agents": "已连接的智能体", "active": "有效", "model": "模型", "good": "合格", "reset": "重置计数",
+        "agents": "已连接的智能体", "active": "进行中", "model": "模型", "good": "合格", "reset": "重置计数",
         "asks": "要重置模型的计数吗？", "cancel": "取消", "zero": "计数已从零开始。", "budget": "今日模型花费",
         "spent": re.compile(r"2,000,000 个 token 中的 [\d,]+ 个.*\d{4}-", re.DOTALL), "backups": "备份",
         "make": "立即备份",
@@ -97,7 +97,7 @@ def test_the_viewer_and_this_page_agree_on_what_is_queued(browser: Browser, quie
 @pytest.mark.parametrize("language", SIDE_JOB)
 def test_counters_are_reset_after_asking(visit: Visitor, served: Server, language: Language) -> None:
     words = WORDS[language]
-    seeds.wrote(served, "codex", f"system-count-{language}")
+    seeds.wrote(served, "codex", f"system-count-{language}", ended=True)
     seeds.until_counted(served)
     page = visit("/ui/system", language)
     model = panel(page, words["model"])
@@ -115,7 +115,7 @@ def test_counters_are_reset_after_asking(visit: Visitor, served: Server, languag
     assert seeds.counted(served) == 0
 
 
-@pytest.mark.parametrize("language", BOTH)
+@pytest.mark.parametrize("language", MAIN_JOB)
 def test_a_backup_is_made_verified_and_can_be_restored(visit: Visitor, served: Server, language: Language) -> None:
     words = WORDS[language]
     before = len(seeds.backups(served))
@@ -136,7 +136,7 @@ def test_a_backup_is_made_verified_and_can_be_restored(visit: Visitor, served: S
         ["codexmem", "restore"], ["codexmem", "restore"], ["codexmem", "serve"],
     ]  # fmt: skip
     # The first of them may be typed as it stands while the server runs.
-    line = [sys.executable, "-m", "codexmem.cli", *shlex.split(commands[0])[1:]]
+    line = [warm.program("codexmem"), *shlex.split(commands[0])[1:]]
     done = subprocess.run(line, env=environment(served.data_dir), capture_output=True, check=False, timeout=60)
     assert done.returncode == 0, done.stderr
 

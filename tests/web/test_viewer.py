@@ -17,7 +17,7 @@ from tests.jobs.stores import wait_until
 from tests.web import axe
 from tests.web.seeds import viewer as seeds
 from tests.web.seeds.viewer import PROJECT
-from tests.web.visiting import BOTH, SIDE_JOB, Language, Visitor
+from tests.web.visiting import BOTH, MAIN_JOB, SIDE_JOB, Language, Visitor
 
 WORDS: dict[str, dict[str, Any]] = {
     "en": {
@@ -37,8 +37,8 @@ WORDS: dict[str, dict[str, Any]] = {
         "retry session": "Retry session {}", "not retried": "There were no failed jobs, so nothing was retried.",
         "table": "As table", "trend": re.compile("^Searches, finished work and failures in the last"),
         "range": "24 hours", "first": "From here to the first memory",
-        "kept": "claude-code: 1 session from May 4, 2026", "arrived": "The first event has arrived.",
-        "go": "Show the overview", "only words": "words only", "no embedder": "No embedder is installed",
+        "kept": "claude-code: 1 session from May 4, 2026", "arrived": "The first memory is here",
+        "go": "Continue", "only words": "words only", "no embedder": "No embedder is installed",
         "lexical": "Words only, because no embedder is configured.", "trends": "Trends",
         "show failures": re.compile("^Failed"), "week": "7 days", "live": "Live",
     },
@@ -58,7 +58,7 @@ WORDS: dict[str, dict[str, Any]] = {
         "table": "表格", "trend": re.compile("的检索、完成的工作与失败$"), "range": "24 小时",
         "first": "得到第一条记忆的步骤",
         "kept": "claude-code：2026年5月4日 至",
-        "arrived": "第一个事件已到达。", "go": "查看概览", "only words": "仅按词",
+        "arrived": "第一条记忆到了", "go": "继续", "only words": "仅按词",
         "no embedder": "没有安装嵌入模型", "lexical": "仅按词，因为没有配置嵌入模型。", "trends": "趋势",
         "show failures": re.compile("^失败"), "week": "7 天", "live": "实时",
     },
@@ -90,7 +90,7 @@ def listening(visit: Visitor, address: str, language: Language = "en") -> Page:
     return page
 
 
-@pytest.mark.parametrize("language", BOTH)
+@pytest.mark.parametrize("language", MAIN_JOB)
 def test_what_a_hook_captures_appears_without_reload(visit: Visitor, seeded: Server, language: Language) -> None:
     words, title = WORDS[language], f"Live story {language} 直播"
     seeds.noted(seeded, f"Earlier story {language}")  # the list is short, and other tests write into the project
@@ -103,12 +103,14 @@ def test_what_a_hook_captures_appears_without_reload(visit: Visitor, seeded: Ser
     tool = {"tool_name": "Bash", "tool_input": {"command": "tail"}, "tool_response": f"{seeds.NOTED}:{title};"}
     seeds.hook(seeded, "observation", about | tool)
     seeds.hook(seeded, "session-complete", about)
-    expect(rows(page, words["events"]).filter(has_text=words["became"]).first).to_be_visible()
+    # The event names the memory that came of it, and leads there.
+    told = rows(page, words["events"]).filter(has_text=words["became"])
+    expect(told.get_by_role("link", name=title)).to_have_attribute("href", re.compile("/ui/memories/"))
     found = newest.get_by_role("link", name=title)
     expect(found).to_be_visible()
     assert page.evaluate("window.stayed") is True
     found.click()
-    page.wait_for_url("**/ui/observations/*")
+    page.wait_for_url("**/ui/memories/*")
 
 
 @pytest.mark.parametrize("language", SIDE_JOB)
@@ -157,7 +159,7 @@ def test_only_the_chosen_kind_of_event_is_shown(visit: Visitor, seeded: Server) 
     expect(events.filter(has_text="started")).to_have_count(1)
 
 
-@pytest.mark.parametrize("language", BOTH)
+@pytest.mark.parametrize("language", MAIN_JOB)
 def test_a_search_explains_its_ranks(visit: Visitor, seeded: Server, language: Language) -> None:
     words = WORDS[language]
     page = visit("/viewer?tab=traces", language)
@@ -258,29 +260,39 @@ def test_timings_show_where_a_message_waited(visit: Visitor, seeded: Server, lan
         return said
 
     # Work of a session is timed when it is done, which is after its memories can be read.
-    wait_until(lambda: len(told()["timings"]) == 3, seeds.PATIENCE_S)
-    timings = told()["timings"]
+    wait_until(lambda: len(told()["timings"]) >= 3, seeds.PATIENCE_S)
     page.get_by_label(words["session"]).fill(str(number))
     page.wait_for_url(f"**session={number}")
     listed = rows(page, words["extractions"])
-    expect(listed).to_have_count(len(timings))
     bar = listed.first.get_by_role("img")
     expect(bar).to_have_attribute("aria-label", re.compile(words["waiting"]))
-    # Each part is as long as its time is of the longest.
-    longest = max(each["totalMs"] for each in timings)
     fields = {"queueWait": "queueWaitMs", "model": "modelMs", "index": "indexMs"}
-    wanted = {part: pytest.approx(100 * timings[0][name] / longest, abs=0.3) for part, name in fields.items()}
     script = (
         "bar => Object.fromEntries([...bar.children].map(part => [part.dataset.part, parseFloat(part.style.width)]))"
     )
-    # The rows of all sessions go when those of this one come.
-    wait_until(lambda: {part: bar.evaluate(script).get(part, 0) for part in fields} == wanted, seeds.PATIENCE_S)
+
+    def as_told() -> bool:
+        """Whether each part of the shortest is as long as its time is of the longest."""
+        timings = told()["timings"]
+        *_, usual, longest = sorted(each["totalMs"] for each in timings)
+        full = 1.5 * usual if longest > 4 * usual else longest  # one that took far longer than the others is cut
+        place = min(range(len(timings)), key=lambda number: timings[number]["totalMs"])
+        bar = listed.nth(place).get_by_role("img")
+        wanted = {part: pytest.approx(100 * timings[place][name] / full, abs=0.3) for part, name in fields.items()}
+        if listed.count() != len(timings):  # more work was done meanwhile
+            page.reload()
+            listed.first.wait_for()
+            return False
+        return {part: bar.evaluate(script).get(part, 0) for part in fields} == wanted
+
+    # The rows of all sessions go when those of this one come, and later work of the session comes in by itself.
+    wait_until(as_told, seeds.PATIENCE_S)
     expect(page.get_by_role("group", name=words["total"], exact=True)).to_be_visible()
     listed.first.click()
     page.wait_for_url(f"**/ui/sessions/{number}")
 
 
-@pytest.mark.parametrize("language", BOTH)
+@pytest.mark.parametrize("language", MAIN_JOB)
 def test_a_failed_job_is_found_and_retried(visit: Visitor, seeded: Server, language: Language) -> None:
     words = WORDS[language]
     run, job = seeds.failed_learning(seeded)
@@ -352,6 +364,7 @@ def test_axe_finds_nothing_in_any_view(visit: Visitor, seeded: Server, language:
     trace = seeds.search(seeded, "disk of 日志 host")
     page = visit("/viewer", language)
     page.get_by_role("img", name=words["trend"]).wait_for()
+    seeds.noted(seeded, "Something that happens while the page is open")
     rows(page, words["events"]).first.wait_for()
     assert axe.violations(page) == []
     for name, label in (("timings", "extractions"), ("failures", None)):
@@ -380,32 +393,38 @@ def test_an_empty_store_shows_the_way_to_the_first_memory(
 ) -> None:
     home = tmp_path_factory.mktemp("home") / "home"
     kept(home, "s1", "We decided to use valve seven.")
+    (home / ".codex").mkdir()
     settings = {"CODEXMEM_EMBEDDER": "none", "CODEXMEM_PROVIDER": "rules", "CODEXMEM_BATCH_WAIT_S": "0",
                 "HOME": str(home)}  # fmt: skip
     with Server(tmp_path_factory.mktemp("empty"), settings=settings) as server:
         visit = Visitor(browser, f"http://127.0.0.1:{server.port}")
-        pages = {language: visit("/viewer", language) for language in BOTH}
+        # The same steps at home and in the activity.
+        pages = {language: visit(path, language) for language, path in zip(BOTH, ("/", "/viewer"), strict=True)}
         for language, page in pages.items():
             words = WORDS[language]
             steps = page.get_by_role("region", name=words["first"]).locator("ol > li")
-            expect(steps).to_have_count(5)
-            for place, done in enumerate((True, False, False, True, False)):
+            expect(steps).to_have_count(4)
+            for place, done in enumerate((False, False, False, True)):
                 expect(steps.nth(place)).to_have_attribute("data-done", "true") if done else expect(
                     steps.nth(place)
                 ).not_to_have_attribute("data-done", "true")
-            expect(steps.nth(2)).to_contain_text(words["kept"])
-            assert steps.nth(2).locator("code").all_inner_texts() == [
-                "codexmem import transcripts", "codexmem import claude-mem ~/.claude-mem/claude-mem.db",
+            expect(steps.nth(0)).to_contain_text("Claude Code")
+            expect(steps.nth(0)).to_contain_text("Codex")
+            expect(steps.nth(1)).to_contain_text(words["kept"])
+            assert [each.inner_text() for each in steps.locator("code").all()[:2]] == [
+                "codexmem install codex claude-code", "codexmem import transcripts",
             ]  # fmt: skip
-            expect(page.get_by_text(words["only words"])).to_be_visible()
-            expect(page.get_by_text(words["no embedder"])).to_be_visible()
+            if page.url.endswith("/viewer"):
+                expect(page.get_by_text(words["only words"])).to_be_visible()
+                expect(page.get_by_text(words["no embedder"])).to_be_visible()
             assert axe.violations(page) == []
         seeds.hook(server, "session-init", {"session_id": "first", "prompt": "Remember this"})
         for language, page in pages.items():
             words = WORDS[language]
             expect(page.get_by_text(words["arrived"])).to_be_visible()
-            expect(page.get_by_role("region", name=words["first"]).locator("[data-done]")).to_have_count(4)
+            expect(page.get_by_role("region", name=words["first"]).get_by_role("link")).to_have_text("Remember this")
             page.get_by_role("button", name=words["go"]).click()
+            page.goto("/viewer")
             expect(page.get_by_role("region", name=words["newest"])).to_contain_text("Remember this")
             trace = seeds.search(server, f"Remember {language}", "")
             page.goto(f"/viewer?tab=traces&sel={trace['id']}")

@@ -8,14 +8,16 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, WebError
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, ViewportSize, WebError
 
 Language = Literal["en", "zh"]
 Theme = Literal["light", "dark"]
 
 BOTH: tuple[Language, ...] = ("en", "zh")
 WHOLE = "CODEXMEM_WEB_TESTS_WHOLE" in os.environ  # as `just soak-web` sets it
-# A page's main job is done in both languages; what else can be done there in the one that is a translation.
+# A page's main job is done in the language it was written in, what else can be done there in the one that is a
+# translation: so each page is used in both. What a language itself is about has BOTH.
+MAIN_JOB: tuple[Language, ...] = BOTH if WHOLE else ("en",)
 SIDE_JOB: tuple[Language, ...] = BOTH if WHOLE else ("zh",)
 LOCALES = {"en": "en-US", "zh": "zh-CN"}
 _OWN_FAULTS = ("Content Security Policy", "TrustedHTML", "Trusted Type", "Refused to")
@@ -47,11 +49,13 @@ class Visitor:
 
     def __call__(
         self, path: str, language: Language = "en", theme: Theme = "light", *, context: BrowserContext | None = None,
-        **options: Any,
+        viewport: ViewportSize | None = None, **options: Any,
     ) -> Page:  # fmt: skip
         """The page at this address, once its heading stands."""
         context = context or self._kept(language, theme, options) or self.context(language, theme, **options)
         page = context.new_page()
+        if viewport is not None:
+            page.set_viewport_size(viewport)
         page.goto(path)
         page.get_by_role("heading", level=1).wait_for()
         return page

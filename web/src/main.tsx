@@ -18,7 +18,10 @@ const colorScheme = localStorageColorSchemeManager({ key: 'codexmem-theme' });
 const root = document.getElementById('root');
 if (!root) throw new Error('the page has no root');
 
-await startTexts();
+const texts = startTexts();
+// The page of this address comes beside the texts; if it does not, the router tells when it shows it.
+void router.load();
+await texts;
 createRoot(root).render(
   <StrictMode>
     <MantineProvider

@@ -82,7 +82,7 @@ class CodingAgent:
             record["tool_name"] = self.tools[record["tool_name"]]
         return record
 
-    def dialect(self, payload: Mapping[str, Any], environ: Mapping[str, str]) -> dict[str, Any]:
+    def dialect(self, payload: Mapping[str, object], environ: Mapping[str, str]) -> dict[str, Any]:
         """What its payload says; what is missing may be empty."""
         return plain(payload)
 
@@ -139,7 +139,7 @@ class InstallableAgent(CodingAgent):
     second = 1000  # how many units of time a second has in its settings
     trusts_hooks = False  # whether it runs only hooks that a person has trusted
 
-    def dialect(self, payload: Mapping[str, Any], environ: Mapping[str, str]) -> dict[str, Any]:
+    def dialect(self, payload: Mapping[str, object], environ: Mapping[str, str]) -> dict[str, Any]:
         """A payload of the family. A sub-agent's stop is not the end of a turn."""
         record = plain(payload)
         record.setdefault("cwd", environ.get("CLAUDE_PROJECT_DIR", ""))
@@ -189,6 +189,10 @@ class InstallableAgent(CodingAgent):
         server = {"command": program, "args": words, "trust": True}
         hooks = json_settings.groups(self.moments, commands, self.name, self.timeout)
         return [ConfigTarget(self.hooks_file(person), "json", [Member(("mcpServers", SERVER), server), *hooks])]
+
+    def plugin(self, commands: ProgramCommands) -> dict[str, str]:
+        """The files of a plugin that it installs by itself, by path; none if it has no such thing."""
+        return {}
 
     def hook(self, person: UserHome, event: str) -> str:
         """The command that its files name for one of our moments, read from the disk; empty if none."""
@@ -251,7 +255,7 @@ def started_by(program: str) -> CodingAgent:
     return next((agent for agent in startable() if agent.program == program), UNKNOWN)
 
 
-def plain(payload: Mapping[str, Any]) -> dict[str, Any]:
+def plain(payload: Mapping[str, object]) -> dict[str, Any]:
     """What stands in a payload under our own field names, in snake_case or camelCase; every dialect begins with it."""
     record: dict[str, Any] = {}
     for ours, theirs in _TEXTS.items():
@@ -286,7 +290,7 @@ def text_in(value: Any) -> str:
     return ""
 
 
-def part_of(value: Mapping[str, Any], name: str) -> dict[str, Any]:
+def part_of(value: Mapping[str, object], name: str) -> dict[str, Any]:
     """An object inside; empty if there is none."""
     found = value.get(name)
     return found if isinstance(found, dict) else {}

@@ -62,6 +62,18 @@ class ClaudeCode(InstallableAgent):
             ConfigTarget(self.servers_file(person), "json", [Member(("mcpServers", SERVER), server)]),
         ]
 
+    def plugin(self, commands: ProgramCommands) -> dict[str, str]:
+        """Manifest, hooks, server and slash commands, each where it looks by itself."""
+        from codexmem.agents.install import plugins
+
+        about = {"author": {"name": plugins.OWNER}, "license": plugins.LICENSE, "keywords": plugins.KEYWORDS}
+        return {
+            ".claude-plugin/plugin.json": plugins.as_json(plugins.ABOUT | about),
+            ".mcp.json": plugins.as_json({"mcpServers": plugins.server(commands)}),
+            "hooks/hooks.json": plugins.as_json(plugins.hooks(self, commands, **{TOOL: _FAILED})),
+            **plugins.markdown_commands(commands),
+        }
+
     def obstacles(self, person: UserHome) -> list[str]:
         """The switches against hooks."""
         from codexmem.agents.install import json_settings

@@ -20,7 +20,7 @@ class Cline(CodingAgent):
     programs = ("cline",)
     reads = (".clinerules", ".clinerules/*.md", "AGENTS.md")
 
-    def dialect(self, payload: Mapping[str, Any], environ: Mapping[str, str]) -> dict[str, Any]:
+    def dialect(self, payload: Mapping[str, object], environ: Mapping[str, str]) -> dict[str, Any]:
         """Tasks, and what happened under the name of the event."""
         record = plain(payload)
         root = part_of(payload, "sessionContext").get("rootSessionId")

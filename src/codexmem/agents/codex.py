@@ -43,7 +43,7 @@ class Codex(InstallableAgent):
     def __init__(self) -> None:
         self._hashes: dict[tuple[str, str], dict[str, str]] = {}
 
-    def dialect(self, payload: Mapping[str, Any], environ: Mapping[str, str]) -> dict[str, Any]:
+    def dialect(self, payload: Mapping[str, object], environ: Mapping[str, str]) -> dict[str, Any]:
         """The family's; it says when it stops because a hook told it to go on."""
         record = super().dialect(payload, environ)
         if payload.get("stop_hook_active") is True:
@@ -85,6 +85,27 @@ class Codex(InstallableAgent):
         target.trust(apart, groups, hashes)
         return [ConfigTarget(apart, "json", groups), target]
 
+    def plugin(self, commands: ProgramCommands) -> dict[str, str]:
+        """Manifest, hooks, server, and skills in place of slash commands."""
+        from codexmem.agents.install import plugins
+
+        entry = {"startup_timeout_sec": _STARTS_WITHIN_S, "default_tools_approval_mode": "approve"}
+        servers = {name: server | entry for name, server in plugins.server(commands).items()}
+        parts = {"hooks": "./hooks/hooks.json", "mcpServers": "./.mcp.json", "skills": "./skills/"}
+        shown = {
+            "displayName": plugins.NAME,
+            "shortDescription": plugins.DESCRIPTION,
+            "developerName": plugins.OWNER,
+            "category": "Productivity",
+        }
+        manifest = plugins.ABOUT | {"keywords": plugins.KEYWORDS} | parts | {"interface": shown}
+        return {
+            ".codex-plugin/plugin.json": plugins.as_json(manifest),
+            ".mcp.json": plugins.as_json({"mcpServers": servers}),
+            "hooks/hooks.json": plugins.as_json(plugins.hooks(self, commands)),
+            **plugins.skills(commands),
+        }
+
     def hook(self, person: UserHome, event: str) -> str:
         """As its files name it."""
         from codexmem.agents.install import json_settings
@@ -109,11 +130,11 @@ class Codex(InstallableAgent):
 
     def untrusted(self, person: UserHome) -> list[str] | None:
         """Commands of ours that Codex would skip; None if it cannot be asked."""
-        from codexmem.agents.install import codex_hooks
+        from codexmem.agents.install import codex_config
         from codexmem.agents.install.entries import is_ours
 
         program = self._found(person)
-        listed = codex_hooks.listed(program, person.environ, person.home) if program else []
+        listed = codex_config.listed(program, person.environ, person.home) if program else []
         states = {
             str(hook.get("command")): hook.get("trustStatus") == "trusted" and hook.get("enabled") is not False
             for hook in listed
@@ -135,7 +156,7 @@ class Codex(InstallableAgent):
         """The hashes of these hooks, as Codex computes them; asked for once."""
         import json
 
-        from codexmem.agents.install import codex_hooks
+        from codexmem.agents.install import codex_config
 
         program = self._found(person)
         if not program:
@@ -143,7 +164,7 @@ class Codex(InstallableAgent):
         key = (program, json.dumps([each.value for each in groups]))
         if key not in self._hashes:
             asked = {group.path[-1]: group.value for group in groups}
-            self._hashes[key] = codex_hooks.hashes(program, person.environ, asked)
+            self._hashes[key] = codex_config.hashes(program, person.environ, asked)
         return self._hashes[key]
 
     def _found(self, person: UserHome) -> str:

@@ -37,7 +37,7 @@ class Cursor(InstallableAgent):
     }
     second = 1
 
-    def dialect(self, payload: Mapping[str, Any], environ: Mapping[str, str]) -> dict[str, Any]:
+    def dialect(self, payload: Mapping[str, object], environ: Mapping[str, str]) -> dict[str, Any]:
         """Conversations and workspaces."""
         record = plain(payload)
         for name in ("conversation_id", "session_id", "generation_id", "id"):
@@ -88,6 +88,17 @@ class Cursor(InstallableAgent):
             ConfigTarget(self.servers_file(person), "json", [server]),
         ]
 
+    def link(self, commands: ProgramCommands) -> str:
+        """What a person clicks to have Cursor offer our MCP server; it has no such link for hooks."""
+        import base64
+        import json
+
+        from codexmem.agents.install import plugins
+
+        entry = json.dumps(plugins.server(commands)[plugins.NAME])
+        config = base64.b64encode(entry.encode()).decode()
+        return f"cursor://anysphere.cursor-deeplink/mcp/install?name={plugins.NAME}&config={config}"
+
     def payload(self, session: str, prompt: str, cwd: str) -> dict[str, Any]:
         """A prompt."""
         return {
@@ -98,7 +109,7 @@ class Cursor(InstallableAgent):
         }
 
 
-def _tool(payload: Mapping[str, Any], record: Mapping[str, Any]) -> dict[str, Any]:
+def _tool(payload: Mapping[str, object], record: Mapping[str, object]) -> dict[str, Any]:
     """The tool of any of Cursor's events."""
     if "result_json" in payload:  # afterMCPExecution
         name = str(payload.get("tool_name", ""))

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
+    from codexmem.agents.install.commands import ProgramCommands
     from codexmem.agents.install.targets import UserHome
 
 _FOLDERS = ("GEMINI_CWD", "GEMINI_PROJECT_DIR", "CLAUDE_PROJECT_DIR")
@@ -36,7 +37,7 @@ class GeminiCli(InstallableAgent):
     acp = "--acp"
     approval_option = "--approval-mode"
 
-    def dialect(self, payload: Mapping[str, Any], environ: Mapping[str, str]) -> dict[str, Any]:
+    def dialect(self, payload: Mapping[str, object], environ: Mapping[str, str]) -> dict[str, Any]:
         """The envelope of Claude Code."""
         record = plain(payload)
         record.setdefault("contentSessionId", environ.get("GEMINI_SESSION_ID", ""))
@@ -47,6 +48,16 @@ class GeminiCli(InstallableAgent):
     def folder(self, person: UserHome) -> Path:
         """Its folder in the home that it is told of."""
         return person.folder("GEMINI_CLI_HOME", "") / ".gemini"
+
+    def plugin(self, commands: ProgramCommands) -> dict[str, str]:
+        """An extension: manifest with the server, hooks, slash commands. It may not say that its server is trusted."""
+        from codexmem.agents.install import plugins
+
+        return {
+            "gemini-extension.json": plugins.as_json(plugins.ABOUT | {"mcpServers": plugins.server(commands)}),
+            "hooks/hooks.json": plugins.as_json(plugins.hooks(self, commands)),
+            **plugins.toml_commands(commands),
+        }
 
     def obstacles(self, person: UserHome) -> list[str]:
         """The switches for hooks, of today and of older versions."""

@@ -35,7 +35,7 @@ class OpenCode(InstallableAgent):
     }
     acp = "acp"
 
-    def dialect(self, payload: Mapping[str, Any], environ: Mapping[str, str]) -> dict[str, Any]:
+    def dialect(self, payload: Mapping[str, object], environ: Mapping[str, str]) -> dict[str, Any]:
         """What the plugin sends."""
         given = payload.get("args")
         first, second = [*given, None, None][:2] if isinstance(given, list) else (None, None)
@@ -77,17 +77,27 @@ class OpenCode(InstallableAgent):
 
     def targets(self, person: UserHome, commands: ProgramCommands) -> list[ConfigTarget]:
         """Its configuration, and the plugin."""
-        import json
-        from importlib.resources import files
-
         from codexmem.agents.install.entries import Member
         from codexmem.agents.install.targets import SERVER, ConfigTarget, WholeFile
 
-        server = Member(("mcp", SERVER), {"type": "local", "command": list(commands.mcp), "enabled": True})
-        text = files("codexmem.agents").joinpath("opencode_plugin.js").read_text(encoding="utf-8")
-        text = text.replace("__HOOK__", json.dumps(list(commands.hook_prefix), ensure_ascii=False))
-        plugin = WholeFile(self.hooks_file(person), text, _MARK)
+        plugin = WholeFile(self.hooks_file(person), _script(commands, {}), _MARK)
+        server = Member(("mcp", SERVER), _server(commands))
         return [ConfigTarget(self.servers_file(person), "json", [server]), plugin]
+
+    def plugin(self, commands: ProgramCommands) -> dict[str, str]:
+        """A package of npm, which adds the server and slash commands to the configuration as it is read."""
+        from codexmem.agents.install import plugins
+
+        offered = {
+            "mcp": {plugins.NAME: _server(commands)},
+            "command": {
+                each.name: {"description": each.summary, "template": each.prompt(commands, "$ARGUMENTS")}
+                for each in plugins.COMMANDS
+            },
+        }
+        about = {"type": "module", "main": "index.js", "exports": {".": "./index.js"}, "files": ["index.js"]}
+        manifest = plugins.ABOUT | {"name": "codexmem-opencode", "license": plugins.LICENSE} | about
+        return {"package.json": plugins.as_json(manifest), "index.js": _script(commands, offered)}
 
     def hook(self, person: UserHome, event: str) -> str:
         """As the plugin calls it."""
@@ -125,6 +135,20 @@ class OpenCode(InstallableAgent):
         """A prompt, as the plugin passes it on."""
         parts = [{"type": "text", "text": prompt}]
         return {"directory": cwd, "input": {"sessionID": session}, "output": {"parts": parts}}
+
+
+def _server(commands: ProgramCommands) -> dict[str, Any]:
+    return {"type": "local", "command": list(commands.mcp), "enabled": True}
+
+
+def _script(commands: ProgramCommands, offered: Mapping[str, Any]) -> str:
+    """The plugin's text; `offered` is what it adds to the configuration."""
+    import json
+    from importlib.resources import files
+
+    text = files("codexmem.agents").joinpath("opencode_plugin.js").read_text(encoding="utf-8")
+    text = text.replace("__HOOK__", json.dumps(list(commands.hook_prefix), ensure_ascii=False))
+    return text.replace("__OFFERED__", json.dumps(offered, ensure_ascii=False, indent=2))
 
 
 AGENT = OpenCode()

@@ -1,8 +1,9 @@
 // From codexmem: reports this session to its memory and tells the model what is remembered.
-// Written by `codexmem install`, taken away by `codexmem uninstall`.
+// Written by codexmem; one in your own `plugins` folder is taken away by `codexmem uninstall`.
 import { spawn } from "node:child_process"
 
 const HOOK = __HOOK__
+const OFFERED = __OFFERED__
 const WAITS_MS = 10000
 const MOST_BYTES = 4 << 20
 
@@ -48,6 +49,10 @@ export const Codexmem = async ({ directory }) => {
   }
 
   return {
+    // What a person has configured under the same name stays theirs.
+    config: async (config) => {
+      for (const [part, entries] of Object.entries(OFFERED)) config[part] = { ...entries, ...config[part] }
+    },
     "chat.message": async (input, output) => {
       const session = input.sessionID
       if (!begun.has(session)) begun.set(session, await tell("context", { directory, input: { sessionID: session } }))

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
+    from codexmem.agents.install.commands import ProgramCommands
     from codexmem.agents.install.targets import UserHome
 
 
@@ -28,7 +29,7 @@ class QwenCode(InstallableAgent):
     approval_option = "--approval-mode"
     ends_with_input = True
 
-    def dialect(self, payload: Mapping[str, Any], environ: Mapping[str, str]) -> dict[str, Any]:
+    def dialect(self, payload: Mapping[str, object], environ: Mapping[str, str]) -> dict[str, Any]:
         """The family's, with the folder in the environment."""
         record = super().dialect(payload, environ)
         record["cwd"] = record.get("cwd") or environ.get("QWEN_PROJECT_DIR", "")
@@ -38,6 +39,16 @@ class QwenCode(InstallableAgent):
     def folder(self, person: UserHome) -> Path:
         """Its home."""
         return person.folder("QWEN_HOME", ".qwen")
+
+    def plugin(self, commands: ProgramCommands) -> dict[str, str]:
+        """An extension: one manifest with server and hooks, and slash commands."""
+        from codexmem.agents.install import plugins
+
+        parts = {"mcpServers": plugins.server(commands), **plugins.hooks(self, commands)}
+        return {
+            "qwen-extension.json": plugins.as_json(plugins.ABOUT | parts),
+            **plugins.markdown_commands(commands),
+        }
 
     def obstacles(self, person: UserHome) -> list[str]:
         """The switch against all hooks."""

@@ -9,21 +9,21 @@ from typing import TypeVar
 
 from codexmem import __version__
 from codexmem.agents.install.targets import UserHome
-from codexmem.agents.transcripts.finding import overview
-from codexmem.app.operations import ground_of, operations_of
+from codexmem.agents.transcripts.finding import on_machine
+from codexmem.app.operations import ground_of, operations_of, usage_limits
+from codexmem.app.spooled import spooled_files
 from codexmem.capture import authoring, consolidation, extraction, service
 from codexmem.capture.author import TurnAuthor
-from codexmem.capture.author_queue import AUTHOR, AuthorQueue
+from codexmem.capture.author_queue import AUTHOR, AgentIdleness, AuthorQueue
 from codexmem.capture.authoring import Authoring
-from codexmem.capture.budget import TokenBudget
 from codexmem.capture.consolidation import Consolidation
 from codexmem.capture.extraction import Extraction
-from codexmem.capture.idle import AgentIdleness
-from codexmem.capture.job_log import JobLog
+from codexmem.capture.job_log import JobLog, TokenBudget
+from codexmem.capture.sampling import SampledModel
 from codexmem.capture.service import CaptureService, Rules, excluded
 from codexmem.capture.transcripts import TranscriptImport
 from codexmem.features import FEATURES
-from codexmem.hook.surroundings import environment, stored_token
+from codexmem.hook.surroundings import environment, refusing_file, stored_token
 from codexmem.kernel.embed import choice
 from codexmem.kernel.embed.model import Embedder
 from codexmem.kernel.embed.rerank import Reranker
@@ -39,8 +39,9 @@ from codexmem.kernel.jobs.worker import Worker
 from codexmem.kernel.llm import choice as llm
 from codexmem.kernel.llm.model import Model
 from codexmem.kernel.model import redaction
+from codexmem.kernel.model.framing import Frame
 from codexmem.kernel.model.ids import Clock, SystemClock
-from codexmem.kernel.model.writer import RULES
+from codexmem.kernel.model.writer import MODEL, SAMPLING
 from codexmem.kernel.opened import Kernel
 from codexmem.kernel.search.finder import Finder
 from codexmem.kernel.search.indexer import Indexer
@@ -48,11 +49,14 @@ from codexmem.kernel.services import housekeeping, indexing
 from codexmem.kernel.services.history import History
 from codexmem.kernel.services.housekeeping import Housekeeping
 from codexmem.kernel.services.indexing import Indexing, Reminder
+from codexmem.kernel.services.lifecycle import Lifecycle
+from codexmem.kernel.services.live_sessions import LiveSessions
 from codexmem.kernel.services.memories import Memories
 from codexmem.kernel.services.recall import Recall, SearchTraces
 from codexmem.kernel.services.receipts import Receipts
+from codexmem.kernel.services.usage import Usage
 from codexmem.kernel.store import history, memories, receipts
-from codexmem.kernel.store.backup import BackupTarget
+from codexmem.kernel.store.backup import BackupTarget, holding
 from codexmem.kernel.store.candidates import SearchCandidates
 from codexmem.kernel.store.captures import Captures
 from codexmem.kernel.store.counts import Figures
@@ -71,33 +75,42 @@ from codexmem.kernel.store.opening import open_database, sqlite_path
 from codexmem.kernel.store.opening import open_reading as open_store_to_read
 from codexmem.kernel.store.sessions import Sessions
 from codexmem.kernel.store.tallies import Tallies
+from codexmem.kernel.store.tellings import Tellings
 from codexmem.kernel.store.texts import WritableTextIndex
 from codexmem.kernel.store.writable_index import WritableVectorIndex
-from codexmem.lab.agent_feature import wish_of
+from codexmem.lab.build_feature import wish_of
 from codexmem.lab.service.lab import Lab
-from codexmem.operations.keys import Keys
+from codexmem.operations.keys import Keys, stored_frame
 from codexmem.operations.service import Operations
-from codexmem.operations.service.model_watch import ModelWatch
-from codexmem.operations.transfer import Transfer
-from codexmem.recall import commit_watch
-from codexmem.recall.agent_file_discovery import rules_read_by
-from codexmem.recall.agent_file_following import FOLLOW, AgentFileFollower
-from codexmem.recall.agent_file_following import TIMEOUT_S as FOLLOW_TIMEOUT_S
+from codexmem.operations.service.dashboard import ModelWatch
+from codexmem.operations.transfer import BACKUPS, Transfer
+from codexmem.recall import commit_watch, review_scan
+from codexmem.recall.agent_file_discovery import FOLLOW, AgentFileFollower, rules_read_by
+from codexmem.recall.agent_file_discovery import TIMEOUT_S as FOLLOW_TIMEOUT_S
 from codexmem.recall.agent_files import AgentFiles
+from codexmem.recall.brief import MemoryConcerns, ProjectBrief
+from codexmem.recall.brief_store import BriefTable
 from codexmem.recall.commit_watch import CommitWatch
-from codexmem.recall.context import ContextBuilder
-from codexmem.recall.forgetting import Forgetting
+from codexmem.recall.context import ContextBuilder, ContextServices
+from codexmem.recall.decay import is_faded
+from codexmem.recall.forgetting import Erasure, Forgetting
 from codexmem.recall.importing import Importing
+from codexmem.recall.lineage import Lineage
 from codexmem.recall.lookup import Lookup
+from codexmem.recall.memory_list import MemoryLists
 from codexmem.recall.overview import Overview
 from codexmem.recall.provenance import Explaining
+from codexmem.recall.review import MemoryReview
+from codexmem.recall.review_scan import ReviewScan, VectorNearness
+from codexmem.recall.review_store import FindingTable
 from codexmem.recall.saving import Saving
 from codexmem.recall.session_store import SessionOutlines
-from codexmem.recall.sessions import SessionLists
+from codexmem.recall.sessions import SessionLists, TurnReader
+from codexmem.recall.staleness import Staleness
+from codexmem.recall.stamped_memories import StampedMemories
 from codexmem.recall.standing_rules import StandingRules
 from codexmem.recall.timeline import TimelineReader
-from codexmem.recall.turns import TurnReader
-from codexmem.recall.undoing import Undoing
+from codexmem.recall.undoing import UndoFollower, Undoing
 from codexmem.settings import Settings, terminal
 
 DAY_MS = 86_400_000
@@ -116,6 +129,11 @@ class Core:
     queue: Queue
     memories: Memories
     history: History
+    lifecycle: Lifecycle
+    memory_lists: MemoryLists
+    brief: ProjectBrief
+    review: MemoryReview
+    review_scan: ReviewScan
     recall: Recall
     lookup: Lookup
     timeline: TimelineReader
@@ -125,19 +143,27 @@ class Core:
     overview: Overview
     intake: CaptureService
     transcripts: TranscriptImport
+    sampling: SampledModel | None  # None: somebody else is the author
     context: ContextBuilder
+    frame: Frame
     forgetting: Forgetting
+    lineage: Lineage
+    erasure: Erasure
     importing: Importing
     agent_files: AgentFiles
     follower: AgentFileFollower
     commits: CommitWatch
     standing: StandingRules
+    staleness: Staleness
+    stamped: StampedMemories
     undoing: Undoing
+    undo_follower: UndoFollower
     explaining: Explaining
     extraction: Extraction
     authoring: Authoring
     consolidation: Consolidation
     budget: TokenBudget
+    usage: Usage
     traces: SearchTraces
     indexer: Indexer
     indexing: Indexing
@@ -162,7 +188,7 @@ class Core:
 
     def begin(self, *, work: bool = True) -> None:
         """Notice indexes that lag behind and, if this process is to work, run what is queued."""
-        self.reminder.start(self.indexing.wake)
+        self.reminder.start(self._written)
         if self.db.engine.ambient_tenant is not None:
             # This process alone owns the store: whoever held a job is gone.
             self.lab.begin(alone=True)
@@ -170,6 +196,11 @@ class Core:
         if work:
             self.lab.working.started(self.worker)
             self.worker.start()
+
+    def _written(self, tenant: str) -> None:
+        """Something of this tenant was written, or may have been."""
+        self.indexing.wake(tenant)
+        self.review_scan.wake(tenant)
 
     def stop(self, grace_s: float) -> None:
         """Let what runs come to its end."""
@@ -186,8 +217,8 @@ class Core:
 
 
 def handlers(chores: Housekeeping, indexes: Indexing, extracting: Extraction, authors: Authoring,
-             tidying: Consolidation, follower: AgentFileFollower, commits: CommitWatch, lab: Lab,
-             ) -> JobKinds:  # fmt: skip
+             tidying: Consolidation, follower: AgentFileFollower, commits: CommitWatch, scan: ReviewScan,
+             lab: Lab) -> JobKinds:  # fmt: skip
     """Every kind of job there is, and the function that runs it."""
     return {
         service.EXTRACT: JobKind(extracting.observations, timeout_s=extraction.TIMEOUT_S),
@@ -196,6 +227,7 @@ def handlers(chores: Housekeeping, indexes: Indexing, extracting: Extraction, au
         consolidation.CONSOLIDATE: JobKind(tidying.look_again, timeout_s=consolidation.TIMEOUT_S),
         FOLLOW: JobKind(follower.follow, timeout_s=FOLLOW_TIMEOUT_S),
         commit_watch.NEW_COMMITS: JobKind(commits.take_in, timeout_s=commit_watch.TIMEOUT_S),
+        review_scan.REVIEW: JobKind(scan.run, timeout_s=review_scan.TIMEOUT_S),
         indexing.CATCH_UP: JobKind(indexes.catch_up, timeout_s=indexing.TIMEOUT_S),
         housekeeping.FADE_EVENTS: JobKind(chores.fade_events),
         housekeeping.PRUNE_RECEIPTS: JobKind(chores.prune_receipts),
@@ -205,8 +237,8 @@ def handlers(chores: Housekeeping, indexes: Indexing, extracting: Extraction, au
     }
 
 
-def open_core(settings: Settings, clock: Clock | None = None) -> Core:
-    """Open the store and build everything on it; nothing runs yet."""
+def open_core(settings: Settings, clock: Clock | None = None, speaking: LiveSessions | None = None) -> Core:
+    """Open the store and build everything on it; nothing runs yet. Sessions that hooks speak of are told `speaking`."""
     clock = clock or SystemClock()
     redaction.mask_always(stored_token(settings.data_dir))
     target = BackupTarget(settings.direct_url, settings.pg_bin_dir)
@@ -218,7 +250,7 @@ def open_core(settings: Settings, clock: Clock | None = None) -> Core:
     )  # fmt: skip
     try:
         transfer.clear_leftovers()
-        return _build(db, settings, clock, transfer)
+        return _build(db, settings, clock, transfer, speaking=speaking)
     except BaseException:
         db.close()
         raise
@@ -241,7 +273,14 @@ def open_reading(settings: Settings, clock: Clock | None = None) -> Core:
         raise
 
 
-def _build(db: Database, settings: Settings, clock: Clock, transfer: Transfer, *, reading: bool = False) -> Core:
+def _reads_nothing(_: str, __: str) -> frozenset[str]:
+    """What an agent elsewhere reads by itself, which is not known here."""
+    return frozenset()
+
+
+def _build(db: Database, settings: Settings, clock: Clock, transfer: Transfer, *, reading: bool = False,
+           speaking: LiveSessions | None = None) -> Core:  # fmt: skip
+    speaking = speaking or LiveSessions()
     notifier: Notifier = LocalNotifier()
     if settings.on_postgres and not reading:
         from codexmem.kernel.store.postgres.notify import PostgresNotifier
@@ -256,31 +295,41 @@ def _build(db: Database, settings: Settings, clock: Clock, transfer: Transfer, *
     reminder, traces = Reminder(), SearchTraces(db, log, kept=not reading)
     indexer = Indexer(db, text, vectors, CatchingUp(db), versions, embedder, clock, remind=reminder.remind)
     indexes = Indexing(db, indexer, queue, reminder)
-    remembering = Memories(db, table, Lists(db), versions, indexer, log, clock)
+    tallies = Tallies(db)
+    usage = Usage(db, tallies, clock, usage_limits(settings))
+    remembering = Memories(
+        db, table, Lists(db), versions, indexer, log, clock, settings.trust_agents, usage.require_room
+    )  # fmt: skip
     once = Receipts(db, answers, clock)
     past = History(db, remembering, table, versions, answers, indexer, log, clock)
-    sessions, captures, tallies = Sessions(db), Captures(db), Tallies(db)
+    sessions, captures = Sessions(db), Captures(db)
     rules = rules_of(settings)
     budget = TokenBudget(tallies, clock, settings.daily_tokens, settings.daily_calls)
-    author = author_of(settings, budget)
+    sampling = SampledModel(db.acting_tenant) if settings.writer.provider == SAMPLING else None
+    author = author_of(settings, budget, sampling)
+    # A caller with a key may sit elsewhere, and the folder that it names be another here.
+    local = not settings.on_postgres and settings.auth == ""
     plan = AuthorQueue(
         queue, sessions, captures, asked=author.model is not None, soon_ms=settings.batch_wait_s * 1000,
-        withholds=partial(excluded, patterns_of(settings.author_exclude_projects)),
+        excludes=partial(excluded, patterns_of(settings.author_exclude_projects)),
+        **({"refuses": lambda folder: bool(refusing_file(folder))} if local else {}),
     )  # fmt: skip
     job_log = JobLog(sessions, tallies, budget, log, clock)
     extracting = Extraction(sessions, captures, remembering, plan, job_log)
     platform = author.model if settings.writer.is_agent else None
     is_idle = AgentIdleness(sessions, captures, clock, platform).is_idle
-    tidying = Consolidation(db, remembering, past, queue, author, job_log, is_idle)
+    tidying = Consolidation(db, remembering, past, queue, plan, author, job_log, is_idle)
     authors = Authoring(
         sessions, captures, remembering, queue, plan, author, finder.search, job_log, tidying, past,
         is_idle,
     )  # fmt: skip
+    recall = Recall(finder, traces)
+    lineage = Lineage(Tellings(db), table, remembering, sessions, clock, finder.search)
+    fading = Retention(events, clock)
     chores = Housekeeping(
-        queue, clock, Retention(events, clock).prune, lambda limit: once.prune(limit=limit),
+        queue, clock, lambda: fading.prune() + lineage.prune(), lambda limit: once.prune(limit=limit),
         lambda limit: captures.fade(before_ms=clock.now_ms() - settings.capture_days * DAY_MS, limit=limit),
     )  # fmt: skip
-    recall = Recall(finder, traces)
     kernel = Kernel(
         db,
         clock,
@@ -302,23 +351,47 @@ def _build(db: Database, settings: Settings, clock: Clock, transfer: Transfer, *
     lab = rooms[Lab]
     assert isinstance(lab, Lab)
     importing = Importing(db, table, remembering, past, tallies, clock)
-    # A caller with a key may sit elsewhere, and the folder that it names be another here.
-    local = not settings.on_postgres and settings.auth == ""
     commits = CommitWatch(queue, importing, partial(excluded, rules.excluded_projects), local=local)
+    findings = FindingTable(db)
+    scan = ReviewScan(
+        db, table, remembering, past, findings, text, tallies, queue, clock, VectorNearness(embedder, vectors).of
+    )
     worker = Worker(
         db, jobs, dispatch, log, notifier, clock,
-        handlers(chores, indexes, extracting, authors, tidying, follower, commits, lab),
+        handlers(chores, indexes, extracting, authors, tidying, follower, commits, scan, lab),
         threads=settings.worker_threads,
     )  # fmt: skip
     live, labels = Live(db, events, notifier), Labels(db)
     model = ModelWatch(Review(EventPages(db)), settings.writer)
+    frame = stored_frame(settings.data_dir, create=not reading)
+    staleness = Staleness(local=settings.auth == "")
     context = ContextBuilder(
-        remembering, finder, sessions, log, Review(EventPages(db)), db.acting_tenant,
-        partial(service.excluded, rules.excluded_projects), model.writer, model.trouble,
-        terminal(settings.lang).language, *((rules_read_by,) if settings.auth == "" else ()),
-    )  # fmt: skip
+        ContextServices(
+            memories=remembering,
+            finder=finder,
+            sessions=sessions,
+            log=log,
+            review=Review(EventPages(db)),
+            tenant=db.acting_tenant,
+            excluded=partial(service.excluded, rules.excluded_projects),
+            writer=model.writer,
+            trouble=model.trouble,
+            language=terminal(settings.lang).language,
+            rules_read=rules_read_by if settings.auth == "" else _reads_nothing,
+            approved=past.approved,
+            frame=frame,
+            staleness=staleness,
+            is_faded=lambda memory: is_faded(memory, clock.now_ms()),
+            tell=lineage.tell,
+        )
+    )
+    lookup, acts = Lookup(remembering, labels, recall.search), Lifecycle(db, table, remembering, past)
     # Where the store lies is its owner's business: a caller with a key may sit elsewhere.
     told_path = sqlite_path(settings.database_url) if settings.auth == "" else None
+    undoing = Undoing(db, table, versions, past)
+    review, stamped = MemoryReview(remembering, findings, acts, clock), StampedMemories(db, remembering, past)
+    concerns = MemoryConcerns(sessions, staleness)
+    forgetting = Forgetting(db, remembering, past, sessions, captures, answers, log)
     return Core(
         db=db,
         notifier=notifier,
@@ -326,7 +399,12 @@ def _build(db: Database, settings: Settings, clock: Clock, transfer: Transfer, *
         live=live,
         report=EventReport(events),
         queue=queue,
-        lookup=Lookup(remembering, labels, recall.search),
+        lifecycle=acts,
+        lookup=lookup,
+        memory_lists=MemoryLists(remembering, lookup, acts, concerns.agents, concerns.judge),
+        brief=ProjectBrief(BriefTable(db), review, stamped, concerns, tallies, clock),
+        review=review,
+        review_scan=scan,
         timeline=TimelineReader(remembering, recall.search),
         sessions=SessionLists(db, sessions, SessionOutlines(db), recall.search),
         turns=TurnReader(db, sessions, captures, remembering, jobs, events),
@@ -350,6 +428,7 @@ def _build(db: Database, settings: Settings, clock: Clock, transfer: Transfer, *
         authoring=authors,
         consolidation=tidying,
         budget=budget,
+        usage=usage,
         intake=CaptureService(
             db,
             sessions,
@@ -361,7 +440,8 @@ def _build(db: Database, settings: Settings, clock: Clock, transfer: Transfer, *
             rules,
             plan,
             begun=(context.begun, follower.begun, commits.seen),
-            ended=(commits.seen,),
+            ended=(commits.seen, lambda session: speaking.ended(db.acting_tenant(), session.key)),
+            heard=lambda session, process, turn: speaking.heard(db.acting_tenant(), session, process, in_turn=turn),
         ),
         transcripts=TranscriptImport(
             db,
@@ -372,18 +452,38 @@ def _build(db: Database, settings: Settings, clock: Clock, transfer: Transfer, *
             plan,
             clock,
             rules,
-            *([partial(overview, Path.home(), environment(), ())] if told_path is not None else []),
+            *([partial(on_machine, Path.home(), environment())] if told_path is not None else []),
         ),
+        sampling=sampling,
         context=context,
-        forgetting=Forgetting(db, remembering, past, sessions, captures, answers, log),
+        frame=frame,
+        forgetting=forgetting,
+        lineage=lineage,
+        erasure=Erasure(
+            db,
+            remembering,
+            forgetting,
+            lineage,
+            captures,
+            EventPages(db),
+            events,
+            clock,
+            flush=traces.flush,
+            # Tenants share the folder and the backups of a team's server; they are its operator's business.
+            waiting=partial(spooled_files, settings.data_dir) if not settings.on_postgres else lambda: (),
+            backups=partial(holding, settings.data_dir / BACKUPS) if not settings.on_postgres else lambda _: (),
+        ),
         importing=importing,
         agent_files=files,
         follower=follower,
         commits=commits,
         standing=StandingRules(remembering),
-        undoing=Undoing(db, table, versions, past),
+        staleness=staleness,
+        stamped=stamped,
+        undoing=undoing,
+        undo_follower=UndoFollower(db, undoing, past, remembering, lineage),
         rooms=rooms,
-        explaining=Explaining(db, remembering, past, versions, sessions, captures, jobs, Noted(db)),
+        explaining=Explaining(db, remembering, past, versions, sessions, captures, jobs, Noted(db), lineage.told_to),
         recall=recall,
         traces=traces,
         indexer=indexer,
@@ -401,7 +501,9 @@ def _build(db: Database, settings: Settings, clock: Clock, transfer: Transfer, *
             tallies=tallies,
             memories=remembering,
             model=model,
-            ground=ground_of(settings, worker, lab.working.look, budget, transfer),
+            ground=ground_of(
+                settings, worker, lab.working.look, budget, lambda: usage.states(db.acting_tenant()), transfer
+            ),
         ),
     )
 
@@ -462,14 +564,14 @@ def patterns_of(folders: Sequence[str]) -> tuple[str, ...]:
     return tuple(str(Path(each).expanduser()) for each in folders)
 
 
-def author_of(settings: Settings, budget: TokenBudget) -> TurnAuthor:
+def author_of(settings: Settings, budget: TokenBudget, sampling: SampledModel | None = None) -> TurnAuthor:
     """Who says what turns mean: a model where one is configured, else nobody."""
-    model: Model | None = None
+    model: Model | None = sampling
     if settings.writer.is_agent:
         from codexmem.agents.authors.model import chosen_agent
 
         model = chosen_agent(settings.provider)
-    elif settings.writer.provider != RULES:
+    elif settings.writer.provider == MODEL:
         model = llm.model_of(wish_of(settings))
     return TurnAuthor(model, may_spend=budget.allows_question, room=settings.author_tokens)
 

@@ -1,13 +1,13 @@
 """What operators ask for, put together from the parts of an open store."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from codexmem.capture import service
 from codexmem.capture.author_queue import AUTHOR
-from codexmem.capture.budget import TokenBudget
+from codexmem.capture.job_log import TokenBudget
 from codexmem.kernel.embed.model import Embedder
 from codexmem.kernel.events.live import Live
 from codexmem.kernel.events.review import Review
@@ -17,6 +17,7 @@ from codexmem.kernel.model.ids import Clock
 from codexmem.kernel.search.copying import OutsideCopy
 from codexmem.kernel.search.indexer import Indexer
 from codexmem.kernel.services.memories import Memories
+from codexmem.kernel.services.usage import QuotaState, UsageLimits
 from codexmem.kernel.store import inspection
 from codexmem.kernel.store.database import Database
 from codexmem.kernel.store.event_pages import EventPages
@@ -25,17 +26,13 @@ from codexmem.kernel.store.notify import Notifier
 from codexmem.kernel.store.sessions import Sessions
 from codexmem.kernel.store.tallies import Tallies
 from codexmem.kernel.store.writable_index import WritableVectorIndex
-from codexmem.lab.service.system import Watch
+from codexmem.lab.service.reconciling import Watch
 from codexmem.operations.service import Operations
 from codexmem.operations.service.backups import Backups, Copies, StoreCommands
-from codexmem.operations.service.dashboard import Spent, Standing, WorkerState
-from codexmem.operations.service.depth import DepthMeter
-from codexmem.operations.service.disk import Disk
-from codexmem.operations.service.model_watch import ModelWatch
-from codexmem.operations.service.reports import Reports
-from codexmem.operations.service.trends import Trends
+from codexmem.operations.service.dashboard import Disk, ModelWatch, Spent, Standing, WorkerState
+from codexmem.operations.service.reports import Reports, Trends
 from codexmem.operations.service.upkeep import StoreUpkeep
-from codexmem.operations.service.watching import LiveWatching
+from codexmem.operations.service.watching import DepthMeter, LiveWatching
 from codexmem.operations.transfer import BACKUPS
 from codexmem.settings import Settings
 
@@ -54,6 +51,7 @@ class OperationsContext:
     commands: StoreCommands
     data_dir: Path | None  # None, likewise
     told: bool  # whether callers may know where it lies
+    quotas: Callable[[], Sequence[QuotaState]] = tuple  # of the acting tenant; none where one person owns the store
 
 
 def operations_of(db: Database, notifier: Notifier, clock: Clock, *, live: Live, queue: Queue, indexer: Indexer,
@@ -69,7 +67,7 @@ def operations_of(db: Database, notifier: Notifier, clock: Clock, *, live: Live,
         upkeep=upkeep,
         standing=Standing(
             db, clock, upkeep, Sessions(db), model, schema=inspection.expected_schema(), kinds=_WAITED_FOR,
-            worker=ground.worker, spent=ground.spent, followers=live.count,
+            worker=ground.worker, spent=ground.spent, quotas=ground.quotas, followers=live.count,
             disk=Disk(ground.data_dir, BACKUPS) if ground.data_dir is not None else None,
             directory=str(ground.data_dir) if ground.told and ground.data_dir is not None else None,
         ),
@@ -78,17 +76,25 @@ def operations_of(db: Database, notifier: Notifier, clock: Clock, *, live: Live,
 
 
 def ground_of(settings: Settings, worker: Worker, watch: Callable[[], Watch], budget: TokenBudget,
-              copies: Copies) -> OperationsContext:  # fmt: skip
+              quotas: Callable[[], Sequence[QuotaState]], copies: Copies) -> OperationsContext:  # fmt: skip
     """For a store of one person everything; of a shared one nothing that tenants should not know."""
     alone, told = not settings.on_postgres, settings.auth == ""
     return OperationsContext(
         worker=lambda: _worker_state(worker, watch()),
         spent=lambda: Spent(budget.name().partition(".")[2], budget.spent(), budget.limit),
+        quotas=quotas if settings.on_postgres else tuple,
         copies=copies if alone else None,
         commands=StoreCommands(_flags(settings), settings.data_dir / BACKUPS) if alone and told else StoreCommands(),
         data_dir=settings.data_dir if alone else None,
         told=told,
     )
+
+
+def usage_limits(settings: Settings) -> UsageLimits:
+    """What one tenant of a team's server may use; the owner of a file has no quota."""
+    if not settings.on_postgres:
+        return UsageLimits()
+    return UsageLimits(settings.daily_requests, settings.daily_events, settings.tenant_memories)
 
 
 def _worker_state(worker: Worker, watch: Watch) -> WorkerState:

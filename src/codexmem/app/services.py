@@ -1,35 +1,45 @@
 """What surfaces call: the services of an open store, each by its name; until the store is open they say that we are
 not ready."""
 
+from collections.abc import Sequence
 from typing import TypeVar
 
 from codexmem.app.core import Core
+from codexmem.capture.sampling import SampledModel
 from codexmem.capture.service import CaptureService
 from codexmem.capture.transcripts import TranscriptImport
 from codexmem.kernel.events.live import Live
 from codexmem.kernel.events.report import EventReport
 from codexmem.kernel.jobs.queue import Queue
 from codexmem.kernel.model.errors import NotReady
+from codexmem.kernel.model.framing import Frame
 from codexmem.kernel.services.history import History
 from codexmem.kernel.services.indexing import Indexing
+from codexmem.kernel.services.lifecycle import Lifecycle
 from codexmem.kernel.services.memories import Memories
 from codexmem.kernel.services.recall import Recall
 from codexmem.kernel.services.receipts import Receipts
 from codexmem.kernel.services.status import ServerStatus
 from codexmem.operations.service import Operations
 from codexmem.recall.agent_files import AgentFiles
+from codexmem.recall.brief import ProjectBrief
 from codexmem.recall.context import ContextBuilder
-from codexmem.recall.forgetting import Forgetting
+from codexmem.recall.forgetting import Erasure, Forgetting
 from codexmem.recall.importing import Importing
+from codexmem.recall.lineage import Lineage
 from codexmem.recall.lookup import Lookup
+from codexmem.recall.memory_list import MemoryLists
 from codexmem.recall.overview import Overview
 from codexmem.recall.provenance import Explaining
+from codexmem.recall.review import MemoryReview
+from codexmem.recall.review_scan import ReviewScan
 from codexmem.recall.saving import Saving
-from codexmem.recall.sessions import SessionLists
+from codexmem.recall.sessions import SessionLists, TurnReader
+from codexmem.recall.staleness import Staleness
+from codexmem.recall.stamped_memories import StampedMemories
 from codexmem.recall.standing_rules import StandingRules
 from codexmem.recall.timeline import TimelineReader
-from codexmem.recall.turns import TurnReader
-from codexmem.recall.undoing import Undoing
+from codexmem.recall.undoing import UndoFollower, Undoing
 
 R = TypeVar("R")
 
@@ -69,6 +79,31 @@ class Services:
     def history(self) -> History:
         """The past."""
         return self.core.history
+
+    @property
+    def lifecycle(self) -> Lifecycle:
+        """Acts on memories of every kind."""
+        return self.core.lifecycle
+
+    @property
+    def memory_lists(self) -> MemoryLists:
+        """Lists of memories by their life."""
+        return self.core.memory_lists
+
+    @property
+    def brief(self) -> ProjectBrief:
+        """The page of a project."""
+        return self.core.brief
+
+    @property
+    def review(self) -> MemoryReview:
+        """What waits for a person."""
+        return self.core.review
+
+    @property
+    def review_scan(self) -> ReviewScan:
+        """Looking for what should wait for a person."""
+        return self.core.review_scan
 
     @property
     def recall(self) -> Recall:
@@ -111,6 +146,11 @@ class Services:
         return self.core.intake
 
     @property
+    def sampling(self) -> SampledModel | None:
+        """Questions for the models of connected agents, where they are asked."""
+        return self.core.sampling
+
+    @property
     def transcripts(self) -> TranscriptImport:
         """What agents wrote down before we were there."""
         return self.core.transcripts
@@ -121,9 +161,28 @@ class Services:
         return self.core.context
 
     @property
+    def frame(self) -> Frame:
+        """Around what an agent is handed."""
+        return self.core.frame
+
+    @property
     def forgetting(self) -> Forgetting:
         """Leaving no trace."""
         return self.core.forgetting
+
+    @property
+    def lineage(self) -> Lineage:
+        """What sessions were told, and what they wrote afterwards."""
+        return self.core.lineage
+
+    def tell(self, session: str, seqs: Sequence[int]) -> None:
+        """The session was told these memories."""
+        self.core.lineage.tell(session, seqs)
+
+    @property
+    def erasure(self) -> Erasure:
+        """Leaving no trace elsewhere either."""
+        return self.core.erasure
 
     @property
     def importing(self) -> Importing:
@@ -141,9 +200,24 @@ class Services:
         return self.core.standing
 
     @property
+    def staleness(self) -> Staleness:
+        """Memories compared with a checkout."""
+        return self.core.staleness
+
+    @property
+    def stamped(self) -> StampedMemories:
+        """Memories that can be compared, and their renewal."""
+        return self.core.stamped
+
+    @property
     def undoing(self) -> Undoing:
         """Taking back."""
         return self.core.undoing
+
+    @property
+    def undo_follower(self) -> UndoFollower:
+        """What came of what is taken back."""
+        return self.core.undo_follower
 
     @property
     def explaining(self) -> Explaining:

@@ -6,6 +6,7 @@ interface and by the same rules as a hook does: one deliverer at a time, oldest 
 
 import logging
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from codexmem.hook.spool import Spool, drain, outcome_of, outside
 from codexmem.hook.surroundings import environment, stored_token
 from codexmem.hook.transport import Away, Server
 from codexmem.kernel.model import ids
+from codexmem.kernel.model.spooled import SUFFIX
 
 if TYPE_CHECKING:
     from codexmem.hook.spool import Outcome
@@ -68,3 +70,11 @@ class Spooled:
                 drain(spool, send, lambda: not self._stopping.is_set())
         finally:
             server.close()
+
+
+def spooled_files(data_dir: Path) -> Iterator[Path]:
+    """The files of events that wait or were put aside, here and where they found room outside."""
+    for spool in (Spool(str(data_dir)), *outside(str(data_dir), environment())):
+        for folder in (Path(spool.root), Path(spool.root) / "rejected"):
+            if folder.is_dir():
+                yield from (path for path in sorted(folder.iterdir()) if path.is_file() and SUFFIX in path.name)

@@ -33,7 +33,9 @@ def routes(rooms: Rooms) -> APIRouter:
     @api.get("/v1/audit", response_model=None, responses={200: {"model": wire.AuditPage}})
     def page(asked: Annotated[wire.AuditQuery, Query()]) -> dict[str, Any]:
         """What agents asked for and what was decided, the last to arrive first."""
-        found = rooms.room(Auditing).page(asked.wanted(), after=asked.cursor, limit=asked.limit)
+        found = rooms.room(Auditing).page(
+            asked.wanted(), after=asked.cursor, limit=asked.limit, outcomes=asked.outcomes
+        )
         return {"items": list(found.rows), "next": found.after, "scanned": found.scanned, "truncated": found.truncated}
 
     return api

@@ -6,7 +6,8 @@ does not follow, or that comes with another hash than before, is kept and marked
 whoever may rewrite the file it came from. Secrets are masked again on the way in.
 """
 
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -26,6 +27,9 @@ MAX_ROWS = 500  # of one batch: other writers wait behind it
 MAX_PAGE = 500
 MOST_LOOKED_AT = 20_000  # rows that one page goes through
 _PAGE = 500
+_REACH = 64  # rows of a log after a request among which its outcome is looked for
+_RESULT = "result"
+_OUTCOME = ("id", "seq", "at_ms", "result", "duration_ms", "chain")
 _END_MS = 2**53
 FOLLOWS, BROKEN, FORKED, UNKNOWN = "follows", "broken", "forked", "unknown"
 
@@ -58,7 +62,7 @@ class AuditFilter:
         if self.from_ms > self.to_ms:
             raise InvalidArgument("from is later than to", hint="swap them")
 
-    def keeps(self, row: Mapping[str, Any]) -> bool:
+    def keeps(self, row: Mapping[str, object]) -> bool:
         """Whether the row is one of them."""
         pairs = (
             (self.tool.casefold(), str(row.get("tool", "")).casefold()), (self.decision, row.get("decision")),
@@ -118,25 +122,58 @@ class Auditing:
                 before = row
         return AuditAccepted(accepted, deduped, tuple(broken), tuple(forked))
 
-    def page(self, wanted: AuditFilter, *, after: str | None = None, limit: int = 50) -> AuditLogPage:
-        """One page of rows; costs its length and what is passed over, at most `MOST_LOOKED_AT`."""
+    def page(self, wanted: AuditFilter, *, after: str | None = None, limit: int = 50,
+             outcomes: bool = False) -> AuditLogPage:  # fmt: skip
+        """One page of rows; costs its length and what is passed over, at most `MOST_LOOKED_AT`.
+
+        With `outcomes` a request carries how it ended, and the row that told so is left out where all kinds of rows are
+        asked for. It is looked for among the next `_REACH` rows of the same log, by their numbers.
+        """
         below = _cursor(after)
         kept: list[Mapping[str, Any]] = []
         scanned = 0
         span = EventSpan(wanted.from_ms, wanted.to_ms + 1)
         while scanned < MOST_LOOKED_AT:
             events = self._pages.of_type(EventType.TOOL_DECIDED.value, span, below=below, limit=_PAGE)
-            for event in events:
-                below = event
-                scanned += 1
-                row = event.payload
-                if row is not None and wanted.keeps(row):
-                    kept.append({"id": event.id, "received_at_ms": event.at_ms, **row})
+            passed = [
+                (place, {"id": event.id, "received_at_ms": event.at_ms, **event.payload})
+                for place, event in enumerate(events)
+                if event.payload is not None and wanted.keeps(event.payload)
+            ]
+            for start in range(0, len(passed), limit):
+                few = passed[start : start + limit]
+                for place, row in self._joined(few, wanted) if outcomes else few:
+                    kept.append(row)
                     if len(kept) == limit:
-                        return AuditLogPage(tuple(kept), scanned, _mark(event))
+                        return AuditLogPage(tuple(kept), scanned + place + 1, _mark(events[place]))
+            scanned += len(events)
             if len(events) < _PAGE:
                 return AuditLogPage(tuple(kept), scanned, None)
+            below = events[-1]
         return AuditLogPage(tuple(kept), scanned, _mark(below) if below is not None else None, truncated=True)
+
+    def _joined(self, rows: Sequence[tuple[int, dict[str, Any]]],
+                wanted: AuditFilter) -> Iterator[tuple[int, dict[str, Any]]]:  # fmt: skip
+        """Each request with its outcome, without the outcomes of requests that are shown on this or another page."""
+        near: set[str] = set()
+        for _, row in rows:
+            if row.get("call_id"):
+                step = -1 if row["kind"] == _RESULT else 1
+                near |= {_subject(row["log"], row["seq"] + step * far) for far in range(1, _REACH + 1)}
+        calls = defaultdict[tuple[str, ...], list[dict[str, Any]]](list)
+        for other in self._audited.rows(sorted(near)):
+            calls[_call(other)].append(other)
+        for place, row in rows:
+            others = calls[_call(row)] if row.get("call_id") else []
+            if row["kind"] != _RESULT:
+                ends = [each for each in others if each["kind"] == _RESULT and each["seq"] > row["seq"]]
+                first = min(ends, key=lambda each: each["seq"], default=None)
+                yield place, row | {"outcome": {name: first.get(name) for name in _OUTCOME} if first else None}
+            elif wanted.kind or wanted.chain or not any(
+                each["kind"] != _RESULT and each["seq"] < row["seq"] and each["received_at_ms"] >= wanted.from_ms
+                for each in others
+            ):  # fmt: skip
+                yield place, row
 
     def _keep(self, log: str, row: Mapping[str, Any], kept: Mapping[str, Any], chain: str, actor: str) -> None:
         took = row.get("duration_ms")
@@ -152,6 +189,10 @@ class Auditing:
 def build(kernel: Kernel) -> Auditing:
     """The services on an open store."""
     return Auditing(kernel.db, Audited(kernel.db), kernel.log, EventPages(kernel.db), kernel.receipts)
+
+
+def _call(row: Mapping[str, Any]) -> tuple[str, ...]:
+    return row["log"], str(row.get("run_id", "")), str(row.get("call_id", ""))
 
 
 def _subject(log: str, seq: int) -> str:

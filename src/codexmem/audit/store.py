@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy import bindparam
@@ -32,8 +33,20 @@ class Audited:
                     found[row.subject].add((row.payload or {}).get("hash", ""))
         return dict(found)
 
+    def rows(self, subjects: Sequence[str]) -> list[dict[str, Any]]:
+        """These rows as they were kept, with their ids and when they arrived; costs their number."""
+        found: list[dict[str, Any]] = []
+        with self._db.reading() as tx:
+            for start in range(0, len(subjects), _CHUNK):
+                rows = tx.run(_rows, subjects=list(subjects[start : start + _CHUNK]))
+                found += [{"id": row.id, "received_at_ms": row.at_ms, **(row.payload or {})} for row in rows]
+        return found
+
 
 _e = events.c
 _hashes = sa.select(_e.subject, _e.payload).where(
+    _e.tenant == ACTING, _e.subject.in_(bindparam("subjects", expanding=True))
+)
+_rows = sa.select(_e.id, _e.at_ms, _e.payload).where(
     _e.tenant == ACTING, _e.subject.in_(bindparam("subjects", expanding=True))
 )

@@ -85,6 +85,9 @@ class AuditQuery(BaseModel):
     to: str | None = Field(default=None, max_length=40, description="not after, inclusive; a day means all of it (UTC)")
     cursor: Annotated[str, Field(max_length=40)] | None = None
     limit: Annotated[int, Field(ge=1, le=MAX_PAGE)] = 50
+    outcomes: bool = Field(
+        default=False, description="a request carries how it ended, instead of a row of its own for that"
+    )
 
     def wanted(self) -> AuditFilter:
         """As the service is asked."""
@@ -110,6 +113,19 @@ class AuditTaken(WireAnswer):
     def of(cls, taken: AuditAccepted) -> Self:
         """What was taken in."""
         return cls(accepted=taken.accepted, deduped=taken.deduped, broken=taken.broken, forked=taken.forked)
+
+
+class AuditOutcome(BaseModel):
+    """How a call ended, as a later row of its log told."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    id: str
+    seq: int
+    at_ms: int | None
+    result: Literal["success", "failure"] | None
+    duration_ms: int | None
+    chain: Literal["follows", "broken", "forked", "unknown"]
 
 
 class AuditItem(BaseModel):
@@ -147,6 +163,7 @@ class AuditItem(BaseModel):
     duration_ms: int | None = None
     problem: str | None = None
     torn: dict[str, Any] | None = None
+    outcome: AuditOutcome | None = Field(default=None, description="of a request, if outcomes were asked for")
 
 
 class AuditPage(BaseModel):

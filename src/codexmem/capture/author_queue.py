@@ -3,14 +3,17 @@ session ends or has been quiet for a while.
 
 A job names the first turn that it is about; its last is the one before the first of the session's next job. So a turn
 that ends while a job waits belongs to that job, and one that ends while it runs gets another.
+
+Whether a person's agent is at work: it should not have to share its login with the author.
 """
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
 
 from codexmem.kernel.jobs.queue import Queue
 from codexmem.kernel.model.capture import Capture
+from codexmem.kernel.model.ids import Clock
 from codexmem.kernel.model.job import PATIENT, Job, JobStatus, NewJob
+from codexmem.kernel.model.memory import Memory
 from codexmem.kernel.model.session import Session, SessionStatus
 from codexmem.kernel.store.captures import Captures
 from codexmem.kernel.store.sessions import Sessions
@@ -29,18 +32,37 @@ class AuthorQueue:
     """Plans the acting tenant's questions, inside the caller's transaction, by one look at the session's jobs."""
 
     def __init__(self, queue: Queue, sessions: Sessions, captures: Captures, *, asked: bool = False,
-                 soon_ms: int = 10_000, withholds: Callable[[str, str], bool] = lambda _folder, _project: False,
-                 ) -> None:  # fmt: skip
+                 soon_ms: int = 10_000, excludes: Callable[[str, str], bool] = lambda _folder, _project: False,
+                 refuses: Callable[[str], bool] = lambda _folder: False) -> None:  # fmt: skip
         self._queue = queue
         self._sessions = sessions
         self._captures = captures
         self.is_asked = asked  # whether there is an author
         self._soon_ms = soon_ms
-        self.withholds = withholds  # whether nobody may be asked about what is done in a folder or for a project
+        self._excludes = excludes  # whether the person keeps a folder or a project from authors
+        self.refuses = refuses  # whether a checkout's own file does, as far as it can be seen from here
+
+    def keeps_back(self, session: Session) -> bool:
+        """Whether no author may be told of a session, by what was said while it ran or is said now."""
+        return session.rules_only or self.withholds(session.cwd, session.project)
+
+    def withholds(self, folder: str, project: str = "") -> bool:
+        """Whether no author may be told of what is done in a folder or for a project."""
+        return self._excludes(folder, project) or self.refuses(folder)
+
+    def tellable(self, project: str, memories: Sequence[Memory]) -> list[Memory]:
+        """Those of a project's memories that an author may be shown; two queries, whatever their number.
+
+        What belongs to no session is told only if every session of the project may be.
+        """
+        sessions = self._sessions.known([memory.session for memory in memories if memory.session])
+        back = {key for key, session in sessions.items() if self.keeps_back(session)}
+        strict = self.withholds("", project) or self._sessions.any_rules_only(project)
+        return [each for each in memories if each.session not in back and (each.session in sessions or not strict)]
 
     def turn_ended(self, session: Session, turn: int, events: int) -> None:
         """A turn with so many tool events has been written down by rules."""
-        if not self.is_asked or self.withholds(session.cwd, session.project):
+        if not self.is_asked or self.keeps_back(session):
             return
         now = self._sessions.get(session.id)
         over = now is None or now.status is SessionStatus.COMPLETED
@@ -55,7 +77,7 @@ class AuthorQueue:
 
     def session_ended(self, session: Session) -> None:
         """Nothing more will come: what waits need wait no longer, nor a turn that never ended."""
-        if not self.is_asked or self.withholds(session.cwd, session.project):
+        if not self.is_asked or self.keeps_back(session):
             return
         newest = self._newest(session)
         if newest is not None:
@@ -67,7 +89,7 @@ class AuthorQueue:
 
     def imported(self, session: Session, delta: str, first: int = 1) -> None:
         """A session was imported whole, into this delta: what is written of it from this turn on belongs there too."""
-        if self.is_asked and first <= session.turn and not self.withholds(session.cwd, session.project):
+        if self.is_asked and first <= session.turn and not self.keeps_back(session):
             self._enqueue(session, {"from": first, "delta": delta}, 0)
 
     def postpone(self, job: Job, session: Session) -> None:
@@ -92,7 +114,7 @@ class AuthorQueue:
         waits = newest is not None and newest.status is JobStatus.QUEUED and newest.attempts == 0
         return newest if waits else None
 
-    def _enqueue(self, session: Session, about: Mapping[str, Any], delay_ms: int) -> None:
+    def _enqueue(self, session: Session, about: Mapping[str, object], delay_ms: int) -> None:
         subject = _subject(session)
         self._queue.enqueue(NewJob(
             AUTHOR, {**about, "session": session.id}, subject=subject, lane=subject, priority=PATIENT,
@@ -102,3 +124,31 @@ class AuthorQueue:
 
 def _subject(session: Session) -> str:
     return f"author:{session.id}"
+
+
+_LATELY_MS = 120_000  # an agent of which nothing was heard for so long is not at work
+_LOOKED_AT = 20  # newest sessions
+
+
+class AgentIdleness:
+    """Looks at the newest sessions, whatever their number."""
+
+    def __init__(self, sessions: Sessions, captures: Captures, clock: Clock, platform: str | None) -> None:
+        self._sessions = sessions
+        self._captures = captures
+        self._clock = clock
+        self._platform = platform  # None: the author is no agent
+
+    def is_idle(self) -> bool:
+        """Whether no session of the agent is in the middle of a turn."""
+        if self._platform is None:
+            return True
+        since = self._clock.now_ms() - _LATELY_MS
+        return not any(
+            session.platform == self._platform
+            and session.status is SessionStatus.ACTIVE
+            and session.turn > 0
+            and not self._captures.of_turn(session.id, session.turn, Capture.STOP, limit=1)
+            for session in self._sessions.newest(limit=_LOOKED_AT)
+            if session.last_ms >= since
+        )

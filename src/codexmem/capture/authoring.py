@@ -11,8 +11,8 @@ from dataclasses import replace
 from codexmem.capture.author import TurnAuthor
 from codexmem.capture.author_queue import TURNS, AuthorQueue
 from codexmem.capture.consolidation import Consolidation, kind_named
+from codexmem.capture.extraction import stamps_of
 from codexmem.capture.job_log import JobLog
-from codexmem.capture.statements import same
 from codexmem.capture.stored_text import stored_labels, stored_line
 from codexmem.capture.transcripts import SOURCE as TRANSCRIPTS
 from codexmem.kernel.jobs.job_kind import Done, JobContext
@@ -22,7 +22,7 @@ from codexmem.kernel.llm.clip import clip
 from codexmem.kernel.llm.material import AuthorAnswer, FinishedTurn, KnownMemory, Operation, OperationKind
 from codexmem.kernel.llm.model import SOMEBODY_MUST_ACT, Trouble
 from codexmem.kernel.llm.prompts.turns import packed
-from codexmem.kernel.model import ids, redaction
+from codexmem.kernel.model import file_blobs, ids, redaction
 from codexmem.kernel.model.attrs import ObservationAttrs, PromptAttrs
 from codexmem.kernel.model.capture import Capture, CapturedEvent
 from codexmem.kernel.model.errors import NotFound
@@ -33,6 +33,7 @@ from codexmem.kernel.model.query import Filter, PageRequest
 from codexmem.kernel.model.search import SearchAnswer, SearchQuery
 from codexmem.kernel.model.session import Session, SessionStatus
 from codexmem.kernel.model.statement import LASTING, SUPERSEDES, TYPES
+from codexmem.kernel.search.statement_words import same
 from codexmem.kernel.services.history import History
 from codexmem.kernel.services.memories import Memories
 from codexmem.kernel.store.captures import Captures
@@ -78,7 +79,7 @@ class Authoring:
     def _write(self, job: Job, context: JobContext) -> Done:
         session = self._log.session(job)
         delta: str | None = job.payload.get("delta")
-        if session is None or self._plan.withholds(session.cwd, session.project) or not self._stands(delta):
+        if session is None or self._plan.keeps_back(session) or not self._stands(delta):
             return Done({"memories": 0})
         if not self._is_idle():
             return Done({"memories": 0}, lambda: self._plan.postpone(job, session))
@@ -132,7 +133,7 @@ class Authoring:
             if not stops and not over and number == session.turn:
                 break
             tools = self._captures.of_turn(session.id, number, Capture.TOOL, limit=_EVENTS)
-            if any(self._plan.withholds(event.cwd, "") for event in (*stops, *tools)):
+            if any(map(self._plan.withholds, {event.cwd for event in (*stops, *tools)})):
                 continue  # part of it was done in a folder that nobody may be told about
             events = tuple(event for event in tools if event.input is not None or event.response is not None)
             message = stops[-1].message if stops else ""
@@ -174,7 +175,7 @@ class Authoring:
         found = {memory.seq: memory for memory in (*near, *new)}
         return [
             KnownMemory(f"K{place}", memory.seq, kind_named(memory), memory.state.content)
-            for place, memory in enumerate(found.values(), 1)
+            for place, memory in enumerate(self._plan.tellable(session.project, list(found.values())), 1)
         ]
 
 
@@ -189,35 +190,37 @@ class AuthoredSession:
         self._answer = answer
         self._by = by
         self._confirmed: set[int] = set()
+        self._events = [event for turn in turns for event in turn.events]
+        self._stamps = file_blobs.latest(stamp for event in self._events for stamp in event.files)
         wanted = Filter(_OBSERVATIONS, project=session.project, facets=LASTING)
         self._standing = list(memories.page(wanted, PageRequest(limit=_COMPARED)).items)
 
-    def apply(self) -> int:
-        """Do it; returns how many memories were written."""
-        return sum(map(self._apply, self._answer.operations))
+    def apply(self) -> list[int]:
+        """Do it; returns the memories that were written."""
+        done = (self._apply(each) for each in self._answer.operations)
+        return [seq for seq in done if seq is not None]
 
-    def _apply(self, said: Operation) -> bool:
+    def _apply(self, said: Operation) -> int | None:
         target = self._target(said.target)
         if said.op is OperationKind.CONFIRM:
             if target is not None:
-                self._confirm(target)
-            return False
+                self._confirm(target, said)
+            return None
         said = replace(said, title=stored_line(said.title), text=redaction.redact(said.text))
         known = next((old for old in self._standing if old.seq != said.target and _says(old, said)), None)
         if known is not None:
-            self._confirm(known)
-            return False
+            self._confirm(known, said)
+            return None
         if target is not None and said.op is OperationKind.UPDATE and target.origin is not Origin.HUMAN:
             self._update(target, said)
-        elif (
+            return target.seq
+        if (
             target is not None
             and said.op is OperationKind.SUPERSEDE
             and (said.by_person or target.origin is not Origin.HUMAN)
         ):
-            self._add(said, target)
-        else:
-            self._add(said, None)
-        return True
+            return self._add(said, target)
+        return self._add(said, None)
 
     def _target(self, seq: int | None) -> Memory | None:
         """The memory that is meant, if it still stands in this project."""
@@ -228,16 +231,25 @@ class AuthoredSession:
             return None
         return memory
 
-    def _confirm(self, memory: Memory) -> None:
-        """Another session said it too; said again in the same one it is no more certain."""
-        if memory.session == self._session.key or memory.seq in self._confirmed:
+    def _confirm(self, memory: Memory, said: Operation) -> None:
+        """Another session said it too; said again in the same one it is no more certain, but holds for what the files
+        say by now.
+        """
+        if memory.seq in self._confirmed:
             return
         if self._by.delta is not None and memory.source != self._by.source:
             return  # a count is no version: what is taken back must not have counted for others
         self._confirmed.add(memory.seq)
-        self._memories.count([memory.seq], valid=1)
+        if memory.session != self._session.key:
+            self._memories.count([memory.seq], valid=1)
+        attrs = memory.state.attrs
+        if isinstance(attrs, ObservationAttrs) and (blobs := file_blobs.renewed(attrs.blobs, self._stamps)):
+            by = replace(self._because(said), note=said.reason or "confirmed")
+            self._memories.write(memory, replace(memory.state, attrs=replace(attrs, blobs=blobs)), Op.UPDATE, by)
 
-    def _add(self, said: Operation, old: Memory | None) -> None:
+    def _add(self, said: Operation, old: Memory | None) -> int:
+        if old is not None and self._memories.is_kept(old, self._by):
+            old = None  # both are told, until a person decides between them
         links = ((SUPERSEDES, old.seq),) if old is not None else ()
         state = State(
             said.text, self._attrs(said), project=self._session.project, type=TYPES[said.kind], title=said.title,
@@ -245,10 +257,12 @@ class AuthoredSession:
         )  # fmt: skip
         at_ms = max((turn.at_ms for turn in self._turns), default=self._session.last_ms)
         draft = MemoryDraft(Kind.OBSERVATION, state, Origin.MODEL, session=self._session.key, created_ms=at_ms)
-        self._standing.insert(0, self._memories.remember(draft, self._because(said)))
+        new = self._memories.remember(draft, self._because(said))
+        self._standing.insert(0, new)
         if old is not None:
             self._memories.write(old, replace(old.state, status=Status.DEPRECATED), Op.UPDATE, self._because(said))
             self._standing = [each for each in self._standing if each.seq != old.seq]
+        return new.seq
 
     def _update(self, memory: Memory, said: Operation) -> None:
         before = memory.state.attrs
@@ -267,6 +281,7 @@ class AuthoredSession:
             prompt_number=self._turns[-1].number or None if self._turns else None,
             discovery_tokens=self._answer.completion_tokens // max(stated, 1),
             events=said.events,
+            blobs=stamps_of(self._events, said.files_read, said.files_modified),
             unproven=tuple(redaction.redact(each) for each in said.unproven),
         )
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from codexmem.capture.author import TurnAuthor
+from codexmem.capture.author_queue import AuthorQueue
 from codexmem.capture.job_log import JobLog
 from codexmem.capture.stored_text import stored_line
 from codexmem.kernel.jobs.job_kind import Done, JobContext
@@ -40,12 +41,13 @@ _OBSERVATIONS = frozenset({Kind.OBSERVATION})
 class Consolidation:
     """The job that looks again at a project of the acting tenant."""
 
-    def __init__(self, db: Database, memories: Memories, history: History, queue: Queue, author: TurnAuthor,
-                 log: JobLog, is_idle: Callable[[], bool] = lambda: True) -> None:  # fmt: skip
+    def __init__(self, db: Database, memories: Memories, history: History, queue: Queue, plan: AuthorQueue,
+                 author: TurnAuthor, log: JobLog, is_idle: Callable[[], bool] = lambda: True) -> None:  # fmt: skip
         self._db = db
         self._memories = memories
         self._history = history
         self._queue = queue
+        self._plan = plan
         self._author = author
         self._log = log
         self._is_idle = is_idle  # whether the author has nothing else to do
@@ -63,7 +65,7 @@ class Consolidation:
         project = job.payload.get("project")
         if not isinstance(project, str):
             raise GiveUp(f"job {job.id} names no project")
-        known = self._known(project)
+        known = self._plan.tellable(project, self._known(project))
         if len(known) < _LEAST:
             return Done({"changed": 0})
         if not self._is_idle():
@@ -105,7 +107,10 @@ class Consolidation:
         dropped = [memory for seq in said.dropped if (memory := known.get(seq)) is not None]
         if keep is None or keep.state.status not in VISIBLE:
             return
-        going = [each for each in dropped if each.state.status in VISIBLE and _may_go(each, keep)]
+        kept = self._memories.kept(dropped, by)
+        going = [
+            each for each in dropped if each.state.status in VISIBLE and _may_go(each, keep) and each.seq not in kept
+        ]
         if not going:
             return
         state = keep.state

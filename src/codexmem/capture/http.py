@@ -1,4 +1,5 @@
-"""What hooks report (contract 000 §3.2), and what agents wrote down before there were hooks.
+"""What hooks report (contract 000 §3.2), what agents wrote down before there were hooks, and what bridges ask of the
+models of their clients.
 
 Each report may be sent again with its Idempotency-Key, or with its `event_id`; a part of a transcript may be sent again
 as it is.
@@ -9,11 +10,11 @@ from typing import Protocol
 from fastapi import APIRouter, Request
 
 from codexmem.capture import wire
+from codexmem.capture.sampling import SampledModel
 from codexmem.capture.service import CaptureService
 from codexmem.capture.transcripts import TranscriptImport
-from codexmem.http.guard import actor_of
+from codexmem.http.guard import written_by
 from codexmem.http.params import IdempotencyKey
-from codexmem.kernel.model.history import WriteContext
 from codexmem.kernel.services.receipts import Receipts
 
 
@@ -24,6 +25,8 @@ class CaptureServices(Protocol):
     def intake(self) -> CaptureService: ...
     @property
     def transcripts(self) -> TranscriptImport: ...
+    @property
+    def sampling(self) -> SampledModel | None: ...
     @property
     def receipts(self) -> Receipts: ...
 
@@ -61,7 +64,7 @@ def add(api: APIRouter, services: CaptureServices) -> None:
 
     @api.post("/api/transcripts")
     def take_in(request: Request, body: wire.TranscriptRequest) -> wire.TranscriptAnswer:
-        by = WriteContext(actor_of(request.scope))
+        by = written_by(request.scope)
         return wire.TranscriptAnswer.of(services.transcripts.take_in(body.to_part(), by, delta=body.delta))
 
     @api.post("/api/transcripts/known")
@@ -74,3 +77,16 @@ def add(api: APIRouter, services: CaptureServices) -> None:
     @api.get("/api/transcripts/found")
     def found() -> wire.KeptTranscriptsAnswer:
         return wire.KeptTranscriptsAnswer.of(services.transcripts.look())
+
+    @api.post("/api/sampling/next")
+    def next_question(body: wire.NextQuestionRequest) -> wire.NextQuestionAnswer:
+        sampling = services.sampling
+        question = sampling.take(body.bridge, body.holding) if sampling is not None else None
+        return wire.NextQuestionAnswer.of(question, asks=sampling is not None)
+
+    @api.post("/api/sampling/answer")
+    def answer(body: wire.SampledAnswerRequest) -> wire.SampledAnswerTaken:
+        sampling = services.sampling
+        return wire.SampledAnswerTaken(
+            accepted=sampling is not None and sampling.settle(body.bridge, body.id, body.text)
+        )

@@ -1,9 +1,12 @@
-"""What the jobs of capture leave in the log: who answered, what came of it, what it cost and how long it took."""
+"""What the jobs of capture leave in the log: who answered, what came of it, what it cost and how long it took.
 
-from collections.abc import Iterator
+What a day may cost.
+"""
+
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from datetime import UTC, datetime
 
-from codexmem.capture.budget import TokenBudget
 from codexmem.kernel.events.log import Log
 from codexmem.kernel.jobs.job_kind import Interrupted
 from codexmem.kernel.llm.asking import failed
@@ -15,6 +18,50 @@ from codexmem.kernel.model.job import Canceled, GiveUp, Job, RetryLater
 from codexmem.kernel.model.session import Session
 from codexmem.kernel.store.sessions import Sessions
 from codexmem.kernel.store.tallies import Tallies
+
+_NO_LIMIT = 0
+
+
+class TokenBudget:
+    """How many tokens and questions a day may cost; what is spent is known to every process of the store."""
+
+    def __init__(self, tallies: Tallies, clock: Clock, daily_tokens: int, daily_calls: int = _NO_LIMIT) -> None:
+        self._tallies = tallies
+        self._clock = clock
+        self._daily = daily_tokens
+        self._daily_calls = daily_calls
+
+    def allows(self, tokens: int) -> bool:
+        """Whether a call that may cost so much fits into today."""
+        return self._daily == _NO_LIMIT or self.spent() + tokens <= self._daily
+
+    def allows_question(self, tokens: int) -> bool:
+        """The same for a question to the author, of which a day has only so many."""
+        asked = self._tallies.get(self.calls()) if self._daily_calls != _NO_LIMIT else -1
+        return asked < self._daily_calls and self.allows(tokens)
+
+    def spent(self) -> int:
+        """What today has cost so far."""
+        return self._tallies.get(self.name())
+
+    @property
+    def limit(self) -> int | None:
+        """What a day may cost; None: as much as it does."""
+        return self._daily if self._daily != _NO_LIMIT else None
+
+    def name(self) -> str:
+        """Today's tally."""
+        return f"tokens.{self._today()}"
+
+    def calls(self) -> str:
+        """Today's tally of questions."""
+        return f"calls.{self._today()}"
+
+    def _today(self) -> str:
+        return f"{datetime.fromtimestamp(self._clock.now_ms() / 1000, UTC):%Y-%m-%d}"
+
+
+_MOST_NAMED = 10
 
 
 class JobLog:
@@ -48,9 +95,9 @@ class JobLog:
                 self._time(job, session, message_type, success=False)
             raise
 
-    def ended(self, job: Job, session: Session, message_type: str, answer: AuthorAnswer, *, events: int, written: int,
-              index_ms: float) -> None:  # fmt: skip
-        """A job has done its work."""
+    def ended(self, job: Job, session: Session, message_type: str, answer: AuthorAnswer, *, events: int,
+              written: Sequence[int], index_ms: float) -> None:  # fmt: skip
+        """A job has done its work; `written` are the memories that came of it."""
         self.count(answer)
         self._tell(job, session, message_type, answer, events, written)
         self._time(job, session, message_type, events=events, model_ms=answer.model_ms, index_ms=index_ms)
@@ -68,16 +115,20 @@ class JobLog:
             self._tallies.add(amounts)
 
     def _tell(self, job: Job, session: Session, message_type: str, answer: AuthorAnswer, events: int,
-              written: int) -> None:  # fmt: skip
+              written: Sequence[int]) -> None:  # fmt: skip
         payload = {
             "sessionDbId": session.id,
             "messageType": message_type,
             "outcome": [outcome.value for outcome in answer.outcomes],
             "by": answer.by,
             "events": events,
-            "memories": written,
+            "memories": len(written),
+            # By number: what is forgotten must not be told from here.
+            "wrote": list(written[:_MOST_NAMED]),
             "refused": len(answer.refused),
             "tokens": {"prompt": answer.prompt_tokens, "completion": answer.completion_tokens},
+            "calls": answer.questions,
+            "model": answer.model,
             "error_class": answer.error_class,
             "error": redaction.redact(answer.error) if answer.error else None,
         }

@@ -81,7 +81,8 @@ class CaptureService:
     def __init__(self, db: Database, sessions: Sessions, captures: Captures, memories: Memories, queue: Queue, log: Log,
                  clock: Clock, rules: Rules, author: AuthorQueue,
                  begun: Sequence[Callable[[Session], None]] = (),
-                 ended: Sequence[Callable[[Session], None]] = ()) -> None:  # fmt: skip
+                 ended: Sequence[Callable[[Session], None]] = (),
+                 heard: Callable[[Session, str, bool | None], None] = lambda *_: None) -> None:  # fmt: skip
         self._db = db
         self._sessions = sessions
         self._captures = captures
@@ -93,6 +94,7 @@ class CaptureService:
         self._author = author
         self._begun = begun  # are told of each new session
         self._ended = ended  # … and of each that is over
+        self._heard = heard  # … and of each event: its session, the agent's process, whether a turn begins or ends
 
     def init(self, report: HookReport) -> TurnStarted:
         """A person asked something: the next turn begins. What is private leaves its number and nothing else."""
@@ -108,6 +110,7 @@ class CaptureService:
                 return TurnStarted(session.id, session.turn, Skip.EMPTY)
             self._send_off(touched)
             session = self._sessions.begin_turn(session, private=private)
+            self._heard(session, report.process, True)
             at_ms = self._when(report)
             shown = replace(report, prompt="", input=None, response=None, message="")
             key = key_of(shown, Capture.PROMPT, session.id, session.turn)
@@ -154,6 +157,7 @@ class CaptureService:
             if seq is None:
                 return Deduped()
             self._send_off(touched)
+            self._heard(session, report.process, False)
             payload = {"session": session.id, "turn": session.turn}
             job = self._queue.enqueue(NewJob(SUMMARIZE, payload, subject=session.subject, lane=session.subject))
             assert isinstance(job, Enqueued)
@@ -178,6 +182,7 @@ class CaptureService:
         touched = self._sessions.touch(
             required_key(report.session), project=said or _folder(report.cwd), platform=report.platform[:64],
             cwd=report.cwd[:MAX_KEY], now_ms=self._when(report),
+            rules_only=report.rules_only or self._author.refuses(report.cwd),
         )  # fmt: skip
         session = touched.session
         if said and session.project != said and session.project == _folder(session.cwd):
@@ -187,6 +192,7 @@ class CaptureService:
             self._tell(touched.session)
             for tell in self._begun:
                 tell(touched.session)
+        self._heard(touched.session, report.process, None)
         return touched
 
     def _add(self, report: HookReport, kind: Capture, session: Session, job: int | None = None) -> int | None:
@@ -264,7 +270,9 @@ def cleaned(report: HookReport) -> HookReport:
     given, response = report.input, report.response
     if redaction.names_secret_file(given):
         given, response = redaction.without_content(given), redaction.masked("file")
-    return replace(report, input=_clean(given), response=_clean(response))
+    # A digest says nothing; a name may.
+    files = tuple(each for each in report.files if redaction.redact(path := each.partition(" ")[2]) == path)
+    return replace(report, input=_clean(given), response=_clean(response), files=files)
 
 
 def _clean(value: Any) -> Any:

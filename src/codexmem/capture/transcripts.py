@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from codexmem.agents.transcripts.model import TranscriptOverview
+from codexmem.agents.transcripts.model import MachineOverview
 from codexmem.capture.author_queue import AuthorQueue
-from codexmem.capture.extraction import observation_draft, summary_draft, tells, turn_material
+from codexmem.capture.extraction import Statements, observation_draft, summary_draft, tells, turn_material
 from codexmem.capture.service import (
     Rules,
     cleaned,
@@ -22,7 +22,6 @@ from codexmem.capture.service import (
     prompt_draft,
     required_key,
 )
-from codexmem.capture.statements import Statements
 from codexmem.kernel.llm import rules as written_rules
 from codexmem.kernel.llm.activity import TurnActivity, activity
 from codexmem.kernel.llm.material import ExtractedObservation, Material, TurnSummary
@@ -78,6 +77,7 @@ class TranscriptPart:
     turns: tuple[ReportedTurn, ...]
     ended: bool = False  # nothing follows in the transcript
     asks_writer: bool = False  # about all of it, once it has ended
+    rules_only: bool = False  # a file of the checkout says that no author may be told of it
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +128,7 @@ class TranscriptImport:
 
     def __init__(self, db: Database, sessions: Sessions, captures: Captures, memories: Memories, history: History,
                  author: AuthorQueue, clock: Clock, rules: Rules,
-                 look: Callable[[], Sequence[TranscriptOverview]] = tuple) -> None:  # fmt: skip
+                 look: Callable[[], MachineOverview] = MachineOverview) -> None:  # fmt: skip
         self._db = db
         self._sessions = sessions
         self._captures = captures
@@ -138,7 +138,7 @@ class TranscriptImport:
         self._clock = clock
         self._rules = rules
         self._statements = Statements(memories)
-        self.look = look  # what agents keep on this machine, if it is the person's own
+        self.look = look  # agents on this machine and what they keep, if it is the person's own
 
     @property
     def asks_writer(self) -> bool:
@@ -200,7 +200,7 @@ class TranscriptImport:
         at_ms = self._when(turn.prompt)
         session = self._sessions.touch(
             key, project=part.project.strip()[:MAX_PROJECT], platform=part.platform[:64], cwd=part.cwd[:MAX_KEY],
-            now_ms=at_ms,
+            now_ms=at_ms, rules_only=part.rules_only or self._author.refuses(part.cwd),
         ).session  # fmt: skip
         if session.turn and not self._is_ours(session):
             return TurnFate.CAPTURED
@@ -228,7 +228,7 @@ class TranscriptImport:
             return
         by = self._by(run)
         kept = self._statements.keep(session, session.turn, turn.text, (stop.seq,), stop.at_ms, by, Origin.IMPORT)
-        run.memories[Kind.OBSERVATION.value] += kept
+        run.memories[Kind.OBSERVATION.value] += len(kept)
         if turn.summary is not None:
             events = turn_material(
                 session.project, turn.text, [e for e in captured if e is not None and tells(e)]

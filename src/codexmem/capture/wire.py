@@ -1,12 +1,13 @@
 """The documents of `/api/sessions/*`, which hooks send, and of transcripts that are imported."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from codexmem.agents.transcripts.model import TranscriptOverview
+from codexmem.agents.transcripts.model import MachineOverview
+from codexmem.capture.sampling import SampledQuestion
 from codexmem.capture.transcripts import (
     MAX_SESSIONS,
     MAX_TOOLS,
@@ -17,9 +18,10 @@ from codexmem.capture.transcripts import (
     ReportedTurn,
     TranscriptPart,
 )
+from codexmem.kernel.model import file_blobs
 from codexmem.kernel.model.capture import Captured, Deduped, HookReport, Queued, Skip, Skipped
 from codexmem.kernel.model.memory import MAX_KEY
-from codexmem.kernel.wire import WireAnswer
+from codexmem.kernel.wire import WireAnswer, WireRequest
 
 if TYPE_CHECKING:
     from codexmem.capture.service import Completed, TurnStarted
@@ -37,12 +39,15 @@ class _Said(BaseModel):
     agent_id: str | None = None
     event_id: str | None = None  # the sender's own id: a delivery that is repeated is one event
     at: int | None = None  # when it happened, in milliseconds
+    rules_only: bool = False  # a file of the checkout says that no author may be told of it
+    process: str | None = None  # of the agent, by which its tool calls are known
 
     def report(self, **told: Any) -> HookReport:
         """The event as the services take it."""
         return HookReport(
             self.contentSessionId, project=self.project or "", platform=self.platform or "", cwd=self.cwd or "",
-            agent=self.agent_id or "", event=self.event_id or "", at_ms=self.at, **told,
+            agent=self.agent_id or "", event=self.event_id or "", at_ms=self.at, rules_only=self.rules_only,
+            process=self.process or "", **told,
         )  # fmt: skip
 
 
@@ -64,12 +69,14 @@ class ObservationRequest(_Said):
     tool_input: Any = None
     tool_response: Any = None
     tool_use_id: str | None = None
+    files: Any = None  # stamps of the files that the call was about; what is none is passed over
 
     def to_report(self) -> HookReport:
         """A tool was used."""
         return self.report(
-            tool=self.tool_name or "", input=self.tool_input, response=self.tool_response, call=self.tool_use_id or ""
-        )
+            tool=self.tool_name or "", input=self.tool_input, response=self.tool_response, call=self.tool_use_id or "",
+            files=file_blobs.stored(self.files),
+        )  # fmt: skip
 
 
 class SummarizeRequest(_Said):
@@ -179,12 +186,13 @@ class TranscriptRequest(_Sent):
     ended: bool = Field(default=False, description="the transcript ends here")
     ask_writer: bool = Field(default=False, description="let the writer be asked about the session once it has ended")
     delta: str | None = Field(default=None, description="what the part before answered")
+    rules_only: bool = Field(default=False, description="a file of the checkout says that no author may be told of it")
 
     def to_part(self) -> TranscriptPart:
         """The part as the service takes it."""
         return TranscriptPart(
             self.contentSessionId, self.platform, self.project, self.cwd, self.first,
-            tuple(map(self._turn, self.turns)), self.ended, self.ask_writer,
+            tuple(map(self._turn, self.turns)), self.ended, self.ask_writer, self.rules_only,
         )  # fmt: skip
 
     def _turn(self, turn: SentTurn) -> ReportedTurn:
@@ -255,12 +263,73 @@ class KeptTranscripts(WireAnswer):
     bytes: int
 
 
+class AgentOnMachine(WireAnswer):
+    """An agent that is on the server's machine."""
+
+    name: str = Field(description="as `codexmem install` takes it")
+    title: str
+    connected: bool = Field(description="its files name our hook")
+
+
 class KeptTranscriptsAnswer(WireAnswer):
     """`GET /api/transcripts/found`: empty where the server is not the person's own."""
 
     transcripts: list[KeptTranscripts]
+    agents: list[AgentOnMachine]
+    claude_mem: str = Field(description="where claude-mem keeps its memory on this machine; empty if it keeps none")
 
     @classmethod
-    def of(cls, found: Iterable[TranscriptOverview]) -> Self:
+    def of(cls, found: MachineOverview) -> Self:
         """What a short look has found."""
-        return cls(transcripts=[KeptTranscripts(**asdict(each)) for each in found])
+        return cls(
+            transcripts=[KeptTranscripts(**asdict(each)) for each in found.transcripts],
+            agents=[AgentOnMachine(**asdict(each)) for each in found.agents],
+            claude_mem=found.claude_mem,
+        )
+
+
+class NextQuestionRequest(WireRequest):
+    """`POST /api/sampling/next`: a bridge whose client offers sampling has time."""
+
+    bridge: Annotated[str, Field(min_length=1, max_length=64, description="the bridge's own name")]
+    holding: Annotated[str, Field(max_length=64, description="the question that its client is thinking about")] = ""
+
+
+class QuestionForClient(WireAnswer):
+    """A question of the author's for a client's model."""
+
+    id: str
+    system: str
+    text: str
+    max_tokens: int
+
+
+class NextQuestionAnswer(WireAnswer):
+    """The next question, leased to the bridge for some seconds."""
+
+    asks: bool = Field(description="whether the writer is sampling, so that questions may come")
+    question: QuestionForClient | None
+
+    @classmethod
+    def of(cls, question: SampledQuestion | None, *, asks: bool) -> Self:
+        """What the service says."""
+        if question is None:
+            return cls(asks=asks, question=None)
+        told = QuestionForClient(
+            id=question.id, system=question.system, text=question.text, max_tokens=question.max_tokens
+        )
+        return cls(asks=asks, question=told)
+
+
+class SampledAnswerRequest(WireRequest):
+    """`POST /api/sampling/answer`: what a client's model said; without text the client refused."""
+
+    bridge: Annotated[str, Field(min_length=1, max_length=64)]
+    id: Annotated[str, Field(min_length=1, max_length=64)]
+    text: str | None = None
+
+
+class SampledAnswerTaken(WireAnswer):
+    """Whether anybody still waited for it."""
+
+    accepted: bool

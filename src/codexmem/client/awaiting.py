@@ -7,10 +7,9 @@ from typing import Self, TypeVar
 
 import httpx2
 
-from codexmem.client import calls, calls_notes, calls_qa, starting
-from codexmem.client.call import ApiCall
+from codexmem.client import calls, calls_qa, starting
+from codexmem.client.call import ApiCall, SendsAwaited, awaited, every_awaited
 from codexmem.client.exchange import HttpExchange, Patience, Wait
-from codexmem.client.verbs import SendsAwaited, awaited, every_awaited
 
 T = TypeVar("T")
 
@@ -21,22 +20,22 @@ class AsyncNotes:
     def __init__(self, client: SendsAwaited) -> None:
         self.send = client.send
 
-    create = awaited(calls_notes.create)
-    read = awaited(calls_notes.read)
-    update = awaited(calls_notes.update)
-    patch = awaited(calls_notes.patch)
-    delete = awaited(calls_notes.delete)
-    restore = awaited(calls_notes.restore)
-    rollback = awaited(calls_notes.rollback)
-    find = awaited(calls_notes.find)
-    tree = awaited(calls_notes.tree)
-    versions = awaited(calls_notes.versions)
-    version = awaited(calls_notes.version)
-    add_alias = awaited(calls_notes.add_alias)
-    remove_alias = awaited(calls_notes.remove_alias)
-    all = every_awaited(calls_notes.find)
-    whole_tree = every_awaited(calls_notes.tree)
-    all_versions = every_awaited(calls_notes.versions)
+    create = awaited(calls.create)
+    read = awaited(calls.read)
+    update = awaited(calls.update)
+    patch = awaited(calls.patch)
+    delete = awaited(calls.delete)
+    restore = awaited(calls.restore)
+    rollback = awaited(calls.rollback)
+    find = awaited(calls.find)
+    tree = awaited(calls.tree)
+    versions = awaited(calls.versions)
+    version = awaited(calls.version)
+    add_alias = awaited(calls.add_alias)
+    remove_alias = awaited(calls.remove_alias)
+    all = every_awaited(calls.find)
+    whole_tree = every_awaited(calls.tree)
+    all_versions = every_awaited(calls.versions)
 
 
 class AsyncQA:

@@ -7,10 +7,9 @@ from typing import Self, TypeVar
 
 import httpx2
 
-from codexmem.client import calls, calls_notes, calls_qa, starting
-from codexmem.client.call import ApiCall
+from codexmem.client import calls, calls_qa, starting
+from codexmem.client.call import ApiCall, Sends, every, now
 from codexmem.client.exchange import HttpExchange, Patience, Wait
-from codexmem.client.verbs import Sends, every, now
 
 T = TypeVar("T")
 
@@ -21,22 +20,22 @@ class NotesClient:
     def __init__(self, client: Sends) -> None:
         self.send = client.send
 
-    create = now(calls_notes.create)
-    read = now(calls_notes.read)
-    update = now(calls_notes.update)
-    patch = now(calls_notes.patch)
-    delete = now(calls_notes.delete)
-    restore = now(calls_notes.restore)
-    rollback = now(calls_notes.rollback)
-    find = now(calls_notes.find)
-    tree = now(calls_notes.tree)
-    versions = now(calls_notes.versions)
-    version = now(calls_notes.version)
-    add_alias = now(calls_notes.add_alias)
-    remove_alias = now(calls_notes.remove_alias)
-    all = every(calls_notes.find)
-    whole_tree = every(calls_notes.tree)
-    all_versions = every(calls_notes.versions)
+    create = now(calls.create)
+    read = now(calls.read)
+    update = now(calls.update)
+    patch = now(calls.patch)
+    delete = now(calls.delete)
+    restore = now(calls.restore)
+    rollback = now(calls.rollback)
+    find = now(calls.find)
+    tree = now(calls.tree)
+    versions = now(calls.versions)
+    version = now(calls.version)
+    add_alias = now(calls.add_alias)
+    remove_alias = now(calls.remove_alias)
+    all = every(calls.find)
+    whole_tree = every(calls.tree)
+    all_versions = every(calls.versions)
 
 
 class QA:

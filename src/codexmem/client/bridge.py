@@ -12,20 +12,24 @@ import http.client
 import json
 import logging
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any, BinaryIO
 from urllib.parse import quote
 
 from codexmem.client import starting
 from codexmem.client.delivery import Delivery
+from codexmem.client.sampling import Sampling
 from codexmem.client.starting import ServerLocation
+from codexmem.hook import processes
 from codexmem.kernel.model import json_text
 from codexmem.kernel.model.errors import CodexmemError
 
 TIMEOUT_S = 120.0
 _TOGETHER = 8  # messages on their way at once
 _VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
+_CLIENT_KEY = "io.modelcontextprotocol/clientInfo"
 _NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 _INTERNAL, _PARSE = -32603, -32700
 
@@ -35,16 +39,27 @@ log = logging.getLogger(__name__)
 class Bridge:
     """Between a pair of streams and the server."""
 
-    def __init__(self, place: ServerLocation, *, toolset: str = "", project: str = "") -> None:
+    def __init__(self, place: ServerLocation, *, toolset: str = "", project: str = "", cwd: str = "") -> None:
         self._place = place
         self._path = "/mcp" + (f"/{quote(toolset)}" if toolset else "")
-        self._path += f"?project={quote(project, safe='')}" if project else ""
+        about = {"project": project, "cwd": cwd}
+        query = "&".join(f"{name}={quote(value, safe='')}" for name, value in about.items() if value)
+        self._path += f"?{query}" if query else ""
         self._delivery = Delivery(place, TIMEOUT_S)
+        self._above = ",".join(processes.ancestors())  # by which the server knows whose session speaks
+        self._client = ""  # what the client calls itself
         self._version = ""  # of the protocol, once a handshake has settled it
         self._writing = threading.Lock()
 
     def run(self, source: BinaryIO, target: BinaryIO) -> None:
         """Pass messages until the source ends, then what is still on its way."""
+        sampling = Sampling(self._place, partial(self._tell, target))
+        try:
+            self._run(source, target, sampling)
+        finally:
+            sampling.end()
+
+    def _run(self, source: BinaryIO, target: BinaryIO, sampling: Sampling) -> None:
         with ThreadPoolExecutor(_TOGETHER, thread_name_prefix="codexmem-bridge") as pool:
             waiting = threading.BoundedSemaphore(_TOGETHER)
             for line in source:
@@ -55,6 +70,8 @@ class Bridge:
                 for message in found if isinstance(found, list) else [found]:
                     if not isinstance(message, dict):
                         self._tell(target, _error(None, _PARSE, "this line is not a message"))
+                    elif sampling.see(message):
+                        continue
                     elif message.get("method") == "initialize":
                         # What follows depends on its answer.
                         self._pass(message, target)
@@ -78,6 +95,8 @@ class Bridge:
 
     def _asked(self, message: dict[str, Any]) -> list[Any]:
         """The server's answers to one message."""
+        if message.get("method") == "initialize":
+            self._client = _plain(_part(_part(message.get("params"), "clientInfo"), "name"))
         status, kind, body = self._exchange(message)
         found = _events(body) if kind.startswith("text/event-stream") else [_read(body)] if body.strip() else []
         answers = [_own(answer, message) for answer in found if isinstance(answer, dict) and "jsonrpc" in answer]
@@ -97,8 +116,12 @@ class Bridge:
             "Content-Type": "application/json",
             "Accept": "application/json, text/event-stream",
             **starting.headers(self._place),
+            "X-Codexmem-Processes": self._above,
         }
         method, params = message.get("method"), message.get("params")
+        # A message of the newer protocol names its client, an older one leaves that to the handshake.
+        client = self._client or _plain(_part(_part(_part(params, "_meta"), _CLIENT_KEY), "name"))
+        sent |= {"X-Codexmem-Client": client} if client else {}
         # A message of the newer protocol names its version itself and is mirrored in headers.
         own = _part(_part(params, "_meta"), _VERSION_KEY)
         if isinstance(own, str) and isinstance(method, str):
@@ -137,7 +160,12 @@ def _part(value: Any, name: str) -> Any:
     return value.get(name) if isinstance(value, dict) else None
 
 
-def _is_request(message: dict[str, Any]) -> bool:
+def _plain(name: Any) -> str:
+    """A client's name as a header can hold it."""
+    return "".join(each for each in str(name or "")[:64] if each.isascii() and each.isprintable())
+
+
+def _is_request(message: Mapping[str, object]) -> bool:
     return "method" in message and message.get("id") is not None
 
 
@@ -151,7 +179,7 @@ def _own(answer: dict[str, Any], message: dict[str, Any]) -> dict[str, Any]:
     return {**answer, "id": message["id"]}
 
 
-def _undelivered(message: dict[str, Any], reason: str) -> list[dict[str, Any]]:
+def _undelivered(message: Mapping[str, object], reason: str) -> list[dict[str, Any]]:
     """What the client is told instead of an answer; of a notification, nothing."""
     if not _is_request(message):
         return []

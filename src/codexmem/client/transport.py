@@ -17,6 +17,7 @@ from codexmem.kernel.model.errors import (
     BY_CODE,
     CodexmemError,
     Conflict,
+    Forbidden,
     InvalidArgument,
     NotFound,
     NotReady,
@@ -26,8 +27,8 @@ from codexmem.kernel.model.errors import (
 )
 
 BY_STATUS: Mapping[int, type[CodexmemError]] = {
-    400: InvalidArgument, 401: Unauthorized, 404: NotFound, 409: Conflict, 422: InvalidArgument, 429: RateLimited,
-    503: NotReady, 507: StorageFull,
+    400: InvalidArgument, 401: Unauthorized, 403: Forbidden, 404: NotFound, 409: Conflict, 422: InvalidArgument,
+    429: RateLimited, 503: NotReady, 507: StorageFull,
 }  # fmt: skip
 _MOST = 1 << 20
 
@@ -57,7 +58,7 @@ def below(url: str, path: str) -> str:
     return urlsplit(url).path.rstrip("/") + path
 
 
-def encoded(body: Mapping[str, Any] | None) -> bytes | None:
+def encoded(body: Mapping[str, object] | None) -> bytes | None:
     """The document as it is sent; a lone surrogate, which a terminal can send, is no text for anybody."""
     return None if body is None else json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
 
@@ -80,7 +81,7 @@ def ask(url: str, method: str, path: str, body: bytes | None = None, headers: Ma
         raise OSError(str(error) or type(error).__name__) from error
 
 
-def refusal(status: int, told: Mapping[str, Any], *, no_key: str,
+def refusal(status: int, told: Mapping[str, object], *, no_key: str,
             other: type[CodexmemError] = CodexmemError) -> CodexmemError:  # fmt: skip
     """The server's error as if it had happened here, whether it came as a text or in an envelope.
 
@@ -88,7 +89,8 @@ def refusal(status: int, told: Mapping[str, Any], *, no_key: str,
     """
     kind = BY_STATUS.get(status, other)
     message, hint = told.get("error"), told.get("hint")
-    details: dict[str, Any] = {}
+    given = told.get("details")
+    details: dict[str, Any] = dict(given) if isinstance(given, dict) else {}
     if isinstance(message, dict):
         kind = BY_CODE.get(str(message.get("code")), kind)
         details = dict(message.get("details") or {})

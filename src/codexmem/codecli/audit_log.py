@@ -5,6 +5,8 @@ answered; the head is replaced as a whole and may lag behind by what a crash lef
 same log, one at a time. Writing costs the same however long the log is. A file that has grown too large is put aside
 under the number of its first row; the oldest of many are removed, and the head says where the chain begins since then.
 What was amiss when the log was opened is told by a row of its own, never fixed in silence.
+
+Reading the files of an audit log line by line, forwards and backwards, without holding more than a block of them.
 """
 
 from __future__ import annotations
@@ -20,8 +22,74 @@ from typing import Any
 
 from codexmem.audit import chain as audit
 from codexmem.audit.chain import GENESIS, Bad, ChainCheck, Checker, RowKind
-from codexmem.codecli import audit_files, surroundings
+from codexmem.codecli import surroundings
 from codexmem.kernel.model.errors import Unavailable
+
+BLOCK = 1 << 16  # bytes
+
+
+def first_of(path: Path) -> int:
+    """The number of a file's first row; a file that was put aside is named after it."""
+    digits = path.stem.removeprefix("audit-")
+    if digits.isdigit():
+        return int(digits)
+    return int(next(rows(path), {"seq": 0})["seq"])
+
+
+def rows(path: Path) -> Iterator[dict[str, Any]]:
+    """What the lines of a file say, as far as they are rows."""
+    return (row for line in lines(path) if (row := numbered(line)) is not None)
+
+
+def numbered(line: bytes) -> dict[str, Any] | None:
+    """What a line says, if it has a number."""
+    row = audit.row_of(line)
+    return row if row is not None and isinstance(row.get("seq"), int) else None
+
+
+def lines(path: Path, *, whole: bool = True) -> Iterator[bytes]:
+    """The lines of a file; with `whole` only those that have an end, without it. None if it was just put aside."""
+    try:
+        file = path.open("rb")
+    except FileNotFoundError:
+        return
+    with file:
+        for line in file:
+            if not whole:
+                yield line
+            elif line.endswith(b"\n"):
+                yield line[:-1]
+
+
+def lines_backwards(path: Path) -> Iterator[bytes]:
+    """Whole lines, the last first, in blocks."""
+    try:
+        file = path.open("rb")
+    except FileNotFoundError:
+        return
+    with file:
+        place = file.seek(0, os.SEEK_END)
+        rest, whole = b"", False  # what follows the last line's end is no line
+        while place > 0:
+            size = min(BLOCK, place)
+            place -= size
+            file.seek(place)
+            pieces = (file.read(size) + rest).split(b"\n")
+            rest = pieces.pop(0)
+            for piece in reversed(pieces):
+                if whole:
+                    yield piece
+                whole = True
+        if whole and rest:
+            yield rest
+
+
+def ends_well(path: Path, size: int) -> bool:
+    """Whether the last line has an end."""
+    with path.open("rb") as file:
+        file.seek(size - 1)
+        return file.read(1) == b"\n"
+
 
 LARGEST = 16 << 20  # bytes of one file
 KEPT = 32  # files, the one in use among them
@@ -101,7 +169,7 @@ class AuditLog:
                 fresh.unlink()
             return bytes.fromhex(path.read_text(encoding="ascii").strip())
 
-    def append(self, fields: Mapping[str, Any]) -> int:
+    def append(self, fields: Mapping[str, object]) -> int:
         """Add a row; it is on the disk when this returns. Returns its number."""
         with _told(self.path):
             self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -129,18 +197,18 @@ class AuditLog:
         """Rows after this number, the oldest first, as they stand there."""
         files = self.files()
         # A file's name is the number of its first row.
-        firsts = [audit_files.first_of(path) for path in files]
+        firsts = [first_of(path) for path in files]
         for place, path in enumerate(files):
             ends = firsts[place + 1] if place + 1 < len(files) else None
             if ends is not None and ends <= after + 1 and ends > 0:
                 continue
-            yield from (row for row in audit_files.rows(path) if row["seq"] > after)
+            yield from (row for row in rows(path) if row["seq"] > after)
 
     def newest(self) -> Iterator[dict[str, Any]]:
         """Rows from the newest to the oldest, read as they are taken."""
         for path in reversed(self.files()):
-            for line in audit_files.lines_backwards(path):
-                if (row := audit_files.numbered(line)) is not None:
+            for line in lines_backwards(path):
+                if (row := numbered(line)) is not None:
                     yield row
 
     def _current(self, key: bytes) -> Head:
@@ -153,7 +221,7 @@ class AuditLog:
             return self._begin_again(size, key)
         if size > head.size:
             return self._catch_up(head, key)
-        if size < head.size and size and not audit_files.ends_well(self.path, size):
+        if size < head.size and size and not ends_well(self.path, size):
             self._add(b"\n")
         return Head(head.seq, head.hash, min(size, head.size), head.first_seq, head.first_prev)
 
@@ -184,21 +252,19 @@ class AuditLog:
         """Go on after the newest good row that is left; whether there were more, nobody can tell any longer."""
         seen = None
         for path in reversed(self.files()):
-            seen = next(
-                (found for line in audit_files.lines_backwards(path) if (found := audit.opened(line, key))), None
-            )
+            seen = next((found for line in lines_backwards(path) if (found := audit.opened(line, key))), None)
             if seen is not None:
                 break
-        if size and not audit_files.ends_well(self.path, size):
+        if size and not ends_well(self.path, size):
             self._add(b"\n")
             size += 1
-        first = next((audit.opened(line, key) for line in audit_files.lines(self.files()[0])), None)
+        first = next((audit.opened(line, key) for line in lines(self.files()[0])), None)
         begins = (first[0], first[1]) if first is not None else (1, GENESIS)
         head = Head(seen[0] if seen else 0, seen[2] if seen else GENESIS, size, *begins)
         fields = {"kind": RowKind.RECOVERED.value, "problem": "headless", "at_ms": surroundings.now_ms()}
         return self._write(fields, head, key)
 
-    def _write(self, fields: Mapping[str, Any], head: Head, key: bytes) -> Head:
+    def _write(self, fields: Mapping[str, object], head: Head, key: bytes) -> Head:
         line, mac = audit.sealed(fields, head.seq + 1, head.hash, key)
         size = self._add(line)
         after = Head(head.seq + 1, mac, size, head.first_seq, head.first_prev)
@@ -219,7 +285,7 @@ class AuditLog:
 
     def _put_aside(self, head: Head) -> Head:
         """Begin a new file; remove the oldest if there are too many."""
-        name = audit_files.first_of(self.path) or head.seq
+        name = first_of(self.path) or head.seq
         while (target := self.folder / f"audit-{name:015d}.jsonl").exists():
             name += 1  # never over what is there
         self.path.rename(target)
@@ -227,7 +293,7 @@ class AuditLog:
         gone = aside[: max(0, len(aside) - self._kept + 1)] if self._kept > 1 else []
         begins = (head.first_seq, head.first_prev)
         if gone:
-            row = next(audit_files.rows(aside[len(gone)]), {})
+            row = next(rows(aside[len(gone)]), {})
             begins = (row.get("seq", head.seq + 1), row.get("prev", head.hash))
         moved = Head(head.seq, head.hash, 0, *begins)
         self._keep(moved, self.key())  # first, so that a file that stays is passed over and none is missed
@@ -258,12 +324,12 @@ class AuditLog:
         head = self._head(key)
         if head is None:
             return ChainCheck(0, Bad("head.json", 0, None, "no head") if files else None)
-        files = [path for path in files if path == self.path or audit_files.first_of(path) >= head.first_seq]
+        files = [path for path in files if path == self.path or first_of(path) >= head.first_seq]
         checker = Checker(key, head.first_seq - 1, head.first_prev)
         name, number, unfinished = _NAME, 0, False
         for path in files:
             name, number = path.name, 0
-            for line in audit_files.lines(path, whole=False):
+            for line in lines(path, whole=False):
                 number += 1
                 if not line.endswith(b"\n"):
                     unfinished = path == self.path

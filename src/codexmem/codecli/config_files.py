@@ -6,20 +6,74 @@ meant is an error, since to go on without it could mean to go on without a rule.
 
 A project's file comes with a checkout, and a checkout may come from anybody. Until a person trusts exactly this content
 at this place, keys that could run a program, send memories elsewhere or let an agent do more are not even read.
+
+Which project files a person has looked at and trusts: by path and by content, so that a changed file asks anew.
+
+Each trusted file has a small file of its own in the state directory. Writing one is a rename, so two commands at once
+cannot lose each other's, and forgetting one touches no other.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
+import os
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from codexmem.codecli import surroundings, trust
+from codexmem.codecli import surroundings
 from codexmem.codecli.config_table import BY_NAME, KEYS, PREFIX, CheckoutAccess, Key, value_of
 from codexmem.codecli.configuration import Config
 from codexmem.kernel.model.errors import InvalidArgument
+
+
+def digest(content: bytes) -> str:
+    """What a file's content is known by."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def is_trusted(path: Path, content: bytes, state_dir: Path) -> bool:
+    """Whether exactly this content at this place is trusted."""
+    try:
+        known = json.loads(_mark(path, state_dir).read_bytes())
+        return bool(known["path"] == _whole(path) and known["sha256"] == digest(content))
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+
+
+def trust(path: Path, content: bytes, state_dir: Path) -> None:
+    """Trust this content at this place from now on, and no other."""
+    mark = _mark(path, state_dir)
+    mark.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    note = {"path": _whole(path), "sha256": digest(content), "trusted_ms": surroundings.now_ms()}
+    fresh = mark.with_suffix(f".{surroundings.fresh_id()}")
+    file = os.open(fresh, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+    try:
+        os.write(file, json.dumps(note, ensure_ascii=False).encode())
+    finally:
+        os.close(file)
+    fresh.replace(mark)
+
+
+def untrust(path: Path, state_dir: Path) -> bool:
+    """Trust this place no longer; False if it was not trusted."""
+    try:
+        _mark(path, state_dir).unlink()
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def _whole(path: Path) -> str:
+    return os.path.realpath(path)
+
+
+def _mark(path: Path, state_dir: Path) -> Path:
+    return state_dir / "trusted" / f"{digest(os.fsencode(_whole(path)))[:40]}.json"
+
 
 PROJECT_FILE = ".mem-codecli.toml"
 USER_FILE = "config.toml"
@@ -118,7 +172,7 @@ class _Reading:
         self.parts: dict[str, list[tuple[str, tuple[object, ...]]]] = {key.name: [] for key in KEYS if key.adds}
         self.warnings: list[Notice] = []
 
-    def known(self, given: Mapping[str, Any], origin: str) -> Iterator[tuple[Key, object]]:
+    def known(self, given: Mapping[str, object], origin: str) -> Iterator[tuple[Key, object]]:
         """The keys of a file that we know; the others are warned about."""
         sections = {key.name.partition(".")[0] for key in KEYS if "." in key.name}
         for name, value in given.items():
@@ -146,7 +200,7 @@ class _Reading:
     def take_project(self, path: Path, state_dir: Path) -> ProjectFile:
         """What the project's file says, as far as it may."""
         content = _content(path)
-        trusted = trust.is_trusted(path, content, state_dir)
+        trusted = is_trusted(path, content, state_dir)
         origin = f"project file {path}"
         ignored = []
         for key, value in self.known(_parsed(path, content), origin):

@@ -1,15 +1,90 @@
-"""Every key of the configuration: what it may be, what it is for, and how far a file in a checkout may set it."""
+"""Every key of the configuration: what it may be, what it is for, and how far a file in a checkout may set it.
+
+How the values are read that only the wrapper's configuration has; the common ones are in `domain.written`.
+
+A configuration file to start from: every key with its default, commented out, and what it is for.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import json
+import shlex
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import groupby
 from typing import Any
 
-from codexmem.codecli.config_values import command, fraction, mapping, name, rules, texts
 from codexmem.codecli.configuration import Config
+from codexmem.kernel.model import json_text
 from codexmem.kernel.model.parse_value import Parse, choice, integer, switch, text, web_url
+
+
+def name(value: object) -> str:
+    """A name on one line."""
+    given = text(value)
+    if len(given) > 200 or not given.isprintable():
+        raise ValueError("a name of at most 200 printable characters")
+    return given
+
+
+def fraction(value: object) -> float:
+    """A number from 0 to 1."""
+    try:
+        given = float(value) if isinstance(value, int | float | str) and not isinstance(value, bool) else -1.0
+    except ValueError:
+        given = -1.0
+    if not 0 <= given <= 1:
+        raise ValueError("a number from 0 to 1")
+    return given
+
+
+def command(value: object) -> tuple[str, ...]:
+    """A program and its first arguments: a list, or a line as a shell reads it."""
+    try:
+        parts = shlex.split(value) if isinstance(value, str) else value
+    except ValueError:
+        parts = None
+    if not isinstance(parts, list | tuple) or not parts or not all(isinstance(each, str) and each for each in parts):
+        raise ValueError("a program and its arguments")
+    return tuple(parts)
+
+
+def texts(value: object) -> tuple[str, ...]:
+    """Several texts, as a list or as JSON."""
+    found = _decoded(value)
+    if not isinstance(found, list | tuple) or not all(isinstance(each, str) for each in found):
+        raise ValueError("a list of texts")
+    return tuple(found)
+
+
+def rules(value: object) -> tuple[object, ...]:
+    """Rules of the policy: texts or tables; what they say is judged where the policy is read."""
+    found = _decoded(value)
+    if not isinstance(found, list | tuple) or not all(isinstance(each, str | dict) for each in found):
+        raise ValueError("a list of rules, each a text or a table")
+    return tuple(found)
+
+
+def mapping(value: object) -> dict[str, str]:
+    """Names and texts, as a table or as JSON."""
+    found = _decoded(value)
+    if not isinstance(found, dict) or not all(isinstance(each, str) for each in found.values()):
+        raise ValueError("a table of texts")
+    return dict(found)
+
+
+def _decoded(value: object) -> object:
+    """In the environment a list is JSON, or for short texts with commas between them."""
+    if not isinstance(value, str):
+        return value
+    if value.lstrip()[:1] in {"[", "{"}:
+        try:
+            return json_text.loads(value)
+        except ValueError:
+            return None
+    return [each.strip() for each in value.split(",") if each.strip()]
+
 
 PREFIX = "MEM_CODECLI_"
 
@@ -144,3 +219,42 @@ KEYS: tuple[Key, ...] = (
         adds=True),
 )  # fmt: skip
 BY_NAME: Mapping[str, Key] = {key.name: key for key in KEYS}
+
+
+_OF_PROJECT = (CheckoutAccess.FREE, CheckoutAccess.STRICTER)
+
+
+def of_user(project_id: str = "") -> str:
+    """The user's file."""
+    lines = ["# mem-codecli: a flag beats the environment, which beats a project's file, which beats this one.", ""]
+    return "\n".join([*lines, *_keys(KEYS, project_id)])
+
+
+def of_project(project_id: str) -> str:
+    """A project's file: only what counts without being trusted."""
+    lines = [
+        "# mem-codecli in this project. What is here counts for everybody who works in it; keys that could run a",
+        "# program, send memories elsewhere or let an agent do more count only for those who trust this file:",
+        "# mem-codecli config trust",
+        "",
+    ]
+    return "\n".join([*lines, *_keys((key for key in KEYS if key.reach in _OF_PROJECT), project_id)])
+
+
+def _keys(keys: Iterable[Key], project_id: str) -> Iterable[str]:
+    for section, of_section in groupby(keys, lambda key: key.name.rpartition(".")[0]):
+        if section:
+            yield f"[{section}]"
+        for key in of_section:
+            name = key.name.rpartition(".")[2]
+            yield f"# {key.help}" + (f" Better: {key.variables[0]}." if key.secret else "")
+            if key.name == "project_id" and project_id:
+                yield f"project_id = {_toml(project_id)}"
+            else:
+                yield f"# {name} = {_toml(key.default)}"
+        yield ""
+
+
+def _toml(value: Any) -> str:
+    # JSON's texts, numbers, switches and lists are TOML's; of tables only the empty one is a default.
+    return json.dumps(list(value) if isinstance(value, tuple) else value, ensure_ascii=False)

@@ -134,6 +134,6 @@ def _configured(path: str, *, memory_off: bool) -> Sequence[str] | None:
     return None
 
 
-def _part(told: Mapping[str, Any], name: str) -> Mapping[str, Any] | None:
+def _part(told: Mapping[str, object], name: str) -> Mapping[str, Any] | None:
     part = told.get(name, {})
     return part if isinstance(part, dict) else None

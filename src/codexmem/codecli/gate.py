@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from codexmem.audit import row as audit_row
-from codexmem.codecli import policy_loading, surroundings
+from codexmem.audit import chain as audit_row
+from codexmem.codecli import remembered_permissions, surroundings
 from codexmem.codecli.asking_person import ApprovalAnswer, ApprovalQuestion, Person, TerminalPerson
 from codexmem.codecli.audit_log import AuditLog
 from codexmem.codecli.policy.deciding import Policy
@@ -117,7 +117,7 @@ class Gate:
         if self._always is None or request.from_text:
             return []
         rules = rules_for(request, self._always.root, self._policy.around)
-        widened = self._policy.plus(allow=rules, origin=policy_loading.ALWAYS)
+        widened = self._policy.plus(allow=rules, origin=remembered_permissions.ALWAYS)
         # Only offered where it would help: a rule that asks is asked about again.
         return rules if widened.decide(request).verdict is Verdict.ALLOW else []
 
@@ -126,7 +126,7 @@ class Gate:
         try:
             for rule in rules:
                 self._always.add(rule)
-            self._policy = self._policy.plus(allow=rules, origin=policy_loading.ALWAYS)
+            self._policy = self._policy.plus(allow=rules, origin=remembered_permissions.ALWAYS)
         except Exception as error:
             self._tell("always", f"what you always allow could not be kept: {error}")
 
@@ -143,7 +143,7 @@ class Gate:
                 return replace(decision, verdict=Verdict.DENY, reason=said, by="policy", cause=Cause.NOT_RECORDED)
         return decision
 
-    def _append(self, fields: dict[str, Any]) -> None:
+    def _append(self, fields: Mapping[str, object]) -> None:
         if self._audit is not None:
             now = surroundings.now_ms()
             self._audit.append(audit_row.stamped(fields, now, self._run_id, self._project_id))
@@ -178,8 +178,8 @@ def gate_of(config: Config, *, cwd: str, run_id: str, project_id: str = "", lang
             note: Note | None = None) -> Gate:  # fmt: skip
     """The gate that the configuration asks for. Rules that cannot be read make one that lets nothing through."""
     state = Path(surroundings.state_dir())
-    always = Always(policy_loading.root_of(cwd), state)
-    policy = policy_loading.policy_or_nothing(config, cwd, always)
+    always = Always(remembered_permissions.root_of(cwd), state)
+    policy = remembered_permissions.policy_or_nothing(config, cwd, always)
     if policy.problem and note is not None and config.audit.mode != OFF:
         note(f"the tool policy cannot be read, so every tool is denied: {policy.problem}")
     asks = may_ask and config.audit.mode == PROMPT
@@ -205,7 +205,7 @@ def _question(
     )  # fmt: skip
 
 
-def _shown(rule: dict[str, Any]) -> str:
+def _shown(rule: Mapping[str, object]) -> str:
     return ", ".join(f'{name} = "{value}"' for name, value in rule.items())
 
 

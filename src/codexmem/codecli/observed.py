@@ -1,10 +1,15 @@
-"""What happened in a run, as far as the adapter could read it: bounded, whatever the agent does."""
+"""What happened in a run, as far as the adapter could read it: bounded, whatever the agent does.
+
+What shows that an answer is right, where nothing but text is known: a test or build that passes, a person's word.
+
+A bounded copy of what passed: how it began and how it ended. Whatever an agent prints, it does not grow.
+"""
 
 from __future__ import annotations
 
 import re
 import threading
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -17,10 +22,123 @@ from codexmem.codecli.agents.protocol import (
     TurnEnded,
     UserPrompt,
 )
-from codexmem.codecli.evidence import confirms, passes
 from codexmem.codecli.memory_client import RecalledItem
 from codexmem.codecli.recall import Recalled
-from codexmem.codecli.tee import BoundedText
+from codexmem.kernel.model import testruns
+
+MOST = 1 << 20
+_SMALL = 1 << 12  # pieces up to this size are joined, so that single bytes do not cost a hundred each
+GAP = b"\n[... %d bytes left out ...]\n"
+
+
+class Ring:
+    """Keeps the first half of its size and the last; what is between is counted. Any thread may add.
+
+    Adding costs the same whatever has passed: pieces are kept as they are and old ones let go whole.
+    """
+
+    def __init__(self, most: int = MOST) -> None:
+        self._lock = threading.Lock()
+        self._head = bytearray()
+        self._head_left = most // 2
+        self._tail: deque[bytes] = deque()
+        self._tail_most = most - most // 2
+        self._tail_held = 0
+        self.passed = 0
+
+    def add(self, piece: bytes) -> None:
+        """These bytes passed."""
+        with self._lock:
+            self.passed += len(piece)
+            if self._head_left:
+                part = piece[: self._head_left]
+                self._head += part
+                self._head_left -= len(part)
+                piece = piece[len(part) :]
+            if piece:
+                piece = piece[-self._tail_most :]
+                if self._tail and len(self._tail[-1]) + len(piece) <= _SMALL:
+                    self._tail[-1] += piece
+                else:
+                    self._tail.append(piece)
+                self._tail_held += len(piece)
+                while self._tail_held - len(self._tail[0]) >= self._tail_most:
+                    self._tail_held -= len(self._tail.popleft())
+
+    def content(self) -> bytes:
+        """What is kept, with a line that says how much is not."""
+        with self._lock:
+            head, tail = bytes(self._head), b"".join(self._tail)[-self._tail_most :]
+            left_out = self.passed - len(head) - len(tail)
+        return head + (GAP % left_out if left_out else b"") + tail
+
+    def text(self) -> str:
+        """As text; what is none becomes a mark."""
+        return self.content().decode("utf-8", "replace")
+
+
+class BoundedText:
+    """A bounded text that comes in deltas: how it began and how it ended."""
+
+    def __init__(self, most: int = 256 << 10) -> None:
+        self._ring = Ring(most)
+
+    def add(self, delta: str) -> None:
+        """This was said."""
+        self._ring.add(delta.encode("utf-8", "replace"))
+
+    def text(self) -> str:
+        """All that is kept of it."""
+        return self._ring.text()
+
+
+# ruff: noqa: RUF001  (Chinese has punctuation of its own)
+
+
+_BUILT = re.compile(
+    r"^(?:\[INFO\] )?BUILD SUCCESS(?:FUL)?\b|^\s{0,8}Finished .{1,80} target\(s\) in |^Build succeeded\."
+    r"|^ok[ \t]+\S+[ \t]+[\d.]+s$"
+    r"|^webpack .{0,80}compiled successfully|^\u2713 built in [\d.]+m?s$",
+    re.MULTILINE,
+)
+_BROKEN = re.compile(
+    r"^(?:\[ERROR\] |\[INFO\] )?BUILD FAIL|^error(?:\[E\d+\])?: |^npm (?:ERR!|error)|^make(?:\[\d+\])?: \*\*\*"
+    r"|^Build FAILED|^FAIL[ \t:]|^--- FAIL|^Traceback \(most recent call last\)",
+    re.MULTILINE,
+)
+_POLITE = r"(?:(?:thanks|thank you|great|perfect|nice|ok|okay|yes|yep|cool|awesome|good|wow|super)\b[\s,.!]*){0,4}"
+_YES = re.compile(
+    rf"\s*{_POLITE}(?:(?:that|this|it)(?:'s|\s+(?:is|was|has|really|all|now))?\s+(?:works?|worked|working|fixed|solved|did\s+it"
+    r"|did\s+the\s+trick|helped|correct|right)|works(?:\s+(?:now|well|fine|great|perfectly))?|worked|confirmed|solved|fixed)\b",
+    re.IGNORECASE,
+)
+_YES_ZH = re.compile(
+    r"\s*(?:(?:谢谢|多谢|好的?|很好|太好了|嗯|对|是的|完美)[\s，,。！!]*){0,4}(?:这样|现在|问题|已经?)?"
+    r"(?:可以了|成功了|解决了|管用了?|有效|没问题了|好了|搞定了?|确认|正确|能用了|通过了)"
+)
+_NO = re.compile(r"\bnot\b|n't\b|\bnever\b|\bbut\b|\bexcept\b|\bstill\b|\?|\uff1f|不|没(?!问题)|吗|但", re.IGNORECASE)
+_END = re.compile(r"[.!;。！；\n]")
+
+
+def passes(output: str) -> bool:
+    """Whether the last test or build in an output went well, by the lines that their programs print."""
+    run = testruns.read("", output)
+    if run.failed or run.failing:
+        return False
+    built = [match.end() for match in _BUILT.finditer(output)]
+    if not run.passed and not built:
+        return False
+    return not _BROKEN.search(output, built[-1] if built and not run.passed else 0)
+
+
+def confirms(said: str) -> bool:
+    """Whether a person begins by saying that the last answer was right."""
+    yes = _YES.match(said) or _YES_ZH.match(said)
+    if yes is None:
+        return False
+    end = _END.search(said, yes.end())
+    return not _NO.search(said[: end.start() if end is not None else len(said)])
+
 
 _MOST_TURNS = 50  # the last ones
 _MOST_CALLS = 1_000  # tools that are at work at once

@@ -2,20 +2,82 @@
 
 All calls share one time-out. What cannot be sent in time is dropped with a note: a run is never held up for it, and a
 signal that comes a day late from a spool would be worth less than it costs.
+
+Which of the items that an agent was told it used (contract 001 §4.3).
+
+An anchor that the agent repeats is proof. Without one, an item counts as used if the answer takes over what only the
+item could have told: names, numbers and words of the item's answer that neither the question nor the prompt had. At
+least `LEAST` points of them, and `SHARE` of all that the item has, must reappear. A name counts two points, a word or a
+pair of Chinese characters one. The rule is made to miss rather than to claim: a signal that is wrong teaches the memory
+the wrong thing, one that is missing teaches it nothing.
+
+The gatekeeper at work on a run's turns: masked first, then judged, so that what is written is what was judged.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from codexmem.codecli import references, surroundings
-from codexmem.codecli.memory_client import ItemReference, MemoryClient
+from codexmem.codecli import surroundings
+from codexmem.codecli.configuration import Config
+from codexmem.codecli.memory_client import ItemReference, MemoryClient, RecalledItem
 from codexmem.codecli.observed import ObservedTurn
-from codexmem.codecli.pending import Pending, PendingCandidate
+from codexmem.codecli.query import terms
+from codexmem.codecli.redactor import Redactor
 from codexmem.codecli.trace import RunTracer
+from codexmem.codecli.turns import Pending, PendingCandidate
+from codexmem.kernel.model import privacy
+from codexmem.kernel.model.clipping import clip
 from codexmem.kernel.model.errors import CodexmemError
+
+LEAST = 4
+SHARE = 0.5
+_LOOKED_AT = 200_000  # characters of what was said
+
+_ANCHOR = re.compile(r"\[\s*QA[_ ]REF[\s:]+(qa-[\w-]{1,100})\s*\]", re.IGNORECASE)
+
+
+def anchors(said: str) -> set[str]:
+    """The items that are named by their anchors."""
+    return {match.group(1) for match in _ANCHOR.finditer(_own_words(said))}
+
+
+def used_items(items: Sequence[RecalledItem], said: str, prompt: str = "") -> dict[str, str]:
+    """The items that were used, by id, with what shows it: `anchor` or `overlap`."""
+    text = _own_words(said)
+    if not text.strip():
+        return {}
+    named = {match.group(1).lower() for match in _ANCHOR.finditer(text)}
+    points = terms(text)
+    found: dict[str, str] = {}
+    for item in items:
+        if item.qa_id.lower() in named or _names_id(text, item.qa_id):
+            found[item.qa_id] = "anchor"
+        elif overlap(item, points, prompt) >= SHARE:
+            found[item.qa_id] = "overlap"
+    return found
+
+
+def overlap(item: RecalledItem, said: dict[str, int], prompt: str = "") -> float:
+    """The share of what only this item could tell that was said; 0 if that is too little to go by."""
+    known = terms(f"{item.question}\n{prompt}")
+    own = {term: points for term, points in terms(item.answer).items() if term not in known}
+    there = sum(points for term, points in own.items() if term in said)
+    whole = sum(own.values())
+    return there / whole if there >= LEAST and whole else 0.0
+
+
+def _own_words(said: str) -> str:
+    """Without what we told it ourselves: some agents repeat their prompt."""
+    return privacy.strip(said[-_LOOKED_AT:])
+
+
+def _names_id(text: str, qa_id: str) -> bool:
+    return re.search(rf"(?<![\w-]){re.escape(qa_id)}(?![\w-])", text, re.IGNORECASE) is not None
+
 
 SOURCE = "mem-codecli"
 _MOST_CANDIDATES = 3  # of one run: the last turns
@@ -90,7 +152,7 @@ class Afterwards:
         used: dict[str, str] = {}
         for turn in turns:
             shown.update(dict.fromkeys(item.qa_id for item in turn.items))
-            used |= references.used(turn.items, turn.said.text(), turn.asked)
+            used |= used_items(turn.items, turn.said.text(), turn.asked)
         if not shown:
             return used
         context = f"injected:{self.inject_mode}"
@@ -171,3 +233,32 @@ def confirmed(memory: MemoryClient, project: str, pending: Pending, waiting: Pen
     )  # fmt: skip
     pending.done()
     return {**told, "status": proof.get("status", told.get("status"))}
+
+
+_JUDGED_LENGTH = 64_000  # characters of an answer
+
+
+def gatekeeper_of(config: Config, redactor: Redactor, language: str = "en") -> Gatekeeper | None:
+    """What the configuration asks for, with reasons in a language; None if nothing is to be written."""
+    if config.gatekeeper.mode == "off":
+        return None
+
+    def judged(question: str, answer: str, *, top_score: float | None, strong_signal: bool) -> Worth:
+        from codexmem.qa.gatekeeper import judging as gatekeeper
+
+        outcome = gatekeeper.judge(
+            redactor.text(clip(question, _JUDGED_LENGTH)), redactor.text(clip(answer, _JUDGED_LENGTH)),
+            top_score=top_score,
+            min_score=config.search.min_score, mode=config.gatekeeper.mode, strong_signal=strong_signal,
+        )  # fmt: skip
+        rules = tuple({"name": rule.name, "passed": rule.passed, "why": rule.why} for rule in outcome.rules)
+        why, draft = outcome.explained(language), outcome.draft
+        waits = outcome.key == "mode.no_signal" and all(rule.passed for rule in outcome.rules if rule.counts)
+        if draft is None or not (outcome.writes or waits):
+            return Worth(rules=rules, why=why)
+        return Worth(
+            draft.question, draft.answer, draft.summary, draft.tags, writes=outcome.writes, waits=waits, why=why,
+            rules=rules, metadata={"gatekeeper": config.gatekeeper.mode, "strong_signal": strong_signal},
+        )  # fmt: skip
+
+    return judged

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 
-from codexmem.codecli import checkout, injection, query, surroundings
-from codexmem.codecli.checkout import Checkout
+from codexmem.codecli import injection, query, surroundings
+from codexmem.codecli.audit_log import AuditLog
 from codexmem.codecli.configuration import Config
 from codexmem.codecli.injection import RenderedMemory
 from codexmem.codecli.memory_client import MemoryClient, RecalledItem
+from codexmem.codecli.query import Checkout
 from codexmem.codecli.trace import RunTracer
 from codexmem.codecli.turns import RecentTurns
 from codexmem.kernel.model.clipping import clip
-from codexmem.kernel.model.errors import CodexmemError
+from codexmem.kernel.model.errors import CodexmemError, Unavailable
+from codexmem.kernel.model.framing import Frame
 
 _LOOKING_SHARE = 1 / 3  # of the time, at most, for what the repository says
 _PROMPT = 64_000  # characters of a prompt that a query is made from
@@ -73,11 +76,14 @@ class Recaller:
                 return Recalled(asked, problem=error, took_ms=_since(began))
             span.tell(items=[item.qa_id for item in items], scores=[item.score for item in items])
         with self._trace.span("memory.inject", mode=inject.mode) as span:
-            told = {"project": self._project, "template": self._template}
+            project, template = self._project, self._template
+            frame = _frame()
             if line_bytes:
-                rendered = injection.render_line(items, min(line_bytes, inject.max_chars), **told)
+                most = min(line_bytes, inject.max_chars)
+                rendered = injection.render_line(items, most, project=project, template=template, frame=frame)
             else:
-                rendered = injection.render(items, max_chars=inject.max_chars, **told)
+                most = inject.max_chars
+                rendered = injection.render(items, max_chars=most, project=project, template=template, frame=frame)
             span.tell(items=[item.qa_id for item in rendered.items], characters=len(rendered.text))
         return Recalled(asked, items, rendered, took_ms=_since(began))
 
@@ -99,9 +105,18 @@ class Recaller:
     def _looked(self) -> Checkout:
         """The repository as it was when it was first asked about; it does not change much within a run."""
         if self._checkout is None:
-            wait_s = min(checkout.LOOK_S, self._config.memory.timeout_ms / 1000 * _LOOKING_SHARE)
-            self._checkout = checkout.look(self._cwd, wait_s)
+            wait_s = min(query.LOOK_S, self._config.memory.timeout_ms / 1000 * _LOOKING_SHARE)
+            self._checkout = query.look(self._cwd, wait_s)
         return self._checkout
+
+
+def _frame() -> Frame:
+    """By the key of the audit log, so that the same items give the same bytes; by one of this run where none is."""
+    folder = Path(surroundings.state_dir()) / "audit"
+    try:
+        return Frame(b"frame:" + AuditLog(folder).key()) if (folder / "key").exists() else Frame.of_process()
+    except (OSError, Unavailable):
+        return Frame.of_process()
 
 
 def _since(began: float) -> int:

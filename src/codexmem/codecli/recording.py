@@ -107,7 +107,7 @@ class Recorder:
     def _at(self) -> float:
         return round(surroundings.monotonic() - self._start, 6)
 
-    def _write(self, entry: Mapping[str, Any], *, last: bool = False) -> None:
+    def _write(self, entry: Mapping[str, object], *, last: bool = False) -> None:
         if self._file is None:
             return
         line = json.dumps(entry, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass") + b"\n"

@@ -3,6 +3,11 @@
 A project is its folder. The name it gives itself in a file does not count here: a checkout could give itself any name,
 and with it what was allowed to another. Each rule is as narrow as what the person saw: a command to the letter, a tool
 within the project's folder, a tool with one host, one tool of one server.
+
+The policy of a run: what is configured, what a person always allows in this project, and what guards the guard.
+
+An agent may never touch the folder that holds the audit log, its key and the remembered rules, nor write the user's
+configuration; these rules are always there. Rules that cannot be read make a policy that allows nothing.
 """
 
 from __future__ import annotations
@@ -11,15 +16,21 @@ import hashlib
 import json
 import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from codexmem.codecli import surroundings
 from codexmem.codecli.policy import domains as policy_domains
-from codexmem.codecli.policy import paths as policy_paths
-from codexmem.codecli.policy.names import called
-from codexmem.codecli.policy.paths import Around
-from codexmem.codecli.policy.rules import MOST_RULES
+from codexmem.codecli.policy import names as policy_paths
+from codexmem.codecli.policy.deciding import Policy
+from codexmem.codecli.policy.names import Around, called
+from codexmem.codecli.policy.rules import BUILT_IN, MOST_RULES
+from codexmem.kernel.model.errors import CodexmemError
 from codexmem.kernel.model.tool_access import ToolRequest
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from codexmem.codecli.configuration import Config
 
 _MOST_BYTES = 4 << 20
 _PATTERN = frozenset("*?")
@@ -97,3 +108,55 @@ def rules_for(request: ToolRequest, root: str, around: Around) -> list[dict[str,
             return []
         rules[f"domain {address.host.wire}"] = {**tool, "domain": address.host.wire}
     return list(rules.values()) or [tool]
+
+
+ALWAYS = "always in this project"
+CONFIGURED = "configuration"
+
+
+def around(cwd: str) -> Around:
+    """Where paths are read from, with links resolved on this machine."""
+    return Around(cwd, surroundings.home(), _resolved)
+
+
+def root_of(cwd: str) -> Path:
+    """The project's folder: the checkout around this place, else the place itself."""
+    place = Path(cwd)
+    return next((folder for folder in (place, *place.parents) if (folder / ".git").exists()), place)
+
+
+def policy_of(
+    config: Config, cwd: str, always: Always | None = None, origins: Mapping[str, str] | None = None
+) -> Policy:
+    """The policy that holds; InvalidArgument says which rule cannot be read."""
+    told = config.policy
+    origins = origins or {}
+    policy = Policy.parse(mode=told.mode, max_risk=told.max_risk, around=around(cwd))
+    policy = policy.plus(deny=_guarding(), origin=BUILT_IN)
+    policy = policy.plus(deny=told.denylist, origin=origins.get("policy.denylist", CONFIGURED))
+    policy = policy.plus(ask=told.asklist, origin=origins.get("policy.asklist", CONFIGURED))
+    policy = policy.plus(allow=told.allowlist, origin=origins.get("policy.allowlist", CONFIGURED))
+    return policy.plus(allow=always.rules(), origin=ALWAYS) if always is not None else policy
+
+
+def policy_or_nothing(config: Config, cwd: str, always: Always | None = None) -> Policy:
+    """The policy that holds; where it cannot be read, one that allows nothing and says why."""
+    try:
+        return policy_of(config, cwd, always)
+    except CodexmemError as error:
+        return Policy.broken(f"{error.message}; {error.hint}" if error.hint else error.message)
+
+
+def _guarding() -> list[dict[str, str]]:
+    reason = "it guards what agents may do"
+    return [
+        {"path": surroundings.state_dir(), "reason": reason},
+        {"path": surroundings.config_dir(), "risk": "write", "reason": reason},
+    ]
+
+
+def _resolved(path: str) -> str:
+    try:
+        return os.path.realpath(path)
+    except (OSError, ValueError):
+        return path

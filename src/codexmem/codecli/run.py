@@ -2,6 +2,8 @@
 
 Works with any adapter, gate, gatekeeper and tape, all of which it is given. Whatever they do wrong, the agent runs and
 its ending is the run's ending; what a person should know is told in notes, each once.
+
+Watchers at work: whatever they do wrong, the agent's output has passed already and goes on passing.
 """
 
 from __future__ import annotations
@@ -10,11 +12,12 @@ import contextlib
 import os
 import select
 import subprocess
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from codexmem.codecli import programs, stdin_prompt, surroundings
+from codexmem.codecli import programs, surroundings
 from codexmem.codecli.agents.json_lines import Lines
 from codexmem.codecli.agents.protocol import (
     Happening,
@@ -30,26 +33,89 @@ from codexmem.codecli.agents.protocol import (
     ToolStarted,
     Wiring,
 )
-from codexmem.codecli.child import pump, signals, streams
-from codexmem.codecli.child.ending import ExitStatus
+from codexmem.codecli.child import pump, signals, spawning
 from codexmem.codecli.child.lines import DialogueRelay
-from codexmem.codecli.child.process import Between, Eyes, ProcessPlan
+from codexmem.codecli.child.process import Between, ExitStatus, Eyes, ProcessPlan
 from codexmem.codecli.child.pump import See
 from codexmem.codecli.child.spawning import NOT_RUNNABLE, NotStarted
-from codexmem.codecli.evidence import confirms
 from codexmem.codecli.memory_client import MemoryClient
-from codexmem.codecli.observed import Observed, ObservedTurn
-from codexmem.codecli.opening import NO_PROMPT, NOT_READ, InputKind, Opening, joined, kind_of, prompt_in
-from codexmem.codecli.pending import RECENT_MS
+from codexmem.codecli.observed import Observed, ObservedTurn, Ring, confirms
+from codexmem.codecli.opening import (
+    FIRST_S,
+    NO_PROMPT,
+    NOT_READ,
+    InputKind,
+    Opening,
+    Typed,
+    joined,
+    kind_of,
+    peek,
+    prompt_in,
+)
 from codexmem.codecli.post_run import Afterwards, PostRunReport, confirmed
 from codexmem.codecli.recall import Recalled, Recaller
 from codexmem.codecli.run_context import Parts, RunRecorder
 from codexmem.codecli.status_line import Strip
-from codexmem.codecli.tee import Ring
-from codexmem.codecli.turns import RecentTurn
-from codexmem.codecli.watching import Listener, SafeWatcher, closed, text_of
+from codexmem.codecli.turns import RECENT_MS, RecentTurn
 from codexmem.kernel.model.errors import CodexmemError
 from codexmem.kernel.model.tool_access import ToolDecision, ToolRequest, Verdict
+
+_TEXT_BYTES = 1 << 20
+
+
+class SafeWatcher:
+    """A watcher that may fail without harm."""
+
+    def __init__(self, watcher: OutputWatcher, tell: Callable[[Happening], None], note: Callable[[str], None]) -> None:
+        self._watcher: OutputWatcher | None = watcher
+        self._tell = tell
+        self._note = note
+
+    def feed(self, piece: bytes) -> None:
+        """Show it a piece; one that fails is shown no more."""
+        if self._watcher is None:
+            return
+        try:
+            for happening in self._watcher.feed(piece):
+                self._tell(happening)
+        except Exception as error:
+            self._watcher = None
+            self._note(f"the agent's output could not be read ({type(error).__name__}: {error}); it is passed on")
+
+
+class Listener:
+    """Hands on what a person sends, line by line, as it was typed."""
+
+    def __init__(self, heard: Callable[[str], None]) -> None:
+        self._heard = heard
+        self._typed = Typed()
+
+    def hear(self, piece: bytes) -> None:
+        """They sent this."""
+        *lines, rest = piece.replace(b"\r", b"\n").split(b"\n")
+        for line in lines:
+            self._typed.add(line, erase=b"\x7f", kill=b"\x15")
+            if text := self._typed.line():
+                self._heard(text)
+        self._typed.add(rest, erase=b"\x7f", kill=b"\x15")
+
+
+def closed(watcher: OutputWatcher) -> Iterable[Happening]:
+    """What a watcher still held."""
+    try:
+        return list(watcher.close())
+    except Exception:
+        return []
+
+
+def text_of(path: str) -> str | None:
+    """A file's text, for adapters; None if there is none, or it is none."""
+    try:
+        with Path(path).expanduser().open("rb") as file:
+            return file.read(_TEXT_BYTES).decode("utf-8", "replace")
+    except (OSError, ValueError, RuntimeError):
+        return None
+
 
 WAIT_S = 20.0  # an agent starts slowly, and not knowing means not starting it
 _MOST = 8 << 20  # bytes of its answer
@@ -131,7 +197,7 @@ class AgentRun:
         self._told_problem = False
         self._noted: set[str] = set()
         self._by_input: ObservedTurn | None = None  # whose memory goes by standard input alone
-        self.connected = parts.connected or streams.look()
+        self.connected = parts.connected or spawning.look()
         self._began = surroundings.monotonic()
 
     def go(self) -> ExitStatus:
@@ -173,7 +239,7 @@ class AgentRun:
         opening = Opening(self._recalled_late, self.note)
         if self.connected.terminal[0]:
             return prepared, Beginning(opening=opening)
-        peeked = stdin_prompt.peek(0, min(stdin_prompt.FIRST_S, parts.config.memory.timeout_ms / 3000))
+        peeked = peek(0, min(FIRST_S, parts.config.memory.timeout_ms / 3000))
         if kind_of(peeked.seen) is not InputKind.PROMPT:
             return prepared, Beginning(peeked.taken, opening=opening)
         prompt = prompt_in(peeked.seen)
@@ -240,7 +306,7 @@ class AgentRun:
             self._show()
             with signals.shielded():
                 self._strip.start()
-        if self._strip is not None or streams.StreamMode.TERMINAL in between.ways:
+        if self._strip is not None or spawning.StreamMode.TERMINAL in between.ways:
             self._later = []
         try:
             ending = between.run()
@@ -276,7 +342,7 @@ class AgentRun:
                 prepared.dialogue, prepared.prompt if prepared.leads else None, self._tell, self.note,
                 record=record, see_text=self.out.add,
             )  # fmt: skip
-            wants = streams.Wants(stdin=True, stderr=tape is not None, protocol=True)
+            wants = spawning.Wants(stdin=True, stderr=tape is not None, protocol=True)
             eyes = Eyes(stderr=self._eye(self.err, None, tape, "stderr"))
             leaving_s = (_LEAVING_S if prepared.leads else None) if prepared.ends_with_input else _ENDING_S
             return ProcessPlan(prepared.launch, eyes, wants, self.connected, route=route, leaving_s=leaving_s)
@@ -291,7 +357,7 @@ class AgentRun:
         answers = prepared.refusal is not None and self.parts.gate is not None
         self._refusal = prepared.refusal if answers else None
         ours = bool(beginning.first) or beginning.opening is not None
-        wants = streams.Wants(ours or tape is not None or answers, stderr=wanted or self.connected.out_is_err)
+        wants = spawning.Wants(ours or tape is not None or answers, stderr=wanted or self.connected.out_is_err)
         # Where an agent is known by its text alone, the person's next line may say that its answer was right.
         hears = prepared.refusal is not None and self.parts.memory is not None and self.parts.gatekeeper is not None
         return ProcessPlan(

@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from codexmem.codecli.agents.protocol import Adapter, Happening, Keep, Launch
-from codexmem.codecli.child import streams
+from codexmem.codecli.child import spawning
 from codexmem.codecli.configuration import Config
 from codexmem.codecli.memory_client import MemoryClient
-from codexmem.codecli.pending import Pending
 from codexmem.codecli.post_run import Gatekeeper
 from codexmem.codecli.redactor import Redactor
 from codexmem.codecli.trace import RunTracer
-from codexmem.codecli.turns import RecentTurns
+from codexmem.codecli.turns import Pending, RecentTurns
 from codexmem.kernel.model.tool_access import ToolDecision, ToolRequest
 
 
@@ -69,4 +68,4 @@ class Parts:
     pending: Pending | None = None
     waits: Callable[[str], str] = lambda why: f"not kept: {why}"  # what a person is told of an answer that waits
     strip: bool = False
-    connected: streams.Connected | None = None
+    connected: spawning.Connected | None = None

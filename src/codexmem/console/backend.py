@@ -16,8 +16,9 @@ from codexmem.client import transport
 from codexmem.client.transport import HttpReply
 from codexmem.console.store import chosen, place_of, tenant_of
 from codexmem.kernel.model.errors import CodexmemError, NotFound, Unavailable
+from codexmem.kernel.model.memory import Origin
 from codexmem.kernel.model.tenant import LOCAL
-from codexmem.settings import Settings
+from codexmem.settings import Settings, is_person
 
 if TYPE_CHECKING:
     from codexmem.app import Core, Services
@@ -88,6 +89,7 @@ class InProcess(Backend):
         self.core = core
         self._tenant = tenant
         self._apps: dict[str, Any] = {}  # by the surface's name: only what is asked for is built
+        self.origin = Origin.HUMAN if is_person() else Origin.AGENT
 
     def _app(self, path: str) -> Any:
         from codexmem.app import SURFACES
@@ -116,7 +118,7 @@ class InProcess(Backend):
         from codexmem.kernel.model.tenant import Identity
         from codexmem.kernel.store.database import acting_as
 
-        identity = Identity(self._tenant, ACTOR)
+        identity = Identity(self._tenant, ACTOR, self.origin)
         guard = GuardSettings(lambda _: identity, acting_as, port=80, limits=BodyLimits(body_bytes=_LARGEST))
         return build_asgi([surface], self.services, guard, version=__version__)
 
@@ -198,7 +200,15 @@ def server_of(settings: Settings) -> Remote | None:
     running = background.look(place)
     if running is None and not place.url:
         return None
-    return Remote(running.url if running else place.url.rstrip("/"), headers(place))
+    return Remote(running.url if running else place.url.rstrip("/"), {**headers(place), **speaking()})
+
+
+def speaking() -> dict[str, str]:
+    """Headers by which a server knows whether a person types the command, or in which agent's session it runs."""
+    from codexmem.hook import processes
+
+    above = {"X-Codexmem-Processes": ",".join(processes.ancestors())}
+    return {**above, "X-Codexmem-Person": "1"} if is_person() else above
 
 
 def _owned(settings: Settings) -> bool:

@@ -1,10 +1,19 @@
-"""Text that a command is given: on the command line, in a file, or on standard input."""
+"""Text that a command is given: on the command line, in a file, or on standard input.
 
+Asking before something that cannot be taken back, or not easily.
+
+A memory's name on the command line; one such as `note project://config` needs no quotes.
+"""
+
+import shlex
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from urllib.parse import quote
 
 import click
 
+from codexmem.console.command import current
 from codexmem.console.messages import say
 from codexmem.console.output import UsageProblem
 from codexmem.kernel.model.errors import InvalidArgument, NotFound
@@ -20,9 +29,11 @@ def text_of(argument: str | None, file: str | None) -> str:
         return _decoded(_read(Path(file)), file)
     if argument is not None and argument != "-":
         return argument
-    if argument is None and file is None and sys.stdin.isatty():
+    unasked = argument is None and file is None
+    raw = b"" if unasked and sys.stdin.isatty() else sys.stdin.buffer.read(_MOST + 1)
+    if unasked and not raw:
         raise UsageProblem(say("given.none"), hint=_see_help())
-    return _decoded(sys.stdin.buffer.read(_MOST + 1), "-")
+    return _decoded(raw, "-")
 
 
 def _read(path: Path) -> bytes:
@@ -53,3 +64,21 @@ def _decoded(raw: bytes, name: str) -> str:
 
 def _see_help() -> str:
     return say("usage.see_help", command=click.get_current_context().command_path)
+
+
+def confirm(question: str) -> None:
+    """Go on if a person says yes; where nobody can be asked, say how to mean it."""
+    if not current().may_ask:
+        raise UsageProblem(say("usage.unasked"), hint=say("usage.add_yes"))
+    if not click.confirm(question, default=False, err=True):
+        raise click.Abort
+
+
+def path_of(path: str, name: Sequence[str]) -> str:
+    """Where a server tells of the memory."""
+    return f"{path}/{quote(' '.join(name), safe='')}"
+
+
+def spelled(name: Sequence[str]) -> str:
+    """The name as it can be typed into a shell."""
+    return shlex.join(name)

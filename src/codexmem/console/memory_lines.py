@@ -17,6 +17,13 @@ from codexmem.console.dates import day_of
 from codexmem.console.messages import say
 from codexmem.console.terminal_width import cells, cut, one_line, printable, wrapped
 
+# Where a memory is in its life and what a person decided about it, by the keys of their words.
+LIVES = {
+    "proposed": "life.proposed", "active": "life.active", "superseded": "life.superseded",
+    "deprecated": "life.deprecated", "hidden": "life.hidden", "expired": "life.expired",
+}  # fmt: skip
+MARKS = {"pinned": "mark.pinned", "withheld": "mark.withheld", "proposed": "mark.proposed",
+         "dismissed": "mark.dismissed"}  # fmt: skip
 STRONG, FAIR = 0.4, 0.15  # scores from which a result is called so
 _INDENT = " " * 4
 _TITLE_LINES = 2
@@ -57,12 +64,22 @@ def facts_of(entry: Mapping[str, Any]) -> list[str]:
     return [kind, day_of(entry["created_ms"]), one_line(entry["project"]) or say("scope.no_project")]
 
 
+def marks_of(entry: Mapping[str, Any]) -> list[str]:
+    """What a person decided about it, in words."""
+    return [say(MARKS[mark]) for mark in entry.get("marks", ())]
+
+
+def status_of(entry: Mapping[str, object]) -> str:
+    """Its status as people call it: nothing that can be shown was deleted."""
+    return say("life.hidden") if entry["status"] == "deleted" else str(entry["status"])
+
+
 def title_of(entry: Mapping[str, Any]) -> str:
     """What it says in one line."""
     return one_line(entry["title"]) or one_line(entry["content"]) or say("search.no_words")
 
 
-def snippet_lines(entry: Mapping[str, Any], query: str, *, paint: bool) -> list[str]:
+def snippet_lines(entry: Mapping[str, object], query: str, *, paint: bool) -> list[str]:
     """The place that shows why it was found, with the words of the query painted if that is wanted."""
     words, room = pattern(query), width()
     if room is None:

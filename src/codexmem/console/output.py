@@ -4,7 +4,6 @@ import json
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import click
 
@@ -18,6 +17,7 @@ EXIT_CODES: Mapping[str, int] = {
     "usage": 2,
     "not_found": 3,
     "unauthorized": 4,
+    "forbidden": 4,
     "conflict": 5,
     "dependency_unavailable": 6,
     "not_ready": 6,
@@ -51,7 +51,7 @@ class Output:
     paint: bool = False  # of answers, which may go elsewhere
     may_ask: bool = False  # a person is there and wants to be asked
 
-    def result(self, document: Mapping[str, Any], text: str = "", *, exact: bool = False) -> None:
+    def result(self, document: Mapping[str, object], text: str = "", *, exact: bool = False) -> None:
         """The answer: the document for programs, the text for people; an exact one goes out to the letter."""
         if self.as_json:
             click.echo(json.dumps(document, ensure_ascii=False, indent=2))

@@ -13,6 +13,14 @@ def own_project(folder: Path | None = None) -> str:
         return ""
 
 
+def own_folder() -> str:
+    """The folder that a command was started in; empty where it is gone."""
+    try:
+        return str(Path.cwd())
+    except OSError:
+        return ""
+
+
 def _text_of(path: str) -> str | None:
     try:
         return Path(path).read_text(encoding="utf-8", errors="replace")

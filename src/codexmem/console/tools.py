@@ -14,6 +14,7 @@ from codexmem.kernel.model.errors import BY_CODE, CodexmemError
 
 Toolset = Literal["notes", "knowledge"]
 _ERROR_KEY = "codexmem/error"
+_EXACT_KEY = "codexmem/exact"  # a person's program wants what is stored, not what a model may be shown
 _COMMANDS = {
     "read_memory": "memory read",
     "create_memory": "memory create",
@@ -55,18 +56,18 @@ class Tools:
                 return self._in_process(self._store, name, given)
             return self._by_server(name, given)
 
-    def _in_process(self, store: InProcess, name: str, arguments: Mapping[str, Any]) -> Answer:
+    def _in_process(self, store: InProcess, name: str, arguments: Mapping[str, object]) -> Answer:
         """Without the protocol's own server, which costs a second to load."""
         from codexmem.app.mcp.toolsets import TOOLSETS
         from codexmem.http.tool import ToolInvocation
 
         tool = next(each for each in TOOLSETS[self._toolset].tools if each.name == name)
-        said = tool.answer(store.services, ToolInvocation(arguments, ACTOR, self._project or None))
+        said = tool.answer(store.services, ToolInvocation(arguments, ACTOR, self._project or None, store.origin))
         return said.structured or {}
 
     def _by_server(self, name: str, arguments: Mapping[str, Any]) -> Answer:
         path = f"/mcp/{self._toolset}" + (f"?project={quote(self._project, safe='')}" if self._project else "")
-        params = {"name": name, "arguments": arguments}
+        params = {"name": name, "arguments": arguments, "_meta": {_EXACT_KEY: True}}
         message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
         told = self._store.post(path, message, timeout_s=LONG_S)
         result = told.get("result")

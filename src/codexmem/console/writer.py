@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from codexmem.console.messages import language, say
-from codexmem.kernel.model.writer import MemoryWriter
+from codexmem.hook.surroundings import refusing_file, working_directory
+from codexmem.kernel.model.writer import RULES, MemoryWriter
 
 if TYPE_CHECKING:
     from codexmem.settings import Settings
@@ -20,33 +21,37 @@ class WriterStatus:
 
     writer: MemoryWriter
     trouble: str | None = None  # class of the error, if the model fails
+    refused_by: str = ""  # the file by which the current checkout keeps to rules
 
     def text(self) -> str:
         """In one line."""
-        if self.trouble is not None:
-            return self.writer.failing(self.trouble, language())
-        return self.writer.described(language())
+        failing = self.trouble is not None
+        told = self.writer.failing(self.trouble or "", language()) if failing else self.writer.described(language())
+        if self.refused_by and self.writer.provider != RULES:
+            return say("writer.refused_here", path=self.refused_by, elsewhere=told)
+        return told
 
     def document(self) -> dict[str, Any]:
         """For programs."""
         writer = self.writer
         return {
             "provider": writer.provider, "model": writer.model or None, "host": writer.host or None,
-            "leaves_machine": writer.sends, "failing": self.trouble, "text": self.text(),
+            "leaves_machine": writer.sends, "failing": self.trouble, "refused_by": self.refused_by or None,
+            "text": self.text(),
         }  # fmt: skip
 
 
 def seen(settings: Settings) -> WriterStatus:
     """The running server's word, else what a server started from here would do."""
-    told = _asked(settings)
+    told, refused_by = _asked(settings), refusing_file(working_directory())
     try:
         writer, failing = told["writer"], told["failing"]
         found = MemoryWriter(
             writer["provider"], writer["model"] or "", writer["host"] or "", writer["chosen"], writer["undecided"]
         )
-        return WriterStatus(found, failing["errorClass"] if failing else None)
+        return WriterStatus(found, failing["errorClass"] if failing else None, refused_by)
     except (KeyError, TypeError):
-        return WriterStatus(settings.writer)
+        return WriterStatus(settings.writer, refused_by=refused_by)
 
 
 def line(settings: Settings) -> str:

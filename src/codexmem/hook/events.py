@@ -79,7 +79,19 @@ def _tool(record: Mapping[str, Any], known: Sequence[str]) -> dict[str, Any] | N
     }
     if "tool_use_id" in record:
         told["tool_use_id"] = _short(record["tool_use_id"], ())
+    if response != redaction.masked("file") and (files := _stamps(record, known)):
+        told["files"] = files
     return told
+
+
+def _stamps(record: Mapping[str, Any], known: Sequence[str]) -> list[str]:
+    """Which content the files of the call have; none under a name that holds a secret."""
+    if str(record["tool_name"]).startswith(("mcp__", "mcp_", "MCP:")):
+        return []
+    from codexmem.hook import file_stamps, surroundings
+
+    made = file_stamps.stamps(record, surroundings.text_of)
+    return [each for each in made if redaction.redact(path := each.partition(" ")[2], known) == path]
 
 
 def _stop(record: Mapping[str, Any], known: Sequence[str]) -> dict[str, Any] | None:

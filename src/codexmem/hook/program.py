@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 
 from codexmem import agents
-from codexmem.hook import surroundings
+from codexmem.hook import processes, surroundings
 from codexmem.hook.events import PATHS, body_of, encoded
 from codexmem.hook.spool import Spool, drain, keep_outside, outcome_of, outside
 from codexmem.hook.surroundings import Surroundings, monotonic
@@ -101,10 +101,7 @@ class Hook:
 
     def handle(self, event: str, record: dict[str, Any]) -> str:
         """Deliver or keep the event; returns the context for the agent, if this is a moment for it."""
-        try:
-            record.setdefault("cwd", os.getcwd())
-        except OSError:  # it has been removed under us
-            record.setdefault("cwd", "")
+        record.setdefault("cwd", surroundings.working_directory())
         project = str(record.get("project") or _project(record["cwd"]))
         prompt = ""
         if event != CONTEXT:
@@ -118,7 +115,10 @@ class Hook:
                 "platform": self._agent.name,
                 "event_id": surroundings.fresh_id(),
                 "at": at,
+                "process": processes.agent(),
             }
+            if surroundings.refusing_file(str(record["cwd"])):
+                whole["rules_only"] = True
             self._deliver(PATHS[event], encoded(whole))
             prompt = str(body.get("prompt", "")).strip()
             wanted = self._around.prompt_context and self._agent.takes_context(event)

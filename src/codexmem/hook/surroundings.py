@@ -12,6 +12,7 @@ the data directory, which never leaves the machine.
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import time
@@ -27,6 +28,9 @@ PORT = 37877
 BUDGET_MS = 1_500
 SPOOL_BYTES = 256 << 20
 _OFF = frozenset(("0", "off", "false", "no"))
+PROJECT_FILE = ".codexmem.toml"  # of a checkout; a test compares it with the settings' own
+_REFUSAL = "rules_only"
+_LARGEST_FILE = 1 << 16
 # Names of variables whose values are secrets wherever they turn up.
 _SECRET_NAMES = ("_API_KEY", "_TOKEN", "_SECRET", "_PASSWORD", "_ACCESS_KEY", "_SECRET_KEY", "_PASSWD", "_PWD")
 
@@ -175,6 +179,56 @@ def text_of(path: str, most: int = 1 << 16) -> str | None:
         return None
     finally:
         os.close(file)
+
+
+def working_directory() -> str:
+    """Where this process works; empty if that has been removed under it."""
+    try:
+        return os.getcwd()
+    except OSError:
+        return ""
+
+
+def refusing_file(folder: str) -> str:
+    """The file by which a checkout says that nobody but rules reads what is done in it; empty if there is none.
+
+    It may lie in the folder or in any above it, and can only refuse: none that says `rules_only = false` takes the
+    refusal of another back. One that speaks of it and cannot be understood refuses. Costs one look per level.
+    """
+    if not folder.strip() or "\0" in folder:
+        return ""
+    for start in dict.fromkeys((os.path.abspath(folder), os.path.realpath(folder))):
+        place, below = start, ""
+        while place != below:
+            path = os.path.join(place, PROJECT_FILE)
+            if _refuses(path):
+                return path
+            place, below = os.path.dirname(place), place
+    return ""
+
+
+def _refuses(path: str) -> bool:
+    try:
+        file = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError as error:  # it is there, or may be
+        return error.errno != errno.ENAMETOOLONG
+    try:
+        text = os.read(file, _LARGEST_FILE).decode("utf-8", "replace")
+    except OSError:  # a folder, for example
+        return False
+    finally:
+        os.close(file)
+    if _REFUSAL not in text:
+        return False
+    import tomllib
+
+    try:
+        said = tomllib.loads(text).get(_REFUSAL, False)
+    except ValueError:
+        return True
+    return str(said).strip().lower() not in _OFF
 
 
 def user_folder(what: str, environ: Mapping[str, str], system: str = sys.platform) -> str:

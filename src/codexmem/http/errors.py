@@ -21,6 +21,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from codexmem.kernel.model.errors import (
     CodexmemError,
+    Forbidden,
     InvalidArgument,
     NotFound,
     NotReady,
@@ -36,12 +37,6 @@ class Misdirected(CodexmemError):
     """The Host header does not name this server."""
 
     code = "misdirected"
-
-
-class Forbidden(CodexmemError):
-    """The request was sent by a page of another site."""
-
-    code = "forbidden"
 
 
 class MethodNotAllowed(CodexmemError):
@@ -130,7 +125,13 @@ class Reply:
 
 
 def _plain(error: CodexmemError) -> object:
-    return {"error": error.message} | ({"hint": error.hint} if error.hint else {})
+    plain = {"error": error.message} | ({"hint": error.hint} if error.hint else {})
+    return plain | ({"details": error.details} if "limit" in error.details else {})  # which limit was reached
+
+
+def _reasoned(error: CodexmemError) -> object:
+    plain = {"error": error.message} | ({"hint": error.hint} if error.hint else {})
+    return plain | ({"details": error.details} if "reason" in error.details else {})
 
 
 def _envelope(error: CodexmemError) -> object:
@@ -160,10 +161,13 @@ class ErrorStyle:
             headers["retry-after"] = str(wait)
         if isinstance(allow := error.details.get("allow"), str):
             headers["allow"] = allow
+        if isinstance(cell := error.details.get("cell"), str):
+            headers |= {"codexmem-cell": cell, "codexmem-cell-address": str(error.details.get("address", ""))}
         return Reply(status, json.dumps(self.body(error), default=str).encode(), headers)
 
 
-PLAIN = ErrorStyle(_plain)  # {"error": text}
+PLAIN = ErrorStyle(_plain)  # {"error": text}, with the limit where one was reached
+REASONED = ErrorStyle(_reasoned)  # the same and, where the error has a reason, what a client needs to word it anew
 ENVELOPE = ErrorStyle(_envelope)  # {"error": {"code", "message", "details"}}
 
 

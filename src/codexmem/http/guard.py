@@ -4,26 +4,31 @@ an oversized body or an unknown caller could use.
 The order is fixed: Host, Sec-Fetch-Site, Origin, Content-Type, body limits, authentication (where we may listen at all
 is decided earlier, in `bind`). No step trusts X-Forwarded-*; no reply ever carries a CORS header. The tenant comes from
 the authenticated identity and is entered around the whole request, endpoints in worker threads included.
+
+Here it is decided, too, who speaks: our own page in a browser and a command that a person types are a person,
+everything else is an agent. A program of the same user can pretend to be a person; nothing could keep it from that,
+but a key whose role does not decide what is told is taken for an agent's whatever it says.
 """
 
 import asyncio
 import logging
 import re
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import AbstractContextManager, nullcontext, suppress
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from dataclasses import dataclass, replace
 from typing import Any
+from urllib.parse import parse_qs, unquote
 
-from starlette.concurrency import run_in_threadpool
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from codexmem.http.admission import Admission, ClientLeft
 from codexmem.http.authority import Authority, OurNames
 from codexmem.http.errors import (
     STATUSES,
     BodyTooLarge,
     BodyTooSlow,
     ErrorTable,
-    Forbidden,
     HeadTooLarge,
     Misdirected,
     Reply,
@@ -31,8 +36,25 @@ from codexmem.http.errors import (
 )
 from codexmem.http.json_body import DEFAULT_LIMITS, PARSED, BodyLimits, parse_json_aside
 from codexmem.http.long_replies import LongReply
-from codexmem.kernel.model.errors import CodexmemError, InvalidArgument, Unauthorized
-from codexmem.kernel.model.tenant import LOCAL, Identity
+from codexmem.kernel.model.errors import (
+    CodexmemError,
+    Forbidden,
+    InvalidArgument,
+    TenantElsewhere,
+    Unauthorized,
+    Unavailable,
+)
+from codexmem.kernel.model.history import WriteContext
+from codexmem.kernel.model.memory import MAX_PROJECT, Origin
+from codexmem.kernel.model.project_scope import acting_within
+from codexmem.kernel.model.tenant import LOCAL, Identity, TenantRole
+from codexmem.kernel.services.live_sessions import (
+    CLIENT_HEADER,
+    PERSON_HEADER,
+    PROCESSES_HEADER,
+    Caller,
+    LiveSessions,
+)
 
 log = logging.getLogger(__name__)
 
@@ -40,12 +62,16 @@ Authenticate = Callable[[str | None], Identity | None]
 EnterTenant = Callable[[str], AbstractContextManager[object]]
 
 REFUSED = "codexmem.refused"  # scope key: code of the guard's refusal, for the request log
+PROJECT_HEADER = "x-codexmem-project"
 ANYONE = Identity(LOCAL, LOCAL)  # whom a request acts for while authentication is off
 
 # Of a body that was refused: read and thrown away behind the answer, because closing on unread bytes resets the
 # connection, and the client would never see why.
 _DISCARDED_BYTES = 64 * 1024 * 1024
 _DISCARDED_S = 5.0
+# Keys are looked up in threads of their own: requests that hang must not keep others from being told who they are.
+_LOOKING = 4
+_LOOKED_S = 4.0
 
 _SAME_SITE = frozenset({"same-origin", "none"})
 _BEARER = re.compile(r"[Bb][Ee][Aa][Rr][Ee][Rr] +([A-Za-z0-9._~+/=-]{1,512})")
@@ -70,6 +96,9 @@ class GuardSettings:
     open_paths: frozenset[str] = frozenset(
         {"/api/health", "/api/readiness", "/api/version", "/healthz", "/api/v1/healthz", "/", "/viewer", "/ui"}
     )
+    known: Callable[[str], Identity | None] = lambda _: None  # whom a key acts for, where that need not be looked up
+    admission: Admission | None = None  # who is answered now, where tenants share a server
+    sessions: LiveSessions | None = None  # among which the one that speaks is looked for
     open_folder: str = "/ui/"  # the application's own files: below it no route answers anything but them
 
 
@@ -77,10 +106,6 @@ class GuardSettings:
 class _Admitted:
     identity: Identity | None
     body: bytes
-
-
-class _GoneError(Exception):
-    """The client hung up while sending; there is nobody to answer."""
 
 
 class _Incoming:
@@ -106,6 +131,8 @@ class Guard:
         self._settings = settings
         self._names = OurNames.of(settings.names)
         self._errors = errors
+        self._looking: ThreadPoolExecutor | None = None
+        self._looked_up: dict[str | None, asyncio.Future[Identity | None]] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Admit and run, or refuse without entering the application."""
@@ -116,9 +143,15 @@ class Guard:
             await send({"type": "websocket.close", "code": 1008, "reason": ""})
             return
         send, incoming = _hardened(send), _Incoming(receive)
+        slot = None
         try:
             admitted = await self._admit(scope, incoming)
-        except _GoneError:
+            if admitted.identity is not None and self._settings.admission is not None:
+                slot = await self._settings.admission.enter(
+                    admitted.identity.tenant, scope["method"], scope["path"], receive, send
+                )
+                send = slot.send
+        except ClientLeft:
             return
         except CodexmemError as refusal:
             scope[REFUSED] = refusal.code
@@ -130,9 +163,19 @@ class Guard:
             failure.__cause__ = error
             await self._errors.reply(scope["path"], failure).send(send)
             return
-        scope.setdefault("state", {})["identity"] = admitted.identity
+        try:
+            await self._answer(admitted, scope, receive, send)
+        finally:
+            if slot is not None:
+                slot.release()
+
+    async def _answer(self, admitted: _Admitted, scope: Scope, receive: Receive, send: Send) -> None:
+        if admitted.identity is not None:
+            identity = replace(admitted.identity, address=(scope.get("client") or (None,))[0])
+            scope.setdefault("state", {})["identity"] = self._speaking(identity, scope)
         receive = _replay(admitted.body, receive)
-        with self._settings.enter_tenant(admitted.identity.tenant) if admitted.identity else nullcontext():
+        tenant = self._settings.enter_tenant(admitted.identity.tenant) if admitted.identity else nullcontext()
+        with tenant, acting_within(admitted.identity.rights if admitted.identity else None):
             if self._settings.authenticate is None or admitted.identity is None:
                 await self._app(scope, receive, send)
                 return
@@ -146,7 +189,7 @@ class Guard:
         """Whether the request would be admitted as the same caller now."""
         try:
             return await self._identify(scope, _collect(scope["headers"])) == identity
-        except Unauthorized:
+        except (Unauthorized, TenantElsewhere):
             return False
 
     async def _admit(self, scope: Scope, receive: Receive) -> _Admitted:
@@ -197,7 +240,7 @@ class Guard:
                 while more:
                     message = await receive()
                     if message["type"] == "http.disconnect":
-                        raise _GoneError
+                        raise ClientLeft
                     chunk = message.get("body", b"")
                     size += len(chunk)
                     if size > limits.body_bytes:
@@ -207,6 +250,23 @@ class Guard:
         except TimeoutError:
             raise BodyTooSlow(f"the body did not arrive within {self._settings.body_seconds:g} seconds") from None
         return b"".join(chunks)
+
+    def _speaking(self, identity: Identity, scope: Scope) -> Identity:
+        """The identity with who speaks: a person or an agent, and in which session."""
+        headers = _collect(scope["headers"])
+        # Whoever may not decide what is told is heard as an agent is: a person's word would decide it.
+        decides = identity.decides
+        if decides and (headers.get("sec-fetch-site") == ["same-origin"] or identity.origin is Origin.HUMAN):
+            return replace(identity, origin=Origin.HUMAN)
+        processes, client = (headers.get(name, [""])[0] for name in (PROCESSES_HEADER, CLIENT_HEADER))
+        caller = Caller.of(processes, client, _project(scope, headers))
+        sessions = self._settings.sessions
+        # What an agent starts is the agent, whatever it says of itself.
+        below = sessions is not None and sessions.below_agent(identity.tenant, caller)
+        if decides and headers.get(PERSON_HEADER) == ["1"] and not below:
+            return replace(identity, origin=Origin.HUMAN)
+        found = sessions.of(identity.tenant, caller) if sessions is not None else None
+        return replace(identity, session=found.key, source=found.subject) if found is not None else identity
 
     def _open(self, path: str) -> bool:
         return path in self._settings.open_paths or path.startswith(self._settings.open_folder)
@@ -219,14 +279,34 @@ class Guard:
         given = headers.get("authorization", [])
         found = _BEARER.fullmatch(given[0]) if len(given) == 1 else None
         # A header that is there but cannot be read is a refusal, not an anonymous request.
-        identity = (
-            await run_in_threadpool(self._settings.authenticate, found[1] if found else None)
-            if found or not given
-            else None
-        )
+        identity = self._settings.known(found[1]) if found else None
+        if identity is None and (found or not given):
+            identity = await self._look_up(self._settings.authenticate, found[1] if found else None)
         if identity is None:
             raise Unauthorized("a valid API key is required", hint="send it as: Authorization: Bearer <key>")
         return identity
+
+    async def _look_up(self, authenticate: Authenticate, bearer: str | None) -> Identity | None:
+        looking = self._looked_up.get(bearer)
+        if looking is None:  # requests that bring the same key at the same time share one look
+            self._looking = self._looking or ThreadPoolExecutor(_LOOKING, thread_name_prefix="codexmem-keys")
+            looking = asyncio.get_running_loop().run_in_executor(self._looking, authenticate, bearer)
+            self._looked_up[bearer] = looking
+            looking.add_done_callback(lambda _: self._looked_up.pop(bearer, None))
+        try:
+            return await asyncio.wait_for(asyncio.shield(looking), _LOOKED_S)
+        except TimeoutError:
+            raise Unavailable(
+                "the key could not be looked up in time",
+                hint="try again in a moment",
+                details={"reason": "store", "retry_after_s": 2},
+            ) from None
+
+
+def _project(scope: Scope, headers: Headers) -> str:
+    """The project that the caller of a tool works in, as the address says, else as a header says."""
+    asked = parse_qs(scope["query_string"].decode("latin-1")).get("project", [""])[0]
+    return (asked or unquote(headers.get(PROJECT_HEADER, [""])[0])).strip()[:MAX_PROJECT]
 
 
 def _collect(raw: Iterable[tuple[bytes, bytes]]) -> Headers:
@@ -331,7 +411,34 @@ def identity_of(scope: Mapping[str, Any]) -> Identity | None:
     return identity if isinstance(identity, Identity) else None
 
 
+def require(scope: Mapping[str, Any], needed: TenantRole) -> None:
+    """Refuse what the request's caller may not do."""
+    if (identity := identity_of(scope)) is not None:
+        identity.require(needed)
+
+
+def require_every_project(scope: Mapping[str, Any]) -> None:
+    """Refuse a caller who has rights to some projects only."""
+    if (identity := identity_of(scope)) is not None:
+        identity.require_every_project()
+
+
+@contextmanager
+def acting(scope: Mapping[str, Any], needed: TenantRole) -> Iterator[None]:
+    """Refuse what the request's caller may not do, and confine the block to the projects in which he may."""
+    require(scope, needed)
+    identity = identity_of(scope)
+    with acting_within(identity.rights if identity is not None else None, needed):
+        yield
+
+
 def actor_of(scope: Mapping[str, Any]) -> str:
     """How the request's author is called in history."""
     identity = identity_of(scope)
     return identity.actor if identity is not None else "unknown"
+
+
+def written_by(scope: Mapping[str, Any]) -> WriteContext:
+    """How what the request writes is signed: its author, who that is, and in which session."""
+    identity = identity_of(scope)
+    return identity.by() if identity is not None else WriteContext("unknown")

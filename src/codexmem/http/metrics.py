@@ -47,6 +47,7 @@ class Metrics:
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
+        self.gathered: Callable[[], bytes] = self.text  # what a scrape is given
         ProcessCollector(registry=self.registry)
         self._requests = Counter(
             "codexmem_http_requests", "Requests answered", ["method", "route", "status"], registry=self.registry
@@ -75,7 +76,11 @@ class Metrics:
 
     def endpoint(self) -> Response:
         """The scrape itself."""
-        return Response(generate_latest(self.registry), media_type=CONTENT_TYPE_PLAIN_0_0_4)
+        return Response(self.gathered(), media_type=CONTENT_TYPE_PLAIN_0_0_4)
+
+    def text(self) -> bytes:
+        """The figures of this process."""
+        return generate_latest(self.registry)
 
 
 class _Collector(Collector):

@@ -21,8 +21,10 @@ from types import FrameType
 import uvicorn
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
+from uvicorn.server import ServerState
 
 from codexmem.http.signals import ending_signals
+from codexmem.kernel.model import ids
 from codexmem.kernel.model.errors import Conflict, InvalidArgument, NotReady
 from codexmem.kernel.model.ids import SystemClock
 
@@ -120,15 +122,18 @@ def serve(
     shutdown_grace: float = 5.0,
     limits: ServingLimits | None = None,
     stop: threading.Event | None = None,
+    sockets: list[socket.socket] | None = None,
+    linger_s: float = 0.0,
 ) -> bool:
     """Serve until SIGTERM, SIGINT or `stop`; True if every request in flight then finished within the grace period.
 
     `stop` is set when serving has ended, however it did. `host` is what `require_safe_bind` returned. `on_stop` is
     called when stopping begins, so that endless streams can end. A False result leaves worker threads behind that only
-    the end of the process can end.
+    the end of the process can end. Who is given `sockets` shares them with other processes: then a connection that was
+    accepted here gets `linger_s` to bring its request, because nobody else can answer it.
     """
     limits = limits or ServingLimits()
-    sockets = listen((host,) if isinstance(host, str) else host, port, limits.backlog)
+    sockets = sockets or listen((host,) if isinstance(host, str) else host, port, limits.backlog)
     try:
         if on_bound:
             on_bound(Bound(*sockets[0].getsockname()[:2]))
@@ -151,7 +156,7 @@ def serve(
             h11_max_incomplete_event_size=limits.header_bytes,
         )
         stop = stop or threading.Event()
-        server = _Server(config, on_stop, stop)
+        server = _Server(config, on_stop, stop, linger_s)
         try:
             _run(server, sockets)
         finally:
@@ -162,14 +167,22 @@ def serve(
             opened.close()
 
 
+class _ServerState(ServerState):
+    leaving = False  # what is asked now is answered, and its connection closed
+
+
 class _Server(uvicorn.Server):
     """uvicorn's server, which here neither ends the process nor re-raises the signal that stopped it."""
 
-    def __init__(self, config: uvicorn.Config, on_stop: Callable[[], None] | None, stop: threading.Event) -> None:
+    def __init__(
+        self, config: uvicorn.Config, on_stop: Callable[[], None] | None, stop: threading.Event, linger_s: float
+    ) -> None:
         super().__init__(config)
+        self.server_state = _ServerState()
         self.drained = True
         self._on_stop = on_stop
         self._stop = stop
+        self._linger_s = linger_s
         self._loop: asyncio.AbstractEventLoop | None = None
         self._woken = asyncio.Event()
 
@@ -204,9 +217,22 @@ class _Server(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         if self._on_stop:
             self._on_stop()
+        await self._linger()
         running = list(self.server_state.tasks)
         await super().shutdown(sockets)
         self.drained = not any(task.cancelling() for task in running)
+
+    async def _linger(self) -> None:
+        """Accept no more, and let who is connected ask once more; each is told that this is the end."""
+        if not self._linger_s:
+            return
+        for server in self.servers:
+            server.close()
+        assert isinstance(self.server_state, _ServerState)
+        self.server_state.leaving = True
+        until = ids.monotonic() + self._linger_s
+        while self.server_state.connections and ids.monotonic() < until:
+            await asyncio.sleep(0.02)
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -277,6 +303,7 @@ def _deadline_protocol(seconds: float, stalled_seconds: float) -> type[H11Protoc
             self.server_state.default_headers = [
                 (b"date", _date(SystemClock().now_ms() // 1000)),
                 *self.config.encoded_headers,
+                *([(b"connection", b"close")] if getattr(self.server_state, "leaving", False) else []),
             ]
             super().data_received(data)
             self._watch()

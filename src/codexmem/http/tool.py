@@ -10,6 +10,10 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel
 
+from codexmem.kernel.model.history import WriteContext
+from codexmem.kernel.model.memory import Origin
+from codexmem.kernel.model.tenant import TenantRole
+
 S_contra = TypeVar("S_contra", contravariant=True)
 
 
@@ -20,6 +24,15 @@ class ToolInvocation:
     arguments: Mapping[str, Any]
     actor: str  # on whose behalf
     project: str | None = None  # the one the caller works in
+    origin: Origin = Origin.AGENT  # who speaks, as the server found out
+    session: str | None = None  # the agent's session that calls, where it is known
+    source: str | None = None  # … as what it writes is marked: session:12
+    address: str | None = None  # from where it came in
+    cwd: str = ""  # the folder that the caller works in, where it says so
+
+    def by(self) -> WriteContext:
+        """How what the call writes is signed."""
+        return WriteContext(self.actor, self.source, origin=self.origin, session=self.session, address=self.address)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +41,8 @@ class ToolResult:
 
     text: str
     structured: dict[str, Any] | None = None
+    is_json: bool = False  # programs parse the text
+    seqs: tuple[int, ...] = ()  # the memories whose words it holds
 
 
 @dataclass(frozen=True)
@@ -43,6 +58,14 @@ class Tool(Generic[S_contra]):
     destroys: bool = False  # may take away what somebody wrote
     repeatable: bool = True  # the same call again changes nothing more
     other_names: tuple[str, ...] = ()  # answered, but not listed
+    recalls: bool = False  # its answers hold what was remembered: they are quoted and framed
+    exact: bool = False  # … and are taken in again later, so that no character may differ
+    needs: TenantRole | None = None  # of the caller, where it is neither to read nor to write
+
+    @property
+    def role(self) -> TenantRole:
+        """The role that a call takes."""
+        return self.needs or (TenantRole.READER if self.reads_only else TenantRole.WRITER)
 
 
 @dataclass(frozen=True)

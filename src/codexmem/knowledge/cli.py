@@ -7,8 +7,7 @@ from typing import Any
 import click
 
 from codexmem.console.command import Command, Group, current, option
-from codexmem.console.confirm import confirm
-from codexmem.console.input_text import text_of
+from codexmem.console.input_text import confirm, text_of
 from codexmem.console.messages import say
 from codexmem.console.output import table
 from codexmem.console.store import store_options, tenant_option

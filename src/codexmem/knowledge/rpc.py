@@ -8,20 +8,22 @@ answer the status is 204.
 
 import json
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from fastapi import APIRouter, Request, Response
 from starlette.concurrency import run_in_threadpool
 
 from codexmem.http.errors import ErrorStyle
-from codexmem.http.guard import actor_of
+from codexmem.http.guard import require, written_by
 from codexmem.http.params import IdempotencyKey, parsed
 from codexmem.http.surface import Surface, router
 from codexmem.kernel.feature import Rooms
-from codexmem.kernel.model import ids
+from codexmem.kernel.model import audience, ids, quoting
 from codexmem.kernel.model.errors import CodexmemError, InvalidArgument
+from codexmem.kernel.model.history import WriteContext
 from codexmem.kernel.model.memory import Kind
+from codexmem.kernel.model.tenant import TenantRole
 from codexmem.knowledge.service import Knowledge
 from codexmem.knowledge.tools import BY_NAME, CallContext
 
@@ -107,7 +109,7 @@ def refusal(error: CodexmemError) -> RpcResponse:
     return error_object(None, CODES.get(error.code, INTERNAL), error.message, _details(error))
 
 
-def error_object(number: Any, code: int, text: str, details: Mapping[str, Any] | None = None) -> RpcResponse:
+def error_object(number: Any, code: int, text: str, details: Mapping[str, object] | None = None) -> RpcResponse:
     """A response that says what went wrong."""
     more = {"data": dict(details)} if details else {}
     return {"jsonrpc": "2.0", "error": {"code": code, "message": text, **more}, "id": number}
@@ -168,10 +170,11 @@ def _details(error: CodexmemError) -> Mapping[str, object]:
 class _Methods:
     """The verbs, called by one caller."""
 
-    def __init__(self, rooms: Rooms, actor: str, key: str | None) -> None:
+    def __init__(self, rooms: Rooms, by: WriteContext, key: str | None, require: Callable[[TenantRole], None]) -> None:
         self._rooms = rooms
-        self._actor = actor
+        self._by = by
         self._key = key
+        self._require = require
 
     def __contains__(self, name: object) -> bool:
         return name in BY_NAME
@@ -179,11 +182,15 @@ class _Methods:
     def call(self, name: str, params: Params, *, until: float, place: int) -> Any:
         """Call one verb."""
         verb = BY_NAME[name]
+        self._require(TenantRole.READER if verb.reads_only else TenantRole.WRITER)
         given = parsed(verb.parameters, _named(params, list(verb.parameters.model_fields)))
         # One key covers a whole batch, so each call of it has its own.
         key = f"{self._key}#{place}" if self._key is not None else None
-        asked = CallContext(self._actor, until, key)
-        return verb.answer(self._rooms.room(Knowledge), given, asked).document()
+        asked = CallContext(self._by, until, key)
+        with audience.agents():
+            document = verb.answer(self._rooms.room(Knowledge), given, asked).document()
+        # What agents read through a bridge; JSON itself frames each value.
+        return quoting.plain_value(document) if verb.reads_only else document
 
 
 def routes(rooms: Rooms) -> APIRouter:
@@ -196,7 +203,7 @@ def routes(rooms: Rooms) -> APIRouter:
         message = await request.json()
         if isinstance(message, list) and len(await request.body()) > MAX_BATCH_BYTES:
             raise InvalidArgument(f"a batch is at most {MAX_BATCH_BYTES:,} bytes long; none of its calls was run")
-        methods = _Methods(rooms, actor_of(request.scope), key)
+        methods = _Methods(rooms, written_by(request.scope), key, lambda needed: require(request.scope, needed))
         answered = await run_in_threadpool(answer, message, methods)
         if answered is None:
             return Response(status_code=204)

@@ -29,7 +29,7 @@ P = TypeVar("P", bound=wire.Parameters)
 class CallContext:
     """Who asks, and how long an answer may take."""
 
-    actor: str
+    by: WriteContext
     until: float = float("inf")  # on the clock that `ids.monotonic` reads
     key: str | None = None  # repeating what creates something is safe with one
 
@@ -52,8 +52,7 @@ def _init_workspace(knowledge: Knowledge, given: wire.TaskParameters, _: CallCon
 
 def _add(knowledge: Knowledge, given: wire.AddParameters, asked: CallContext) -> wire.EntryAdded:
     def effect() -> tuple[wire.EntryAdded, str]:
-        by = WriteContext(asked.actor)
-        memory = knowledge.entries.add(given.content, given.summary, given.tags or (), by)
+        memory = knowledge.entries.add(given.content, given.summary, given.tags or (), asked.by)
         return wire.EntryAdded.of(memory), f"memory:{memory.seq}"
 
     return knowledge.receipts.once_as(wire.EntryAdded, "/rpc memory_add", asked.key, given, effect)
@@ -65,12 +64,12 @@ def _query(knowledge: Knowledge, given: wire.QueryParameters, _: CallContext) ->
 
 
 def _delete(knowledge: Knowledge, given: wire.DeleteParameters, asked: CallContext) -> wire.EntryDeleted:
-    memory = knowledge.entries.delete(given.kb_id, WriteContext(asked.actor))
+    memory = knowledge.entries.delete(given.kb_id, asked.by)
     return wire.EntryDeleted(status="success", id=memory.id)
 
 
 def _cleanup(knowledge: Knowledge, given: wire.TaskParameters, asked: CallContext) -> wire.WorkspaceRemoved:
-    path = knowledge.workspaces.cleanup(given.task_id, WriteContext(asked.actor))
+    path = knowledge.workspaces.cleanup(given.task_id, asked.by)
     return wire.WorkspaceRemoved(status="success", path=path)
 
 
@@ -144,7 +143,7 @@ def _backup(knowledge: Knowledge, _: wire.NoParameters, __: CallContext) -> wire
 
 
 def _restore(knowledge: Knowledge, given: wire.RestoreParameters, asked: CallContext) -> wire.Restored:
-    knowledge.snapshots.restore(given.backup_path, WriteContext(asked.actor))
+    knowledge.snapshots.restore(given.backup_path, asked.by)
     return wire.Restored(status="ok", message=f"从 {given.backup_path} 恢复成功")
 
 
@@ -217,13 +216,13 @@ def _tool(verb: Verb[Any]) -> Tool[Rooms]:
         # Models give more than they are asked for; what no parameter is called is passed over.
         given = {name: value for name, value in call.arguments.items() if name in fields}
         parameters = parsed(verb.parameters, given)
-        document = verb.answer(rooms.room(Knowledge), parameters, CallContext(call.actor)).document()
-        return ToolResult(json.dumps(document, ensure_ascii=False), document)
+        document = verb.answer(rooms.room(Knowledge), parameters, CallContext(call.by())).document()
+        return ToolResult(json.dumps(document, ensure_ascii=False), document, is_json=True)
 
     needed = [name for name, field in fields.items() if field.is_required()]
     return Tool(
         verb.name, verb.title, verb.description, schema_of(verb.parameters, *needed), answer,
-        reads_only=verb.reads_only,
+        reads_only=verb.reads_only, recalls=verb.reads_only,
     )  # fmt: skip
 
 

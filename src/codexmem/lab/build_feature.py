@@ -1,40 +1,105 @@
-"""The lab, put together from the parts of an open store."""
+"""The lab, put together from the parts of an open store.
 
+Who answers in the lab: the agent of the configured profile, with the models that the settings name.
+"""
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 
 from codexmem.kernel.llm import choice as llm
+from codexmem.kernel.llm.chat_choice import ChatModels
+from codexmem.kernel.llm.choice import ModelChoice
+from codexmem.kernel.model.errors import InvalidArgument
+from codexmem.kernel.model.writer import MODEL, RULES
 from codexmem.kernel.opened import Kernel
 from codexmem.kernel.store.history import VersionTable
 from codexmem.kernel.store.jobs import Jobs
 from codexmem.kernel.store.labels import Labels
-from codexmem.lab.agent_feature import ChosenProfile, agent_from, has_model, profile_of, wish_of
 from codexmem.lab.lesson_extractor import Teacher
+from codexmem.lab.model import RunTask
+from codexmem.lab.service.agent import ProfileAgent
 from codexmem.lab.service.bank import Bank, LessonReader
 from codexmem.lab.service.catalog import Catalog
 from codexmem.lab.service.evidence import Evidences, Shelves
-from codexmem.lab.service.execution import Execution, RunAgent
+from codexmem.lab.service.execution import Execution, RunAgent, RunTransitions, Unequipped
 from codexmem.lab.service.feedback import Judging
+from codexmem.lab.service.journal import BankReader, KnowledgeBase
 from codexmem.lab.service.lab import DocumentLibrary, Lab, ReasoningBank, Working
 from codexmem.lab.service.learning import Learning
-from codexmem.lab.service.learning.applying import PlanWriter
+from codexmem.lab.service.learning.consolidating import PlanWriter
 from codexmem.lab.service.learning.sources import EvidenceOf
-from codexmem.lab.service.learnings import Learnings
+from codexmem.lab.service.learnings import Learnings, Rollbacks
 from codexmem.lab.service.library import Library
-from codexmem.lab.service.moves import RunTransitions
-from codexmem.lab.service.reconciling import Reconciling
-from codexmem.lab.service.rollback import Rollbacks
-from codexmem.lab.service.runs import Runs
-from codexmem.lab.service.snapshot import LabConfig
-from codexmem.lab.service.system import System
+from codexmem.lab.service.profiles import Profile, load
+from codexmem.lab.service.reconciling import Reconciling, System
+from codexmem.lab.service.runs import LabConfig, Runs
 from codexmem.lab.service.trace import RunTrace
 from codexmem.lab.store.catalog import CatalogTable
 from codexmem.lab.store.evidence import EvidenceTable
 from codexmem.lab.store.feedback import FeedbackTable
 from codexmem.lab.store.learnings import LearningTable
 from codexmem.lab.store.runs import RunTable
-from codexmem.lab.store.steps import Steps
-from codexmem.lab.store.trace import TraceTable
+from codexmem.lab.store.trace import Steps, TraceTable
 from codexmem.settings import SETTINGS, Settings
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenProfile:
+    """The configured profile, or why it cannot be used: a lab that is set up wrongly stops nothing else."""
+
+    profile: Profile | None
+    problem: str = ""
+
+    @property
+    def name(self) -> str:
+        """What a batch is told that it runs with."""
+        return self.profile.name if self.profile is not None else ""
+
+    @property
+    def namespaces(self) -> tuple[str, ...]:
+        """What its roles may search."""
+        found = self.profile.roles.values() if self.profile is not None else ()
+        return tuple(sorted({name for role in found for name in role.namespaces}))
+
+    @property
+    def roles(self) -> tuple[str, ...]:
+        """Whom lessons can be for, besides everybody."""
+        return tuple(self.profile.roles) if self.profile is not None else ()
+
+
+def profile_of(settings: Settings) -> ChosenProfile:
+    """Read the profile that the settings name."""
+    try:
+        return ChosenProfile(load(settings.lab_profile))
+    except InvalidArgument as error:
+        problem = f"CODEXMEM_LAB_PROFILE cannot be used: {error.message}"
+        log.error("%s (%s)", problem, error.hint)
+        return ChosenProfile(None, f"{problem}; {error.hint}")
+
+
+def wish_of(settings: Settings) -> ModelChoice:
+    """The model server that the settings name; an agent that writes memories answers nothing else."""
+    provider = RULES if settings.provider == RULES else MODEL
+    return ModelChoice(provider, settings.openai_model, settings.openai_base_url, settings.openai_api_key)
+
+
+def has_model(settings: Settings) -> Callable[[str, str], bool]:
+    """Whether there is somebody to ask, by the name of a model and the address of its server."""
+    models = ChatModels(wish_of(settings))
+    return lambda model, base_url: models.get(model, base_url) is not None
+
+
+def agent_from(
+    settings: Settings, chosen: ChosenProfile, shelves: Callable[[RunTask], KnowledgeBase], bank: BankReader
+) -> RunAgent:
+    """What answers requests."""
+    if chosen.profile is None:
+        return Unequipped(chosen.problem)
+    return ProfileAgent(chosen.profile, ChatModels(wish_of(settings)), shelves, bank)
 
 
 def build(kernel: Kernel, settings: Settings, *, agent: RunAgent | None = None, teacher: Teacher | None = None) -> Lab:

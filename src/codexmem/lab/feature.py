@@ -13,8 +13,8 @@ FEATURE = Feature(
             "batch": "codexmem.lab.cli.batch:batch",
             "run": "codexmem.lab.cli.run:run",
             "rb": "codexmem.lab.cli.rb:rb",
-            "product": "codexmem.lab.cli.product:product",
-            "preset": "codexmem.lab.cli.preset:preset",
+            "product": "codexmem.lab.cli.products:product",
+            "preset": "codexmem.lab.cli.products:preset",
         }
     },
 )

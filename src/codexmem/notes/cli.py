@@ -13,8 +13,7 @@ from typing import Any
 import click
 
 from codexmem.console.command import Command, Group, current, option
-from codexmem.console.confirm import confirm
-from codexmem.console.input_text import text_of
+from codexmem.console.input_text import confirm, text_of
 from codexmem.console.messages import say, say_note
 from codexmem.console.output import UsageProblem, table
 from codexmem.console.own_project import own_project
@@ -94,6 +93,8 @@ def create(uri: str, content: str | None, file: str | None, priority: int, discl
     output = current()
     output.result(made.document(), one_line(made.uri))
     output.note(say("memory.revived" if made.revived else "memory.created", uri=one_line(made.uri)), good=True)
+    if made.proposed:
+        output.note(say("memory.proposed"))
 
 
 @memory.command("update", cls=Command, key="memory.update")
@@ -126,6 +127,8 @@ def update(uri: str, content: str | None, file: str | None, append: bool, old: s
     output = current()
     output.result(made.document(), one_line(made.uri))
     output.note(say("memory.updated", uri=one_line(made.uri), version=made.version), good=True)
+    if made.proposed:
+        output.note(say("memory.proposed"))
     _way_back(made.uri, made.previous_version)
 
 
@@ -322,9 +325,10 @@ def export(domain: str | None, versions: bool, relations: bool, target: str | No
 @memory.command("import", cls=Command, key="memory.import")
 @click.argument("file", metavar="FILE")
 @option("--strategy", type=click.Choice(["skip", "overwrite", "merge"]), default="skip", key="memory.strategy")
+@option("--keep-priority", is_flag=True, key="memory.keep_priority")
 @tenant_option
 @store_options
-def take_in(file: str, strategy: str, **where: Any) -> None:
+def take_in(file: str, strategy: str, keep_priority: bool, **where: Any) -> None:
     """Take in what `export` wrote, as one delta."""
     try:
         document = json.loads(text_of(None, file))
@@ -336,7 +340,7 @@ def take_in(file: str, strategy: str, **where: Any) -> None:
             details={"reason": "no_note_document", "path": file},
         )  # fmt: skip
     with tools("notes", create=True, **where) as called:
-        answer = called.call("import_memories", data=document, strategy=strategy)
+        answer = called.call("import_memories", data=document, strategy=strategy, keep_priority=keep_priority or None)
     taken = wire.ImportedNotes.model_validate(answer)
     output = current()
     lists: list[tuple[str, Sequence[str]]] = [(name, getattr(taken, name)) for name in _IMPORTED]

@@ -1,7 +1,7 @@
 """Notes as a document that leaves the store and comes back: what one entry says, read and written.
 
-A document is a caller's text: everything in it is checked as if it had been typed. Who wrote a note is told in it for
-one purpose: core priorities of notes that no person or agent vouched for are not taken over.
+A document is a caller's text: everything in it is checked as if it had been typed, and what it says about who wrote a
+note counts for nothing. Core priorities are taken over only if the person who imports it says so.
 """
 
 from collections.abc import Mapping
@@ -21,7 +21,6 @@ from codexmem.notes.model import MAX_VERSIONS
 FORMAT, FORMAT_VERSION = "codexmem-notes", 1
 MAX_ENTRIES = 1_000
 MAX_RELATIONS = 200
-_VOUCHED = frozenset({Origin.HUMAN.value, Origin.AGENT.value})
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +42,7 @@ class NoteEntry:
     relations: tuple[tuple[str, str], ...]  # relation and address
     created_ms: int | None
     reads: int
-    vouched: bool  # whether a person or an agent wrote it, as far as the document says
+    vouched: bool  # whether the person who imports it answers for what is core
     lowered: bool  # whether its core priority was not taken over
 
     @property
@@ -135,8 +134,7 @@ class NoteDocumentEntry(WireAnswer):
             status=state.status,
             title=state.title,
             project=state.project,
-            # A core priority that stands was given by an agent or a person, whoever wrote the note first.
-            origin=_vouching(memory),
+            origin=memory.origin,
             version=memory.version,
             access_count=memory.counters.used,
             created_at=iso(memory.created_ms),
@@ -158,8 +156,8 @@ class NoteDocument(WireAnswer):
     memories: tuple[NoteDocumentEntry, ...]
 
 
-def entries_in(document: object) -> list[NoteEntry]:
-    """The notes of a document, or an error that says which of them is wrong, and how."""
+def entries_in(document: object, *, vouched: bool = False) -> list[NoteEntry]:
+    """The notes of a document, or an error that says which of them is wrong, and how; core only if vouched for."""
     if not isinstance(document, Mapping) or not isinstance(document.get("memories"), list):
         raise InvalidArgument("data has no list of memories", hint="pass the result of export_memories")
     if document.get("format", FORMAT) != FORMAT or document.get("format_version", FORMAT_VERSION) != FORMAT_VERSION:
@@ -170,7 +168,7 @@ def entries_in(document: object) -> list[NoteEntry]:
     found: list[NoteEntry] = []
     for number, each in enumerate(raw):
         try:
-            found.append(_entry(each))
+            found.append(_entry(each, vouched))
         except InvalidArgument as error:
             raise InvalidArgument(f"memories[{number}]: {error.message}", hint=error.hint) from None
     seen: dict[str, int] = {}
@@ -186,16 +184,10 @@ def iso(ms: int) -> str:
     return datetime.fromtimestamp(ms / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def _vouching(memory: Memory) -> Origin:
-    vouched = memory.origin in _VOUCHED or memory.state.priority > CORE
-    return memory.origin if vouched else Origin.AGENT
-
-
-def _entry(raw: object) -> NoteEntry:
+def _entry(raw: object, vouched: bool) -> NoteEntry:
     if not isinstance(raw, Mapping):
         raise InvalidArgument("is no object")
     uri = note.fit_uri(_text(raw, "uri", required=True))
-    vouched = raw.get("origin") in _VOUCHED
     state, lowered = _state(raw, uri, vouched)
     state = _with_rest(state, raw)
     past = [_past(each, uri, vouched, state) for each in _list(raw, "versions", MAX_VERSIONS)]
@@ -254,21 +246,21 @@ def _status(raw: Mapping[str, Any]) -> Status:
     return known[named]
 
 
-def _text(raw: Mapping[str, Any], name: str, *, required: bool = False) -> str:
+def _text(raw: Mapping[str, object], name: str, *, required: bool = False) -> str:
     value = raw.get(name) or ""
     if not isinstance(value, str) or (required and not value.strip()):
         raise InvalidArgument(f"{name} must be {'non-empty ' if required else ''}text")
     return value
 
 
-def _texts(raw: Mapping[str, Any], name: str) -> list[str]:
+def _texts(raw: Mapping[str, object], name: str) -> list[str]:
     value = raw.get(name) or []
     if not isinstance(value, list) or not all(isinstance(each, str) for each in value) or len(value) > MAX_RELATIONS:
         raise InvalidArgument(f"{name} must be a list of at most {MAX_RELATIONS} texts")
     return value
 
 
-def _list(raw: Mapping[str, Any], name: str, most: int) -> list[Any]:
+def _list(raw: Mapping[str, object], name: str, most: int) -> list[Any]:
     value = raw.get(name) or []
     if not isinstance(value, list) or len(value) > most or (name == "relations" and not _objects(value)):
         raise InvalidArgument(f"{name} must be a list of at most {most} objects")
@@ -279,7 +271,7 @@ def _objects(values: list[Any]) -> bool:
     return all(isinstance(each, Mapping) for each in values)
 
 
-def _whole(raw: Mapping[str, Any], name: str, usual: int, low: int, high: int) -> int:
+def _whole(raw: Mapping[str, object], name: str, usual: int, low: int, high: int) -> int:
     value = raw.get(name)
     if value is None:
         return usual

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from codexmem.http.cursors import CursorText, cursor, place
 from codexmem.http.errors import ENVELOPE
-from codexmem.http.guard import actor_of
+from codexmem.http.guard import written_by
 from codexmem.http.params import IdempotencyKey
 from codexmem.http.surface import Surface, router
 from codexmem.kernel.feature import Rooms
@@ -98,7 +98,7 @@ def _add_writing(api: APIRouter, rooms: Rooms) -> None:
         notes = rooms.room(NoteService)
 
         def effect() -> tuple[wire.NoteWritten, str]:
-            memory = write(notes, WriteContext(actor_of(request.scope)))
+            memory = write(notes, written_by(request.scope))
             return wire.NoteWritten.of(notes.reading.anew(memory)), f"memory:{memory.seq}"
 
         return notes.receipts.once_as(wire.NoteWritten, request.scope["path"], key, body, effect)
@@ -109,7 +109,7 @@ def _add_writing(api: APIRouter, rooms: Rooms) -> None:
         notes = rooms.room(NoteService)
 
         def effect() -> tuple[wire.NoteRolledBack, str]:
-            done = write(notes, WriteContext(actor_of(request.scope)))
+            done = write(notes, written_by(request.scope))
             return wire.NoteRolledBack.back(notes.reading.anew(done.memory), done), f"memory:{done.memory.seq}"
 
         return notes.receipts.once_as(wire.NoteRolledBack, request.scope["path"], key, body, effect)

@@ -4,19 +4,20 @@ A tool parses its arguments, calls one verb, and says the outcome in text for th
 """
 
 import json
+from collections.abc import Iterable
 
 from codexmem.http.params import parsed
 from codexmem.http.tool import Tool, ToolInvocation, ToolResult, Toolset, schema_of
 from codexmem.kernel.feature import Rooms
 from codexmem.kernel.model import note
-from codexmem.kernel.model.history import WriteContext
+from codexmem.kernel.model.memory import Mark, Memory
 from codexmem.notes import mcp_requests as requests
 from codexmem.notes import mcp_text as text
 from codexmem.notes import mcp_wire as wire
 from codexmem.notes.document import iso
 from codexmem.notes.model import ContextKind, NewNote, Strategy
 from codexmem.notes.service import NoteService
-from codexmem.notes.service.views import is_view
+from codexmem.notes.service.listing import is_view
 
 _INSTRUCTIONS = (
     "Memories with a URI (domain://path) are yours to keep in order. At the start of a session read "
@@ -33,36 +34,57 @@ def _read(rooms: Rooms, call: ToolInvocation) -> ToolResult:
     if is_view(request.uri):
         seen = notes.views.read(request.uri)
         counts = notes.shelf.figures() if seen.more else None
-        return ToolResult(text.view(seen, counts), wire.ReadView.of(seen).document())
+        return ToolResult(text.view(seen, counts), wire.ReadView.of(seen).document(), seqs=_numbers(seen.memories))
     found = notes.reading.read(request.uri)
-    return ToolResult(text.read(found, request.uri.strip()), wire.ReadNote.opened(found).document())
+    return ToolResult(
+        text.read(found, request.uri.strip()), wire.ReadNote.opened(found).document(), seqs=_numbers([found.memory])
+    )
 
 
 def _create(rooms: Rooms, call: ToolInvocation) -> ToolResult:
     request = parsed(requests.CreateRequest, call.arguments)
     new = NewNote(request.uri, request.content, request.priority, request.disclosure, call.project)
-    memory = rooms.room(NoteService).writing.create(new, WriteContext(call.actor))
+    memory = rooms.room(NoteService).writing.create(new, call.by())
     again = "" if memory.version == 1 else (
         f"\nA deleted memory had this address; its earlier versions 1 to {memory.version - 1} are kept."
     )  # fmt: skip
-    said = f"Created {note.primary(memory)} (ID {memory.id}) at {iso(memory.updated_ms)}.{again}"
-    return ToolResult(said, wire.CreatedNote.of(memory, revived=memory.version > 1).document())
+    said = f"Created {note.primary(memory)} (ID {memory.id}) at {iso(memory.updated_ms)}.{again}{_waits(memory)}"
+    return ToolResult(said, wire.CreatedNote.of(memory, revived=memory.version > 1, **_proposed(memory)).document())
 
 
 def _update(rooms: Rooms, call: ToolInvocation) -> ToolResult:
     request = parsed(requests.UpdateRequest, call.arguments)
     edit = request.edit()
-    memory = rooms.room(NoteService).writing.update(request.uri, edit, WriteContext(call.actor))
-    answer = wire.UpdatedNote.of(memory, mode=edit.mode, previous_version=memory.version - 1)
+    memory = rooms.room(NoteService).writing.update(request.uri, edit, call.by())
+    answer = wire.UpdatedNote.of(memory, mode=edit.mode, previous_version=memory.version - 1, **_proposed(memory))
     said = f"Updated {answer.uri}: {edit.told()}. It is at version {answer.version}; "
     return ToolResult(
-        said + f"rollback_memory to version {answer.previous_version} restores what it said before.", answer.document()
+        said + f"rollback_memory to version {answer.previous_version} restores what it said before." + _waits(memory),
+        answer.document(),
+    )
+
+
+def _numbers(memories: Iterable[Memory]) -> tuple[int, ...]:
+    return tuple(each.seq for each in memories)
+
+
+def _proposed(memory: Memory) -> dict[str, bool]:
+    return {"proposed": True} if Mark.PROPOSED in memory.state.marks else {}
+
+
+def _waits(memory: Memory) -> str:
+    """What is said of a note that a person has to agree to."""
+    if Mark.PROPOSED not in memory.state.marks:
+        return ""
+    return (
+        "\nIt is proposed: it can be read and found, but sessions are not told of it until a person approves it "
+        "(codexmem review)."
     )
 
 
 def _delete(rooms: Rooms, call: ToolInvocation) -> ToolResult:
     request = parsed(requests.DeleteRequest, call.arguments)
-    gone = rooms.room(NoteService).writing.delete(request.uri, WriteContext(call.actor), force=request.force)
+    gone = rooms.room(NoteService).writing.delete(request.uri, call.by(), force=request.force)
     answer = wire.DeletedNote.of(gone)
     also = f" with its aliases {', '.join(answer.aliases)}" if answer.aliases else ""
     if answer.erased:
@@ -75,19 +97,24 @@ def _delete(rooms: Rooms, call: ToolInvocation) -> ToolResult:
 def _search(rooms: Rooms, call: ToolInvocation) -> ToolResult:
     request = parsed(requests.SearchNotesRequest, call.arguments)
     found = rooms.room(NoteService).shelf.search(request.query, request.wish(), limit=request.limit)
-    return ToolResult(text.results(request.query, found), wire.FoundNotes.of(request.query, found).document())
+    return ToolResult(
+        text.results(request.query, found), wire.FoundNotes.of(request.query, found).document(),
+        seqs=_numbers(each.memory for each in found.found),
+    )  # fmt: skip
 
 
 def _preload(rooms: Rooms, call: ToolInvocation) -> ToolResult:
     request = parsed(requests.PreloadRequest, call.arguments)
     found = rooms.room(NoteService).preload.load(ContextKind(request.context_type), request.context_data)
-    return ToolResult(text.preloaded(found), wire.PreloadedNotes.of(request.context_type, found).document())
+    told = (*found.core, *(each.memory for each in found.related))
+    document = wire.PreloadedNotes.of(request.context_type, found).document()
+    return ToolResult(text.preloaded(found), document, seqs=_numbers(told))
 
 
 def _save_session(rooms: Rooms, call: ToolInvocation) -> ToolResult:
     request = parsed(requests.SessionRequest, call.arguments)
     save = rooms.room(NoteService).sessions.save
-    answer = wire.SessionSaved.of(save(request.title, request.summary, WriteContext(call.actor), project=call.project))
+    answer = wire.SessionSaved.of(save(request.title, request.summary, call.by(), project=call.project))
     kept = f" Its summary is kept as {answer.uri}." if answer.uri else " There was no summary to keep."
     return ToolResult(f'Session {answer.session_id} "{answer.title}" is recorded.{kept}', answer.document())
 
@@ -109,20 +136,20 @@ def _export(rooms: Rooms, call: ToolInvocation) -> ToolResult:
     request = parsed(requests.ExportRequest, call.arguments)
     export, versions = rooms.room(NoteService).exchange.export, request.include_versions
     document = export(domain=request.domain, versions=versions, relations=request.include_relations).document()
-    return ToolResult(json.dumps(document, ensure_ascii=False, indent=1), document)
+    return ToolResult(json.dumps(document, ensure_ascii=False, indent=1), document, is_json=True)
 
 
 def _import(rooms: Rooms, call: ToolInvocation) -> ToolResult:
     request = parsed(requests.ImportNotesRequest, call.arguments)
     exchange = rooms.room(NoteService).exchange
-    taken = exchange.take_in(request.data, Strategy(request.strategy), WriteContext(call.actor))
+    taken = exchange.take_in(request.data, Strategy(request.strategy), call.by(), keep_priority=request.keep_priority)
     return ToolResult(text.taken_in(request.strategy, taken), wire.ImportedNotes.of(request.strategy, taken).document())
 
 
 def _add_alias(rooms: Rooms, call: ToolInvocation) -> ToolResult:
     request = parsed(requests.AliasRequest, call.arguments)
     writing = rooms.room(NoteService).writing
-    memory = writing.alias(request.target_uri, request.alias_uri, WriteContext(call.actor))
+    memory = writing.alias(request.target_uri, request.alias_uri, call.by())
     answer = wire.AliasedNote.of(memory, alias_uri=memory.state.uris[-1])
     return ToolResult(f"{answer.alias_uri} now names {answer.uri} too.", answer.document())
 
@@ -135,7 +162,7 @@ def _versions(rooms: Rooms, call: ToolInvocation) -> ToolResult:
 
 def _rollback(rooms: Rooms, call: ToolInvocation) -> ToolResult:
     request = parsed(requests.RollbackNoteRequest, call.arguments)
-    done = rooms.room(NoteService).writing.rollback(request.uri, request.version, WriteContext(call.actor))
+    done = rooms.room(NoteService).writing.rollback(request.uri, request.version, call.by())
     answer = wire.RolledBackNote.back(request.version, done)
     changes = "; ".join(answer.changes) or "nothing, it said the same"
     said = f"{answer.uri} says again what it said in version {request.version}, as version "
@@ -167,6 +194,7 @@ NOTES: Toolset[Rooms] = Toolset(
             "system://recent/N (what changed last). To find a URI use search_memory.",
             schema_of(requests.ReadRequest, "uri"),
             _read,
+            recalls=True,
         ),
         Tool(
             "create_memory",
@@ -209,6 +237,7 @@ NOTES: Toolset[Rooms] = Toolset(
             "you know what you look for; use preload_memory when you are about to do something.",
             schema_of(requests.SearchNotesRequest, "query"),
             _search,
+            recalls=True,
         ),
         Tool(
             "preload_memory",
@@ -218,6 +247,7 @@ NOTES: Toolset[Rooms] = Toolset(
             "chosen. Returns whole contents, and nothing beside the core if nothing bears on it.",
             schema_of(requests.PreloadRequest, "context_type", "context_data"),
             _preload,
+            recalls=True,
         ),
         Tool(
             "save_session",
@@ -236,6 +266,7 @@ NOTES: Toolset[Rooms] = Toolset(
             "deleted shows what can be brought back) and priority. To look for words use search_memory.",
             schema_of(requests.ListNotesRequest),
             _list,
+            recalls=True,
         ),
         Tool(
             "get_memory_stats",
@@ -243,6 +274,7 @@ NOTES: Toolset[Rooms] = Toolset(
             "How many memories there are, by status and by domain, how often they were read and which most.",
             schema_of(requests.NoRequest),
             _stats,
+            recalls=True,
         ),
         Tool(
             "export_memories",
@@ -251,6 +283,8 @@ NOTES: Toolset[Rooms] = Toolset(
             "(include_versions) and their aliases and links (include_relations) if asked for.",
             schema_of(requests.ExportRequest),
             _export,
+            recalls=True,
+            exact=True,
         ),
         Tool(
             "import_memories",
@@ -277,6 +311,7 @@ NOTES: Toolset[Rooms] = Toolset(
             "The versions of a memory, newest first: when, by whom, and what was changed. Works for deleted memories.",
             schema_of(requests.VersionsRequest, "uri"),
             _versions,
+            recalls=True,
         ),
         Tool(
             "rollback_memory",
@@ -295,6 +330,7 @@ NOTES: Toolset[Rooms] = Toolset(
             "Two versions of a memory: both contents whole, and the difference between them as a unified diff.",
             schema_of(requests.DiffRequest, "uri", "version1", "version2"),
             _diff,
+            recalls=True,
         ),
         Tool(
             "list_rollbacks",
@@ -303,6 +339,7 @@ NOTES: Toolset[Rooms] = Toolset(
             "here before rollback_memory.",
             schema_of(requests.VersionsRequest, "uri"),
             _rollbacks,
+            recalls=True,
         ),
     ),
     _INSTRUCTIONS,

@@ -3,6 +3,7 @@
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, StrictStr
+from pydantic.json_schema import SkipJsonSchema
 
 from codexmem.kernel.model.memory import Status
 from codexmem.kernel.model.note import NoteEdit
@@ -148,6 +149,7 @@ class ImportNotesRequest(WireRequest):
         description="What happens to a memory that exists already: skip leaves it, overwrite replaces what it says, "
         "merge adds the paragraphs it lacks",
     )
+    keep_priority: SkipJsonSchema[bool] = False  # for the command of a person; agents are not offered it
 
 
 class AliasRequest(WireRequest):

@@ -11,12 +11,12 @@ from codexmem.notes.document import iso
 from codexmem.notes.mcp_wire import MAX_WHOLE, summary_of
 from codexmem.notes.model import Direction
 from codexmem.notes.service.exchange import NotesImported
-from codexmem.notes.service.listing import NoteResults
+from codexmem.notes.service.listing import NoteResults, SystemNoteView
 from codexmem.notes.service.preload import Preloaded
 from codexmem.notes.service.reading import OpenedNote, RestorableVersion
 from codexmem.notes.service.resolver import Relation
-from codexmem.notes.service.views import SystemNoteView
 
+AWAITING = "Proposed, not told until a person approves"
 _NAMED = 20  # addresses that a text counts up
 
 
@@ -40,8 +40,9 @@ def read(found: OpenedNote, asked: str) -> str:
 def view(seen: SystemNoteView, counts: NoteFigures | None) -> str:
     """Many notes under one address."""
     lines = [f"# {seen.title}"]
+    waiting = ["", f"{AWAITING}: {_counted(seen.proposed)}"] if seen.proposed else []
     if not seen.memories:
-        return f"{lines[0]}\n\nNothing is here yet. create_memory keeps something."
+        return "\n".join([f"{lines[0]}\n\nNothing is here yet. create_memory keeps something.", *waiting])
     if seen.whole:
         lines += [part for memory in seen.memories for part in ("", *_whole(memory))]
     else:
@@ -50,7 +51,7 @@ def view(seen: SystemNoteView, counts: NoteFigures | None) -> str:
         domains = ", ".join(f"{name} ({count})" for name, count in (counts.domains if counts else {}).items())
         more = f" There are: {domains}." if domains else ""
         lines += ["", f"Only {len(seen.memories)} are shown.{more} search_memory or a domain narrows the list."]
-    return "\n".join(lines)
+    return "\n".join([*lines, *waiting])
 
 
 def results(query: str, found: NoteResults) -> str:
@@ -134,8 +135,8 @@ def taken_in(strategy: str, taken: NotesImported) -> str:
         (taken.created, "created"),
         (taken.changed, "changed"),
         (taken.deleted, "left deleted, as somebody deleted them here (strategy overwrite brings them back)"),
-        (taken.guarded, "not added to, as they are core here and no person or agent vouched for the text"),
-        (taken.lowered, "taken over with priority 3: core priorities (0-2) need a person's or agent's own write"),
+        (taken.guarded, "not added to, as they are core here and no person vouched for the text"),
+        (taken.lowered, "taken over with priority 3: a file's core priorities (0-2) are taken over only by a person"),
         (taken.lost_uris, "not taken over as addresses, as they name other memories here"),
     ):
         if uris:
@@ -155,6 +156,7 @@ def _facts(memory: Memory) -> str:
         f"ID: {memory.id}",
         f"priority {memory.state.priority}",
         memory.state.status.value,
+        *sorted(memory.state.marks),
         f"version {memory.version}",
         f"read {memory.counters.used} times",
         f"created {iso(memory.created_ms)}",
@@ -166,7 +168,8 @@ def _facts(memory: Memory) -> str:
 def _line(memory: Memory) -> str:
     status = "" if memory.state.status is Status.ACTIVE else f" [{memory.state.status.value}]"
     also = f" (= {', '.join(memory.state.uris[1:])})" if memory.state.uris[1:] else ""
-    return f"- {note.primary(memory)}{also} [{memory.state.priority}]{status} {summary_of(memory)}"
+    marks = "".join(f" [{mark}]" for mark in sorted(memory.state.marks))
+    return f"- {note.primary(memory)}{also} [{memory.state.priority}]{status}{marks} {summary_of(memory)}"
 
 
 def _whole(memory: Memory) -> Iterable[str]:

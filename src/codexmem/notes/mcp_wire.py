@@ -17,11 +17,10 @@ if TYPE_CHECKING:
     from codexmem.kernel.model.note import NoteFigures
     from codexmem.kernel.services.history import Diff
     from codexmem.notes.service.exchange import NotesImported
-    from codexmem.notes.service.listing import NotePage, NoteResults
+    from codexmem.notes.service.listing import NotePage, NoteResults, SystemNoteView
     from codexmem.notes.service.preload import PreloadChoice, Preloaded
     from codexmem.notes.service.reading import NoteHistory, OpenedNote, RestorableVersion
     from codexmem.notes.service.resolver import Relation
-    from codexmem.notes.service.views import SystemNoteView
     from codexmem.notes.service.writing import Deleted, NoteRollback, SavedSession
 
 MAX_WHOLE = 8_000  # characters of one note among many; read_memory gives the rest
@@ -204,6 +203,7 @@ class ReadView(WireAnswer):
     count: int
     more: bool
     memories: tuple[NoteLine, ...] | tuple[WholeNote, ...]
+    proposed: tuple[str, ...] = ()  # addresses of those that await a person's approval
 
     @classmethod
     def of(cls, seen: "SystemNoteView") -> Self:
@@ -211,13 +211,15 @@ class ReadView(WireAnswer):
         rows: tuple[NoteLine, ...] | tuple[WholeNote, ...] = (
             tuple(map(WholeNote.told, seen.memories)) if seen.whole else lines(seen.memories)
         )
-        return cls(uri=seen.uri, title=seen.title, count=len(rows), more=seen.more, memories=rows)
+        named = {"proposed": seen.proposed} if seen.proposed else {}
+        return cls(uri=seen.uri, title=seen.title, count=len(rows), more=seen.more, memories=rows, **named)
 
 
 class CreatedNote(NoteHead):
     """create_memory"""
 
     revived: bool
+    proposed: bool | None = None  # true where a person has to agree before sessions are told of it, else left out
 
 
 class UpdatedNote(NoteHead):
@@ -225,6 +227,7 @@ class UpdatedNote(NoteHead):
 
     mode: str
     previous_version: int
+    proposed: bool | None = None  # as above
 
 
 class DeletedNote(WireAnswer):

@@ -5,6 +5,7 @@ step, so a page costs its own length. Order is that of bytes on both engines. A 
 others below it, or both; then it is met twice (`a`, later `a/b`, with `a-b` between them) and told the first time.
 """
 
+import functools
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,7 +34,7 @@ class AddressTree:
     def __init__(self, db: Database) -> None:
         self._db = db
         # The same function, called with the same arguments, under each engine's name for it.
-        self._walk = _walk(sa.func.instr if db.engine.name == "sqlite" else sa.func.strpos)
+        self._walk = _walk("instr" if db.engine.name == "sqlite" else "strpos")
 
     def children(self, beginning: str, separator: str, *, after: str, limit: int) -> list[TreeChild]:
         """Children behind a place (empty: from the first), at most so many; names end at the separator."""
@@ -64,8 +65,10 @@ def _child(row: Any, beginning: str, separator: str) -> TreeChild:
     return TreeChild(name, named=bool(row.named), below=True, place=f"{beginning}{name}{separator}{_LAST}")
 
 
-def _walk(position: Any) -> sa.Select[Any]:
-    """The walk; `position` tells where a text stands in another, counted from 1, and 0 if it does not."""
+@functools.cache
+def _walk(position_name: str) -> sa.Select[Any]:
+    """The walk; the named function tells where a text stands in another, counted from 1, and 0 if it does not."""
+    position = getattr(sa.func, position_name)
     first, following, under, own = (memory_uris.alias(name).c for name in ("first", "following", "under", "own"))
     start = bindparam("start", type_=sa.Integer)
     separator, behind = (sa.cast(bindparam(name), sa.Text) for name in ("separator", "behind"))

@@ -4,13 +4,15 @@ Routes return these models and the client parses them. Importing this loads noth
 their types alone.
 """
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from codexmem.http.living import LivingFields
 from codexmem.kernel.model import handle, note, text_size
 from codexmem.kernel.model.history import MemoryVersion, Op
-from codexmem.kernel.model.memory import MAX_CONTENT, MAX_PROJECT, MAX_TITLE, Memory, Origin, State, Status
+from codexmem.kernel.model.memory import MAX_CONTENT, MAX_PROJECT, MAX_TITLE, Mark, Memory, Origin, State, Status
 from codexmem.kernel.model.note import USUAL_PRIORITY, NoteEdit
 from codexmem.kernel.wire import WireAnswer
 from codexmem.notes.model import Direction, NewNote, NoteFilter
@@ -18,10 +20,9 @@ from codexmem.notes.model import Direction, NewNote, NoteFilter
 if TYPE_CHECKING:
     from codexmem.kernel.model.note import NoteFigures
     from codexmem.kernel.services.history import Diff
-    from codexmem.notes.service.listing import TreeNode
+    from codexmem.notes.service.listing import SystemNoteView, TreeNode
     from codexmem.notes.service.reading import InspectedNote, WayBack
     from codexmem.notes.service.resolver import Relation
-    from codexmem.notes.service.views import SystemNoteView
     from codexmem.notes.service.writing import NoteRollback
 
 MAX_LIMIT = 200
@@ -221,10 +222,15 @@ class NoteRow(WireAnswer):
         )
 
 
-class NoteFound(NoteRow):
+class NoteFound(LivingFields, NoteRow):
     """A note in a list that may be the answer to a search."""
 
     score: float | None = Field(None, description="only with q: probability of relevance")
+
+    @classmethod
+    def of(cls, memory: Memory, **more: Any) -> Self:
+        """A note, with its score if it was searched for."""
+        return super().of(memory, **{**cls.living(memory), **more})
 
 
 class NoteList(WireAnswer):
@@ -255,12 +261,13 @@ class NoteView(WireAnswer):
     whole: bool = Field(description="whether agents are told its notes in full, not by a line each")
     items: tuple[NoteTold, ...]
     more: bool = Field(description="whether there are others")
+    proposed: tuple[str, ...] = Field((), description="addresses of those that await a person's approval")
 
     @classmethod
     def of(cls, view: "SystemNoteView") -> Self:
         """This view."""
         items = (NoteTold.of(each, content=each.state.content if view.whole else None) for each in view.memories)
-        return cls(uri=view.uri, whole=view.whole, items=tuple(items), more=view.more)
+        return cls(uri=view.uri, whole=view.whole, items=tuple(items), more=view.more, proposed=view.proposed)
 
 
 class NoteStats(WireAnswer):
@@ -536,5 +543,7 @@ def _changes(before: State, after: State) -> tuple[NoteChange, ...]:
 
 
 def _fields(state: State) -> dict[str, object]:
-    told = {name: value for name, value in state.to_json().items() if name not in _OWN}
+    # Who put a note away is no change of its own beside its status.
+    shown = replace(state, marks=state.marks - {Mark.DISMISSED})
+    told = {name: value for name, value in shown.to_json().items() if name not in _OWN}
     return told | {"disclosure": note.disclosure_of(state)}

@@ -1,10 +1,13 @@
 """API keys: hashes of secrets, each telling its tenant. The secret itself is shown once and never stored."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy import bindparam
 
+from codexmem.kernel.model.tenant import TenantRole
 from codexmem.kernel.store.database import ACTING, Database
 from codexmem.kernel.store.schema import api_keys
 
@@ -17,7 +20,15 @@ class ApiKey:
     id: str
     label: str
     created_ms: int
-    revoked_ms: int | None
+    revoked_ms: int | None = None
+    role: TenantRole = TenantRole.ADMIN
+    expires_ms: int | None = None  # from then on it is as if revoked
+    used_ms: int | None = None  # about when it was last used
+    member: str | None = None  # whose it is; None where it acts for the whole tenant
+
+    def is_valid(self, now_ms: int) -> bool:
+        """Whether it opens anything."""
+        return self.revoked_ms is None and (self.expires_ms is None or now_ms < self.expires_ms)
 
 
 class KeyTable:
@@ -26,21 +37,56 @@ class KeyTable:
     def __init__(self, db: Database) -> None:
         self._db = db
 
-    def add(self, id: str, hash: str, label: str, now_ms: int) -> None:
+    def add(self, key: ApiKey, hash: str) -> None:
         """Register the hash of a new secret for the acting tenant."""
         with self._db.transaction() as tx:
-            tx.run(_add, id=id, hash=hash, label=label, created_ms=now_ms, revoked_ms=None)
+            tx.run(
+                _add, id=key.id, hash=hash, label=key.label, created_ms=key.created_ms, revoked_ms=None,
+                role=key.role.value, expires_ms=key.expires_ms, used_ms=None, member=key.member,
+            )  # fmt: skip
+
+    def hold(self) -> None:
+        """Let nobody else give out keys of the acting tenant until the caller's transaction ends."""
+        with self._db.transaction() as tx:
+            tx.engine.lock_lane(tx.connection, tx.tenant, "keys")
 
     def by_hash(self, hash: str) -> ApiKey | None:
         """The living key with this hash, of whatever tenant: this is how a request finds its tenant."""
         with self._db.dispatching() as tx:
             row = tx.connection.execute(_by_hash, {"hash": hash}).mappings().first()
-        return ApiKey(**row) if row is not None else None
+            tx.engine.require_home(tx.connection, tenant=row["tenant"] if row is not None else None, key_hash=hash)
+        return _key(row) if row is not None else None
+
+    def get(self, id: str) -> ApiKey | None:
+        """The acting tenant's key of this id."""
+        with self._db.reading() as tx:
+            row = tx.run(_by_id, key_id=id).mappings().first()
+        return _key(row) if row is not None else None
+
+    def labelled(self, label: str) -> list[ApiKey]:
+        """The acting tenant's keys of this label that were not revoked, at most a thousand."""
+        with self._db.reading() as tx:
+            return [_key(row) for row in tx.run(_labelled, label=label).mappings()]
+
+    def of_member(self, member: str) -> list[ApiKey]:
+        """The acting tenant's keys of this member that were not revoked, at most a thousand."""
+        with self._db.reading() as tx:
+            return [_key(row) for row in tx.run(_of_member, member=member).mappings()]
 
     def all(self) -> list[ApiKey]:
         """The acting tenant's keys, newest first, at most a thousand."""
         with self._db.reading() as tx:
-            return [ApiKey(**row) for row in tx.run(_all).mappings()]
+            return [_key(row) for row in tx.run(_all).mappings()]
+
+    def end(self, id: str, expires_ms: int) -> None:
+        """Let a key end at that time."""
+        with self._db.transaction() as tx:
+            tx.run(_end, key_id=id, expires_ms=expires_ms)
+
+    def used(self, id: str, now_ms: int) -> None:
+        """Note that a key was used."""
+        with self._db.transaction() as tx:
+            tx.run(_used, key_id=id, used_ms=now_ms)
 
     def revoke(self, id: str, now_ms: int) -> bool:
         """End a key's life; False if there is no such living key."""
@@ -49,12 +95,34 @@ class KeyTable:
 
 
 _k = api_keys.c
-_seen = (_k.tenant, _k.id, _k.label, _k.created_ms, _k.revoked_ms)
+_seen = (_k.tenant, _k.id, _k.label, _k.created_ms, _k.revoked_ms, _k.role, _k.expires_ms, _k.used_ms, _k.member)
 _add = sa.insert(api_keys)
 _by_hash = sa.select(*_seen).where(_k.hash == bindparam("hash"), _k.revoked_ms.is_(None))
 _all = sa.select(*_seen).where(_k.tenant == ACTING).order_by(_k.created_ms.desc()).limit(1000)
+_by_id = sa.select(*_seen).where(_k.tenant == ACTING, _k.id == bindparam("key_id"))
+_labelled = (
+    sa.select(*_seen)
+    .where(_k.tenant == ACTING, _k.label == bindparam("label"), _k.revoked_ms.is_(None))
+    .order_by(_k.created_ms.desc())
+    .limit(1000)
+)
+_of_member = (
+    sa.select(*_seen).where(_k.tenant == ACTING, _k.member == bindparam("member"), _k.revoked_ms.is_(None)).limit(1000)
+)
+_end = (
+    sa.update(api_keys)
+    .where(_k.tenant == ACTING, _k.id == bindparam("key_id"))
+    .values(expires_ms=bindparam("expires_ms"))
+)
+_used = (
+    sa.update(api_keys).where(_k.tenant == ACTING, _k.id == bindparam("key_id")).values(used_ms=bindparam("used_ms"))
+)
 _revoke = (
     sa.update(api_keys)
     .where(_k.tenant == ACTING, _k.id == bindparam("key_id"), _k.revoked_ms.is_(None))
     .values(revoked_ms=bindparam("revoked_ms"))
 )
+
+
+def _key(row: Mapping[Any, Any]) -> ApiKey:
+    return ApiKey(**{**row, "role": TenantRole(row["role"])})

@@ -8,6 +8,7 @@ or has it open, turns notices into events.
 import json
 import logging
 import os
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -127,7 +128,7 @@ class Transfer:
         folder = self.root / name
         return folder if not folder.exists() else self.root / f"{name}-{os.getpid()}"
 
-    def _leave(self, type: EventType, at_ms: int, payload: dict[str, Any]) -> None:
+    def _leave(self, type: EventType, at_ms: int, payload: Mapping[str, object]) -> None:
         folder = self._data_dir / _NOTICES
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         notice = {"type": type.value, "at_ms": at_ms, "payload": payload}

@@ -13,10 +13,11 @@ from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel
 
 from codexmem.http.errors import PLAIN, STATUSES, ErrorStyle, Reply
-from codexmem.http.guard import actor_of
+from codexmem.http.guard import written_by
 from codexmem.http.params import IdempotencyKey
 from codexmem.http.surface import Surface, router
 from codexmem.kernel.feature import Rooms
+from codexmem.kernel.model import audience
 from codexmem.kernel.model.errors import CodexmemError, InvalidArgument
 from codexmem.kernel.model.history import WriteContext
 from codexmem.kernel.model.memory import MAX_PROJECT, Kind, Status
@@ -84,7 +85,9 @@ def _add_contract(api: APIRouter, rooms: Rooms) -> None:
     def search(body: wire.QASearchPayload) -> wire.QASearchAnswer:
         """The answers that fit, best first."""
         find = rooms.room(QaService).searching.find
-        return wire.QASearchAnswer.of(find(body.project_id, body.query, limit=body.limit, min_score=body.min_score))
+        with audience.agents():  # who asks here puts the answers before a model
+            found = find(body.project_id, body.query, limit=body.limit, min_score=body.min_score)
+        return wire.QASearchAnswer.of(found)
 
     added: dict[int | str, dict[str, Any]] = {
         200: {"model": wire.QACandidateAnswer, "description": "added to an item that asks the same"}
@@ -100,7 +103,7 @@ def _add_contract(api: APIRouter, rooms: Rooms) -> None:
         prepared = qa.candidates.prepare(body.new())
 
         def effect() -> tuple[wire.QACandidateAnswer, str]:
-            stored = qa.candidates.store(prepared, WriteContext(actor_of(request.scope)))
+            stored = qa.candidates.store(prepared, written_by(request.scope))
             return wire.QACandidateAnswer.of(stored), f"memory:{stored.item.memory.seq}"
 
         answer = qa.receipts.once_as(wire.QACandidateAnswer, "/v1/qa/candidates", key, body, effect)
@@ -114,7 +117,7 @@ def _add_contract(api: APIRouter, rooms: Rooms) -> None:
 
         def effect() -> tuple[wire.QAHitsAnswer, None]:
             references = [each.reference() for each in body.references]
-            hits = qa.signals.hit(body.project_id, references, WriteContext(actor_of(request.scope)))
+            hits = qa.signals.hit(body.project_id, references, written_by(request.scope))
             return wire.QAHitsAnswer.of(hits), None
 
         return qa.receipts.once_as(wire.QAHitsAnswer, "/v1/qa/hit", key, body, effect)
@@ -125,7 +128,7 @@ def _add_contract(api: APIRouter, rooms: Rooms) -> None:
         qa, report = rooms.room(QaService), body.report()
 
         def effect() -> tuple[wire.QAValidationAnswer, str]:
-            validated = qa.signals.validate(body.project_id, report, WriteContext(actor_of(request.scope)))
+            validated = qa.signals.validate(body.project_id, report, written_by(request.scope))
             return wire.QAValidationAnswer.of(validated), f"memory:{validated.item.memory.seq}"
 
         return qa.receipts.once_as(wire.QAValidationAnswer, "/v1/qa/validate", key, body, effect)
@@ -134,9 +137,7 @@ def _add_contract(api: APIRouter, rooms: Rooms) -> None:
     def expire(request: Request, body: wire.QAExpirePayload | None = None) -> wire.QAExpireAnswer:
         """Expire answers that nobody speaks for any more, some at a time; repeating it is safe."""
         size = body.batch_size if body is not None else BATCH
-        return wire.QAExpireAnswer.of(
-            rooms.room(QaService).expiry.expire(WriteContext(actor_of(request.scope)), batch_size=size)
-        )
+        return wire.QAExpireAnswer.of(rooms.room(QaService).expiry.expire(written_by(request.scope), batch_size=size))
 
 
 def _add_review(api: APIRouter, rooms: Rooms) -> None:
@@ -214,7 +215,7 @@ def _add_review(api: APIRouter, rooms: Rooms) -> None:
         qa = rooms.room(QaService)
 
         def effect() -> tuple[wire.QARetracted, str]:
-            done = qa.retracting.undo(qa_id, body.delta, body.project_id, WriteContext(actor_of(request.scope)))
+            done = qa.retracting.undo(qa_id, body.delta, body.project_id, written_by(request.scope))
             answer = wire.QARetracted.of(done.item, delta=done.item.delta, undone=done.undone)
             return answer, f"memory:{done.item.memory.seq}"
 
@@ -225,7 +226,7 @@ def _decided(
     qa: QaService, request: Request, key: str | None, body: BaseModel | None, decide: Callable[[WriteContext], QaEntry]
 ) -> wire.QADecision:
     def effect() -> tuple[wire.QADecision, str]:
-        item = decide(WriteContext(actor_of(request.scope)))
+        item = decide(written_by(request.scope))
         return wire.QADecision.of(item, delta=item.delta), f"memory:{item.memory.seq}"
 
     return qa.receipts.once_as(wire.QADecision, _path(request), key, body, effect)

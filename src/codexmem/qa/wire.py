@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import Field, StringConstraints, field_validator, model_validator
 
+from codexmem.http.living import LivingFields
 from codexmem.http.moments import stretch
 from codexmem.kernel.model.memory import MAX_PROJECT, Status
 from codexmem.kernel.wire import WireAnswer, WireRequest
@@ -464,17 +465,26 @@ class QAExpireAnswer(WireAnswer):
         return cls(expired=outcome.expired, remaining=outcome.remaining, delta=outcome.delta)
 
 
+class QAListedItem(LivingFields, QAItem):
+    """An item in the list."""
+
+    seq: int
+
+
 class QAItemsAnswer(WireAnswer):
     """One page of items, newest first."""
 
-    items: tuple[QAItem, ...]
+    items: tuple[QAListedItem, ...]
     count: int
     next_cursor: str | None
 
     @classmethod
     def of(cls, queue: "ReviewQueue") -> Self:
         """One page."""
-        items, after = tuple(map(QAItem.of, queue.items)), queue.after
+        items = tuple(
+            QAListedItem.of(each, seq=each.memory.seq, **QAListedItem.living(each.memory)) for each in queue.items
+        )
+        after = queue.after
         return cls(items=items, count=len(items), next_cursor=f"{after.created_ms}.{after.seq}" if after else None)
 
     @property

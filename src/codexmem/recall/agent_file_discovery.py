@@ -3,22 +3,34 @@
 Nothing is run and nothing outside is read: a link counts only if it leads to another place inside the same folder, two
 names of one file count once, and what is large, binary or no plain file is passed over and told. A submodule is a
 project of its own.
+
+Following files that are written for agents: when a session starts, what they say now is taken in.
+
+Only files that were imported once, only of the checkout that the session is in and of the person whose server it is,
+and only if one of them has changed since they were last looked at. All changes of one look are one delta.
 """
 
 import contextlib
 import os
 import re
 import stat
+import threading
+from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
+from codexmem import agents
 from codexmem.agents import NAMES, CodingAgent, InstallableAgent, agent_of
 from codexmem.agents.install.targets import UserHome
-from codexmem.kernel.model.project import working_tree
-from codexmem.recall.agent_block import DamagedFile, block_text, rules_in
-from codexmem.recall.agent_files import MAX_ALIASES, MAX_FILE, MAX_PATH, AgentFileText, KnownFile
-from codexmem.recall.agent_sections import imported_files
+from codexmem.kernel.jobs.job_kind import Done, JobContext
+from codexmem.kernel.jobs.queue import Queue
+from codexmem.kernel.model.history import WriteContext
+from codexmem.kernel.model.job import GiveUp, Job, NewJob
+from codexmem.kernel.model.project import identity, working_tree
+from codexmem.kernel.model.session import Session
+from codexmem.recall.agent_block import DamagedFile, block_text, imported_files, rules_in
+from codexmem.recall.agent_files import MAX_ALIASES, MAX_FILE, MAX_PATH, AgentFiles, AgentFileText, KnownFile
 
 MAX_FILES = 200
 _MORE = (".cursor/rules/*.md", ".github/copilot-instructions.md")  # that no agent of ours reads by itself
@@ -318,3 +330,70 @@ def _bytes_of(path: Path) -> bytes | None:
     finally:
         os.close(handle)
     return data if len(data) <= MAX_FILE else None
+
+
+FOLLOW = "recall.follow_files"
+CAUSE = "follow"
+TIMEOUT_S = 60.0
+_ACTOR = "agent-files"
+_CHECKOUTS = 200  # of which it is known how their files were
+_Looks = tuple[tuple[str, int, int], ...]  # name, size and time of each file
+
+
+class AgentFileFollower:
+    """The job that looks at the files of a session's checkout; without a person it never does."""
+
+    def __init__(self, files: AgentFiles, queue: Queue, person: UserHome | None) -> None:
+        self._files = files
+        self._queue = queue
+        self._person = person
+        self._seen: OrderedDict[tuple[str, str, str], _Looks] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def begun(self, session: Session) -> None:
+        """A session has started: look at the files of its project soon, if any were imported."""
+        if self._person is None or not session.cwd.startswith("/") or not self._files.is_followed(session.project):
+            return
+        payload = {"project": session.project, "cwd": session.cwd}
+        self._queue.enqueue(
+            NewJob(FOLLOW, payload, subject=session.subject, dedupe_key=f"{FOLLOW}:{session.project}", max_attempts=2)
+        )
+
+    def follow(self, job: Job, context: JobContext) -> Done:
+        """Read what has changed; it is remembered as the job ends."""
+        project, cwd = job.payload.get("project"), job.payload.get("cwd")
+        if not isinstance(project, str) or not isinstance(cwd, str):
+            raise GiveUp(f"job {job.id} names no project or no folder")
+        if self._person is None or not Path(cwd).is_dir():
+            return Done({"files": 0})
+        checkout = checkout_of(Path(cwd))
+        if identity(str(checkout.root), text_of) != project:
+            return Done({"files": 0})
+        known = self._files.known(project)
+        found = find_again(checkout, known, self._person)
+        looks = tuple((each.file, each.size, each.changed_ns) for each in found.files)
+        key = (job.tenant, project, str(checkout.root))
+        every = [agents.agent_of(name) for name in agents.NAMES]
+        lost = gone(checkout, every, known, found, personal=True)
+        if self._seen.get(key) == looks and not lost:
+            return Done({"files": 0})
+        context.check()
+        texts = [*read(found, checkout.folders), *(AgentFileText(file, "", 0) for file in lost)]
+
+        def effect() -> None:
+            self._take_in(project, texts)
+            self._note(key, looks)
+
+        return Done({"files": len(texts)}, effect)
+
+    def _take_in(self, project: str, texts: Sequence[AgentFileText]) -> None:
+        delta: str | None = None
+        for text in texts:
+            delta = self._files.take_in(project, text, WriteContext(_ACTOR), delta=delta, cause=CAUSE).delta
+
+    def _note(self, key: tuple[str, str, str], looks: _Looks) -> None:
+        with self._lock:
+            self._seen[key] = looks
+            self._seen.move_to_end(key)
+            if len(self._seen) > _CHECKOUTS:
+                self._seen.popitem(last=False)

@@ -32,8 +32,7 @@ from codexmem.kernel.services.memories import Memories
 from codexmem.kernel.store.database import Database
 from codexmem.kernel.store.history import VersionTable
 from codexmem.kernel.store.memories import MemoryTable
-from codexmem.recall.agent_block import rule_line
-from codexmem.recall.agent_sections import JOINT, MAX_SECTIONS, FileSection, sections
+from codexmem.recall.agent_block import JOINT, MAX_SECTIONS, FileSection, rule_line, sections
 
 CONCEPT = "agent-file"
 CAUSE = "import"
@@ -193,6 +192,8 @@ class _Run:
         self.updated += 1
 
     def expire(self, memory: Memory) -> None:
+        if self._memories.is_kept(memory, self._by):
+            return  # pinned: whoever wants it told decides when it is told no longer
         by = replace(self._within(), note="no longer in the file")
         self._memories.write(memory, replace(memory.state, status=Status.EXPIRED), Op.ARCHIVE, by)
         self.hidden += 1

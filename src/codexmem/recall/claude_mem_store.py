@@ -19,7 +19,7 @@ from codexmem.kernel.model.clipping import clip
 from codexmem.kernel.model.errors import InvalidArgument, NotFound, Unavailable
 from codexmem.kernel.model.import_row import CLAUDE_MEM, MAX_LIST, MAX_TEXT, Broken, Flaw, ForeignMemory
 from codexmem.kernel.model.memory import Kind, is_manual_session
-from codexmem.kernel.store.sqlite.library import driver
+from codexmem.kernel.store.sqlite.library import connect, driver
 
 FILE = "claude-mem.db"
 _PAGE = 500
@@ -173,7 +173,7 @@ class ClaudeMem:
 
 
 def _connect(path: Path) -> Any:
-    connection = driver.connect(f"file:{quote(str(path.absolute()))}?mode=ro", uri=True, timeout=10.0)
+    connection = connect(f"file:{quote(str(path.absolute()))}?mode=ro", uri=True, timeout=10.0)
     connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
     for pragma in ("trusted_schema=OFF", "query_only=ON"):
         connection.execute(f"PRAGMA {pragma}")

@@ -2,7 +2,8 @@
 
 Counted by session, not by use, and a session counts half as much when some more have followed it: what was done in
 several sessions of late will be done again. It is read from the newest turns, so its cost does not grow with the
-project, and what is forgotten is counted no longer.
+project, and what is forgotten is counted no longer. Names and words of others are quoted, and those that read like an
+instruction left out.
 """
 
 import re
@@ -13,6 +14,7 @@ from dataclasses import dataclass, field
 from codexmem.kernel.llm.activity import command_name
 from codexmem.kernel.model import quoting, text_size
 from codexmem.kernel.model.attrs import SummaryAttrs
+from codexmem.kernel.model.instructions import looks_like_instruction
 from codexmem.kernel.model.memory import Memory
 
 TURNS = 500  # that are read
@@ -64,7 +66,7 @@ def digest(turns: Iterable[Memory]) -> ProjectDigest:
     ranked = sorted(commands, key=lambda name: (-commands[name].weight, name))
     return ProjectDigest(
         _ranked(files), tuple(_typed(name, commands[name]) for name in ranked),
-        tuple(quoting.line(shown[key])[:_ERROR] for key in _ranked(errors)),
+        tuple(quoting.line(line)[:_ERROR] for key in _ranked(errors) if not looks_like_instruction(line := shown[key])),
     )  # fmt: skip
 
 
@@ -101,6 +103,8 @@ def _grouped(items: Sequence[str], tokens: int, parts: Callable[[str], tuple[str
     for item in items:
         if left < _LEAST:
             break
+        if looks_like_instruction(item):
+            continue
         head, name = parts(item)
         cost = text_size.tokens(f"{name}, ") if name else 0
         cost += 0 if head in groups else text_size.tokens(f"- {head}: ")
@@ -110,7 +114,8 @@ def _grouped(items: Sequence[str], tokens: int, parts: Callable[[str], tuple[str
     lines = []
     for head, names in groups.items():
         form = several if several and len(names) > 1 else one
-        lines.append(f"- {form.format(head, ', '.join(names)).strip()}" if head else f"- {', '.join(names)}")
+        text = form.format(head, ", ".join(names)).strip() if head else ", ".join(names)
+        lines.append(f"- {quoting.quoted(text)}")
     return lines
 
 

@@ -18,7 +18,10 @@ from codexmem.kernel.search.finder import Finder
 from codexmem.kernel.services.memories import Memories
 from codexmem.kernel.store.sessions import Sessions
 from codexmem.recall import context_page, excerpt
+from codexmem.recall.context_lines import NotTold
 from codexmem.recall.excerpt import Excerpt, ExcerptTurn, Transcript
+from codexmem.recall.lasting import is_imported
+from codexmem.recall.staleness import UNKNOWN, FileFreshness, StaleVerdict
 
 _SAID = frozenset({Kind.PROMPT, Kind.SUMMARY})
 _TELLING = 8  # words of a request that say enough for a session to be clearly meant
@@ -28,7 +31,11 @@ _NEXT = 0.3  # of such a commit's score, that the next memory may reach
 _FOUND = 40  # memories that are looked at
 _SESSIONS = 6  # that are looked into
 _STATEMENTS = 100  # superseded ones that are marked
+_KEY = 60  # characters of a session's name
 _ROWS = 200  # requests and answers of one of them
+
+
+Judge = Callable[[Memory], StaleVerdict]
 
 
 class EarlierSessions:
@@ -40,48 +47,48 @@ class EarlierSessions:
         self._sessions = sessions
 
     def found(
-        self, text: str, wanted: Filter, leaves_out: Callable[[Memory], bool] = lambda _: False
-    ) -> list[SearchResult]:
-        """What is told of unasked: memories that clearly fit, or else one session or commit, if it is clearly meant."""
-        fitting = [each for each in self._search(text, wanted, Floor.UNASKED) if not leaves_out(each.memory)]
-        return fitting or self._leading(text, wanted)
-
-    def _leading(self, text: str, wanted: Filter) -> list[SearchResult]:
-        """What one session said that is clearly ahead of all others, or else the commit that is, where less speaks for
-        it than for what is told otherwise: strangers come several at a time.
+        self, text: str, wanted: Filter, leaves_out: Callable[[Memory], bool] = lambda _: False,
+        missed: Callable[[NotTold, int], None] = lambda *_: None,
+    ) -> list[SearchResult]:  # fmt: skip
+        """What is told of unasked: memories that clearly fit, or else one session or commit, if it is clearly meant.
+        `missed` hears of what fits less.
         """
-        if len(tokens.terms(text)) < _TELLING:
-            return []
+        fitting = [each for each in self._search(text, wanted, Floor.UNASKED) if not leaves_out(each.memory)]
+        if fitting or len(tokens.terms(text)) < _TELLING:
+            return fitting
         found = self._search(text, wanted, Floor.AHEAD)
-        scores = _session_scores(found)
-        ranked = sorted(scores, key=lambda key: -scores[key])
-        if len(ranked) < 2 or scores[ranked[1]] > _BEHIND * scores[ranked[0]]:
-            return _leading_commit(found)
-        return [each for each in found if each.memory.session == ranked[0] and is_prompt_or_answer(each.memory)]
+        leading = [each for each in _leading(found) if not leaves_out(each.memory)]
+        for each in found:
+            missed(NotTold.NOT_RELEVANT_ENOUGH, each.memory.seq)
+        return leading
 
     def _search(self, text: str, wanted: Filter, floor: Floor) -> list[SearchResult]:
         return list(self._finder.search(SearchQuery(text, wanted, limit=_FOUND, floor=floor)).results)
 
     def excerpt(
-        self, text: str, wanted: Filter, found: Sequence[SearchResult], told: frozenset[int], budget: int
-    ) -> Excerpt:
+        self, text: str, wanted: Filter, found: Sequence[SearchResult], told: frozenset[int], budget: int,
+        verdict: Judge = lambda _: UNKNOWN,
+    ) -> Excerpt:  # fmt: skip
         """What the few sessions said that fit best, but for the memories that were told before."""
-        transcripts = self._transcripts(found, wanted, told)
+        transcripts = self._transcripts(found, wanted, told, verdict)
         if not transcripts or not excerpt.is_short(transcripts[0], budget):
             return excerpt.excerpt(text, transcripts, budget)
         words = excerpt.known_by(transcripts[0], transcripts)
         alike = SearchQuery(" ".join(words), replace(wanted, kinds=_SAID), limit=_FOUND, min_score=0.0)
-        near = self._transcripts(self._finder.search(alike).results, wanted, told)
+        near = self._transcripts(self._finder.search(alike).results, wanted, told, verdict)
         others = {each.head: each for each in (*transcripts[1:], *near)}
         others.pop(transcripts[0].head, None)
         return excerpt.excerpt(text, transcripts, budget, excerpt.amending(transcripts[0], list(others.values())))
 
-    def _transcripts(self, found: Sequence[SearchResult], wanted: Filter, told: frozenset[int]) -> list[Transcript]:
+    def _transcripts(self, found: Sequence[SearchResult], wanted: Filter, told: frozenset[int],
+                     verdict: Judge) -> list[Transcript]:  # fmt: skip
         weighed = _session_scores(found)
         best = sorted(weighed, key=lambda key: -weighed[key])[:_SESSIONS]
         known = self._sessions.known(best)
         outdated = self._outdated(wanted) if best else ()
-        transcripts = (self._transcript(key, known.get(key), weighed[key], wanted, told, outdated) for key in best)
+        transcripts = (
+            self._transcript(key, known.get(key), weighed[key], wanted, told, outdated, verdict) for key in best
+        )
         return [each for each in transcripts if each.turns]
 
     def _outdated(self, wanted: Filter) -> tuple[str, ...]:
@@ -96,7 +103,7 @@ class EarlierSessions:
 
     def _transcript(
         self, key: str, session: Session | None, score: float, wanted: Filter, told: frozenset[int],
-        outdated: Sequence[str],
+        outdated: Sequence[str], verdict: Judge,
     ) -> Transcript:  # fmt: skip
         wanted = replace(wanted, kinds=_SAID, session=key)
         turns: dict[int, list[Memory]] = {}
@@ -105,10 +112,25 @@ class EarlierSessions:
             if isinstance(attrs, PromptAttrs | SummaryAttrs):
                 turns.setdefault(attrs.prompt_number or 0, []).append(memory)
         newest = max((each.created_ms for turn in turns.values() for each in turn), default=0)
-        rows = [_turn(turns[number], outdated) for number in sorted(turns)]
+        rows = [
+            _turn(turns[number], outdated, verdict) for number in sorted(turns) if not _is_gone(turns[number], verdict)
+        ]
         rows = [row for row in rows if told.isdisjoint(row.seqs) and not _only_asks(row)]
-        head = f"session {session.id if session else quoting.line(key)}, {context_page.date(newest)}"
+        head = f"session {session.id if session else quoting.quoted(key, _KEY)}, {context_page.date(newest)}"
+        if any(is_imported(each) for turn in turns.values() for each in turn):
+            head += " [import]"
         return Transcript(head, score, newest, tuple(rows))
+
+
+def _leading(found: Sequence[SearchResult]) -> list[SearchResult]:
+    """What one session said that is clearly ahead of all others, or else the commit that is, where less speaks for it
+    than for what is told otherwise: strangers come several at a time.
+    """
+    scores = _session_scores(found)
+    ranked = sorted(scores, key=lambda key: -scores[key])
+    if len(ranked) < 2 or scores[ranked[1]] > _BEHIND * scores[ranked[0]]:
+        return _leading_commit(found)
+    return [each for each in found if each.memory.session == ranked[0] and is_prompt_or_answer(each.memory)]
 
 
 def _leading_commit(found: Sequence[SearchResult]) -> list[SearchResult]:
@@ -142,15 +164,29 @@ def _only_asks(turn: ExcerptTurn) -> bool:
     return not turn.answered and turn.asked.rstrip().endswith(("?", "\uff1f"))
 
 
-def _turn(memories: Sequence[Memory], outdated: Sequence[str]) -> ExcerptTurn:
+def _is_gone(memories: Sequence[Memory], verdict: Judge) -> bool:
+    return any(verdict(each).freshness is FileFreshness.GONE for each in memories)
+
+
+def _turn(memories: Sequence[Memory], outdated: Sequence[str], verdict: Judge) -> ExcerptTurn:
     """What was asked and answered in one turn, with a mark on what holds no longer."""
     asked = [each for each in memories if each.kind is Kind.PROMPT]
     answered = [each for each in memories if isinstance(each.state.attrs, SummaryAttrs)]
     request = asked[0].state.content if asked else answered[0].state.title
+    by_person = not any(map(is_imported, memories))
     for statement in outdated:
         request = request.replace(statement, f"[superseded] {statement}")
     told = [line for each in answered for line in _answered(each)]
-    return ExcerptTurn(request, "\n".join(told), tuple(sorted(each.seq for each in memories)))
+    if told and (mark := next(filter(None, (verdict(each).mark for each in answered)), "")):
+        told[0] = f"{mark} {told[0]}"
+    return ExcerptTurn(
+        request,
+        "\n".join(told),
+        tuple(sorted(each.seq for each in memories)),
+        by_person,
+        asked_seq=(asked or answered)[0].seq,
+        answered_seq=answered[0].seq if answered else None,
+    )
 
 
 def _answered(memory: Memory) -> Iterator[str]:

@@ -4,18 +4,104 @@ A short transcript that is clearly the one meant is told whole or, where it does
 sentences in which people decide things: agents sum up at the end. Otherwise passages are chosen from the turns that
 were found: each counts by itself, by its turn and by its session. Either is told newest session first, so that what was
 decided last is read first, and each with its date and number.
+
+Of texts that a search found, the passages that bear on the query, within a number of tokens.
 """
 
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from codexmem.kernel.model import quoting, text_size
+from codexmem.kernel.model.instructions import looks_like_instruction, takes_over
+from codexmem.kernel.model.memory import Memory
 from codexmem.kernel.model.sentences import AMENDS, sentences
-from codexmem.kernel.search import tokens
-from codexmem.recall.passages import WordWeights, cut
+from codexmem.kernel.search import text_of, tokens
+
+_SIZE = 150  # characters of a passage, of which many fit
+_LONGEST = 20_000  # characters of a text that are read
+_USUAL = 300  # characters, from which on length counts against a passage
+_OF_WHOLE, _RANK = 0.2, 0.6  # what its text and the rank of that add to a passage's own share
+_NEAR = 0.5  # of the best score
+_FEW_LEFT = 15  # tokens that are left: nothing more will fit
+
+
+class WordWeights:
+    """What a word tells: the rarer among these texts, the more."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self._count: Counter[str] = Counter()
+        self._texts = 0
+        for text in texts:
+            self._texts += 1
+            self._count.update(set(tokens.words(text)))
+
+    def of(self, word: str) -> float:
+        """The weight of one word."""
+        has = self._count[word]
+        return math.log(1 + (self._texts - has + 0.5) / (has + 0.5))
+
+    def shared(self, wanted: set[str], text: str) -> float:
+        """The weight of those of the words that stand in a text."""
+        return sum(self.of(word) for word in wanted & set(tokens.words(text)))
+
+    def density(self, wanted: set[str], text: str) -> float:
+        """The same, less for a long text."""
+        return self.shared(wanted, text) / math.sqrt(1 + len(text) / _USUAL)
+
+
+def cut(text: str, size: int) -> Iterator[str]:
+    """Sentences together, up to so many characters."""
+    passage = ""
+    for sentence in sentences(text, size):
+        if passage and len(passage) + len(sentence) > size:
+            yield passage
+            passage = ""
+        passage = f"{passage} {sentence}" if passage else sentence
+    if passage:
+        yield passage
+
+
+def full_text(memory: Memory) -> str:
+    """What somebody reads of a memory who looks for an answer, nothing twice: a title is often its beginning."""
+    title, said = text_of.names(memory)[:1], "\n".join(text_of.body(memory))
+    return "\n".join((*(each for each in title if each not in said), said))[:_LONGEST]
+
+
+def best_passages(query: str, texts: Sequence[str], scores: Sequence[float], budget: int) -> list[list[str]]:
+    """For each text, the best text first, its passages that are among the best of all, in the order of the text.
+
+    A text without any word of the query is read only if it fits by half as well as the best. Cost grows with the number
+    and length of the texts, both of which callers bound.
+    """
+    wanted, weights = set(tokens.terms(query)), WordWeights(texts)
+    whole = [weights.shared(wanted, text) for text in texts]
+    least = _NEAR * max(scores, default=0.0)
+    near = [at for at, share in enumerate(whole) if share or scores[at] >= least]
+    found = [(at, passage) for at in near for passage in cut(texts[at], _SIZE)]
+    own = [weights.density(wanted, passage) for _, passage in found]
+    best = [max(values, default=0.0) or 1.0 for values in (own, whole, scores)]
+    worth = [
+        mine / best[0] + _OF_WHOLE * whole[at] / best[1] + _RANK * scores[at] / best[2]
+        for mine, (at, _) in zip(own, found, strict=True)
+    ]
+    left, kept, seen = budget, list[int](), set[str]()
+    for place in sorted(range(len(found)), key=lambda place: (-worth[place], place)):
+        passage = found[place][1]
+        cost = text_size.tokens(passage)
+        if left < _FEW_LEFT:
+            break
+        if cost <= left and passage not in seen:
+            left -= cost
+            seen.add(passage)
+            kept.append(place)
+    chosen: list[list[str]] = [[] for _ in texts]
+    for place in sorted(kept):
+        chosen[found[place][0]].append(found[place][1])
+    return chosen
+
 
 _PASSAGE = 300  # characters
 _SENTENCE = 300
@@ -47,6 +133,9 @@ class ExcerptTurn:
     asked: str
     answered: str
     seqs: tuple[int, ...]  # of the memories that say it
+    by_person: bool = True  # whether a person asked it here; if not, it may be anybody's
+    asked_seq: int | None = None  # which of them asks
+    answered_seq: int | None = None  # and which answers
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +154,16 @@ class Transcript:
 
 @dataclass(slots=True)
 class Excerpt:
-    """Lines for the agent, and which memories they tell."""
+    """Lines for the agent, each with the memory that says it, and which memories they tell."""
 
-    lines: list[str] = field(default_factory=list)
+    said: list[tuple[str, int | None]] = field(default_factory=list)
     seqs: list[int] = field(default_factory=list)
+    left_out: int = 0  # passages that are written like instructions, and not by a person
+
+    @property
+    def lines(self) -> list[str]:
+        """The text."""
+        return [text for text, _ in self.said]
 
 
 def excerpt(request: str, transcripts: Sequence[Transcript], budget: int, amended: Transcript | None = None) -> Excerpt:
@@ -129,9 +224,11 @@ def _told_whole(wanted: set[str], transcripts: Sequence[Transcript], budget: int
         if amended and place:
             # What is no longer valid is told in short: that there was another rule, and which.
             head, share = f"{head} (amended by {ordered[0].head})", min(share, _OUTDATED)
-        lines = [head, *_sentences_of(transcript, wanted, weights, share - text_size.tokens(head) - 2)]
-        left -= text_size.tokens("\n".join(lines))
-        made.lines += lines
+        said, left_out = _sentences_of(transcript, wanted, weights, share - text_size.tokens(head) - 2)
+        lines = [(head, None), *said]
+        left -= text_size.tokens("\n".join(text for text, _ in lines))
+        made.said += lines
+        made.left_out += left_out
         made.seqs += [seq for turn in transcript.turns for seq in turn.seqs]
     return made
 
@@ -142,10 +239,17 @@ class _Sentence:
     text: str
     score: float
     cost: int
+    part: int  # of the transcript
+    by_person: bool
+    seq: int | None
 
 
-def _sentences_of(transcript: Transcript, wanted: set[str], weights: WordWeights, budget: int) -> list[str]:
-    """A transcript whole if it fits; else its end, and of the rest what decides."""
+def _sentences_of(
+    transcript: Transcript, wanted: set[str], weights: WordWeights, budget: int
+) -> tuple[list[tuple[str, int | None]], int]:
+    """A transcript whole if it fits; else its end, and of the rest what decides. And how many sentences are left out:
+    those written like instructions, and whatever stands beside one that would take over.
+    """
     said = list(_scored(transcript, wanted, weights))
     kept: set[int] = set()
     left = budget
@@ -161,21 +265,27 @@ def _sentences_of(transcript: Transcript, wanted: set[str], weights: WordWeights
             if said[place].cost <= left:
                 left -= said[place].cost
                 kept.add(place)
-    lines: list[str] = []
+    lines: list[tuple[str, int | None]] = []
     role = ""
-    for place in sorted(kept):
-        each = said[place]
-        lines.append(f"{each.role}: {each.text}" if each.role != role else f"  {each.text}")
+    chosen = [said[place] for place in sorted(kept)]
+    orders = {id(each) for each in chosen if not each.by_person and looks_like_instruction(each.text)}
+    tainted = {each.part for each in chosen if id(each) in orders and takes_over(each.text)}
+    told = [each for each in chosen if id(each) not in orders and each.part not in tainted]
+    for each in told:
+        text = quoting.quoted(each.text)
+        lines.append((f"{each.role}: {text}" if each.role != role else f"  {text}", each.seq))
         role = each.role
-    return lines
+    return lines, len(chosen) - len(told)
 
 
 def _scored(transcript: Transcript, wanted: set[str], weights: WordWeights) -> Iterator[_Sentence]:
     mass = sum(map(weights.of, wanted)) or 1.0
     parts = [
-        (role, text) for turn in transcript.turns for role, text in (("user", turn.asked), ("agent", turn.answered))
+        (role, text, turn.by_person and role == "user", seq)
+        for turn in transcript.turns
+        for role, text, seq in (("user", turn.asked, turn.asked_seq), ("agent", turn.answered, turn.answered_seq))
     ]
-    for place, (role, text) in enumerate(parts, start=1):
+    for place, (role, text, by_person, seq) in enumerate(parts, start=1):
         for number, block in enumerate(text.split("```")):
             for sentence in sentences(block, _SENTENCE):
                 score = min(1.0, 3 * weights.shared(wanted, sentence) / mass) + 0.4 * place / len(parts)
@@ -184,7 +294,7 @@ def _scored(transcript: Transcript, wanted: set[str], weights: WordWeights) -> I
                 score += 0.2 * bool(_NAME.search(sentence)) - 0.5 * (number % 2)
                 score -= 0.4 * (role == "agent" and sentence.endswith(("?", "\uff1f")))
                 cost = text_size.tokens(sentence) + 2
-                yield _Sentence(role, sentence, score / math.sqrt(cost + 6), cost)
+                yield _Sentence(role, sentence, score / math.sqrt(cost + 6), cost, place, by_person, seq)
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,6 +303,13 @@ class _Passage:
     turn: ExcerptTurn
     place: int
     text: str
+    by_person: bool
+    seq: int | None
+
+    @property
+    def is_order(self) -> bool:
+        """Whether it is written like an instruction, and not by a person."""
+        return not self.by_person and looks_like_instruction(self.text)
 
 
 def _passages(wanted: set[str], transcripts: Sequence[Transcript], budget: int) -> Excerpt:
@@ -201,7 +318,9 @@ def _passages(wanted: set[str], transcripts: Sequence[Transcript], budget: int) 
     weights = WordWeights(f"{turn.asked}\n{turn.answered}" for _, turn in turns)
     whole = {id(turn): weights.shared(wanted, f"{turn.asked}\n{turn.answered}") for _, turn in turns}
     found = [
-        _Passage(transcript, turn, place, text) for transcript, turn in turns for place, text in enumerate(_cut(turn))
+        _Passage(transcript, turn, place, text, by_person, seq)
+        for transcript, turn in turns
+        for place, (text, by_person, seq) in enumerate(_cut(turn))
     ]
     own = [weights.density(wanted, each.text) for each in found]
     best = (
@@ -231,24 +350,32 @@ def _passages(wanted: set[str], transcripts: Sequence[Transcript], budget: int) 
 
 
 def _told_apart(chosen: Sequence[_Passage]) -> Excerpt:
-    made = Excerpt()
+    orders = {id(each) for each in chosen if each.is_order}
+    tainted = {id(each.turn) for each in chosen if id(each) in orders and takes_over(each.text)}
+    told = [each for each in chosen if id(each) not in orders and (each.by_person or id(each.turn) not in tainted)]
+    made = Excerpt(left_out=len(chosen) - len(told))
     session = turn = 0
-    for each in sorted(chosen, key=lambda each: (-each.transcript.at_ms, -each.turn.seqs[0], each.place)):
+    for each in sorted(told, key=lambda each: (-each.transcript.at_ms, -each.turn.seqs[0], each.place)):
         if id(each.transcript) != session:
-            made.lines.append(f"### {each.transcript.head}")
+            made.said.append((f"### {each.transcript.head}", None))
             session = id(each.transcript)
         if id(each.turn) != turn:
-            made.lines.append(f"user: {quoting.line(each.turn.asked)[:_HEAD]}")
+            asked = each.turn.asked[: 4 * _HEAD]
+            if each.turn.by_person or not looks_like_instruction(asked):
+                made.said.append((f"user: {quoting.quoted(asked, _HEAD)}", each.turn.asked_seq))
             made.seqs += each.turn.seqs
             turn = id(each.turn)
         if not each.turn.asked.startswith(each.text[:_HEAD]):
-            made.lines.append(f"  {each.text}")
+            made.said.append((f"  {quoting.quoted(each.text)}", each.seq))
     return made
 
 
-def _cut(turn: ExcerptTurn) -> Iterator[str]:
-    for text in (turn.asked, turn.answered):
-        yield from cut(text, _PASSAGE)
+def _cut(turn: ExcerptTurn) -> Iterator[tuple[str, bool, int | None]]:
+    for text, by_person, seq in (
+        (turn.asked, turn.by_person, turn.asked_seq),
+        (turn.answered, False, turn.answered_seq),
+    ):
+        yield from ((passage, by_person, seq) for passage in cut(text, _PASSAGE))
 
 
 def _size(transcript: Transcript) -> int:

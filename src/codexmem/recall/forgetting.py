@@ -1,24 +1,42 @@
-"""Forgetting on purpose: by number, session, project or source. What was captured goes with what came of it.
+"""Erasing what is named together with where it went: later memories that carry its words, traces of searches, captured
+events and spooled ones that quote it. Backups are only told of, with how much of it they still hold.
+
+It is always looked at first: a quotation is found by its words, and words can be shared by chance. What was merely
+written after the named memories were told is listed apart, and goes only if that is asked for.
+
+Looking reads what can hold a quotation and is not indexed by its words: events and captured events since the oldest of
+the named memories, newest first, up to a limit that is told when it is reached.
+
+Forgetting on purpose: by number, session, project or source. What was captured goes with what came of it.
 
 Memories, versions, index rows and event payloads are erased by `history`; here the sessions and captured events behind
 them go as well. Every step is bounded and may be repeated: an interrupted forgetting is finished by asking again.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 from codexmem.kernel.events.log import Log
+from codexmem.kernel.model import json_text, spooled
 from codexmem.kernel.model.attrs import ObservationAttrs, SummaryAttrs
 from codexmem.kernel.model.errors import InvalidArgument
+from codexmem.kernel.model.event import Event, EventType
 from codexmem.kernel.model.history import WriteContext
+from codexmem.kernel.model.ids import Clock
 from codexmem.kernel.model.memory import Kind, Memory
+from codexmem.kernel.model.quotation import Quotations, texts_in
 from codexmem.kernel.model.session import Session
 from codexmem.kernel.services.history import History
 from codexmem.kernel.services.memories import Memories
+from codexmem.kernel.store.backup import BackupHolding
 from codexmem.kernel.store.captures import Captures
 from codexmem.kernel.store.database import Database
+from codexmem.kernel.store.event_pages import EventPages, EventSpan
+from codexmem.kernel.store.events import EventTable
 from codexmem.kernel.store.receipts import ReceiptTable
 from codexmem.kernel.store.sessions import Sessions
+from codexmem.recall.lineage import Downstream, Lineage, said_by
 
 MAX_IDS = 1_000
 COUNTED = 10_000  # memories that are counted before they are erased, at most
@@ -55,11 +73,24 @@ class Forgetting:
         """How many memories one of these would erase, counted up to a limit; changes nothing."""
         return self.outline(ids=ids, session=session, project=project, source=source).found
 
+    def numbers(self, ids: Sequence[int] | None, session: int | str | None, project: str | None, source: str | None
+                ) -> list[int]:  # fmt: skip
+        """Numbers of the memories that one of these names, up to a limit."""
+        if ids is not None:
+            return sorted(self._memories.many(ids, _ALL))
+        named = self._named(session, project, source)
+        found = self._history.some(COUNTED, **named)
+        key = named["session"]
+        known = self._sessions.named(key) if key is not None else None
+        # What a session wrote through other interfaces than its hooks has it as its source.
+        more = self._history.some(COUNTED, source=known.subject) if known is not None else []
+        return list(dict.fromkeys((*found, *more)))[:COUNTED]
+
     def outline(self, *, ids: Sequence[int] | None = None, session: int | str | None = None,
                 project: str | None = None, source: str | None = None) -> ForgetPreview:  # fmt: skip
         """What one of these would erase; changes nothing."""
         if ids is None:
-            seqs = self._history.some(COUNTED, **self._named(session, project, source))
+            seqs = self.numbers(None, session, project, source)
             shown = self._memories.many(seqs[:SHOWN], _ALL)
             return ForgetPreview(
                 len(seqs), tuple(shown[seq] for seq in seqs[:SHOWN] if seq in shown), len(seqs) == COUNTED
@@ -138,3 +169,139 @@ class Forgetting:
 
 def _captured(attrs: object) -> tuple[int, ...]:
     return attrs.events if isinstance(attrs, ObservationAttrs | SummaryAttrs) else ()
+
+
+MAX_ROOTS = 2_000  # memories whose words are looked for
+MAX_LOOKED = 20_000  # events, and captured events, that are looked at
+_PAGE = 500
+_FILES = 10_000  # spooled events that are looked at
+# Events of the log whose payload can hold what somebody asked or said.
+_SAYING = (EventType.SEARCH_ANSWERED, EventType.QUEUE_FAILED, EventType.MODEL_FAILED, EventType.QA_SIGNAL)
+
+
+@dataclass(frozen=True, slots=True)
+class ForgetSelection:
+    """What is to be forgotten: exactly one of these."""
+
+    ids: Sequence[int] | None = None
+    session: int | str | None = None
+    project: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ErasureTrail:
+    """Where the named memories went."""
+
+    quoting: tuple[Downstream, ...]  # memories that carry their words
+    after: tuple[Downstream, ...]  # memories that were only written after they were told
+    events: tuple[int, ...]  # numbers of events in the log that quote them, such as traces of searches
+    captured: tuple[int, ...]  # numbers of captured events that quote them
+    files: tuple[Path, ...]  # spooled events that quote them
+    backups: tuple[BackupHolding, ...]  # that still hold some of them
+    more: bool = False  # whether something was left unlooked at
+
+
+class Erasure:
+    """Finds and erases what the named memories left elsewhere."""
+
+    def __init__(self, db: Database, memories: Memories, forgetting: Forgetting, lineage: Lineage, captures: Captures,
+                 pages: EventPages, events: EventTable, clock: Clock, *,
+                 flush: Callable[[], None] = lambda: None,
+                 waiting: Callable[[], Iterable[Path]] = lambda: (),
+                 backups: Callable[[Sequence[str]], Sequence[BackupHolding]] = lambda _: ()) -> None:  # fmt: skip
+        self._db = db
+        self._memories = memories
+        self._forgetting = forgetting
+        self._lineage = lineage
+        self._captures = captures
+        self._pages = pages
+        self._events = events
+        self._clock = clock
+        self._flush = flush  # writes traces of searches that wait
+        self._waiting = waiting  # spooled events
+        self._backups = backups  # by the ids of memories
+
+    def follow(self, named: ForgetSelection) -> ErasureTrail:
+        """Where the named memories went; changes nothing."""
+        seqs = self._forgetting.numbers(named.ids, named.session, named.project, named.source)
+        roots = list(self._memories.many(seqs[:MAX_ROOTS], _ALL).values())
+        if not roots:
+            return ErasureTrail((), (), (), (), (), ())
+        self._flush()
+        quotations = Quotations(said_by(roots))
+        gone = frozenset(seqs)
+        found = [each for each in self._lineage.downstream(roots, quotations) if each.memory.seq not in gone]
+        quoting = [each for each in found if each.quotes]
+        since_ms = min(each.created_ms for each in roots)
+        sessions = frozenset(each.session for each in roots)
+        events, more_events = self._quoting_events(quotations, since_ms)
+        captured, more_captured = self._quoting_captures(quotations, since_ms)
+        return ErasureTrail(
+            tuple(quoting),
+            tuple(each for each in found if not each.quotes),
+            events,
+            captured,
+            tuple(path for path in self._files() if _is_of(path, quotations, sessions)),
+            tuple(self._backups([each.id for each in (*roots, *(each.memory for each in quoting))])),
+            more=more_events or more_captured or len(seqs) > len(roots),
+        )
+
+    def erase(self, named: ForgetSelection, by: WriteContext, *, all_after: bool = False) -> tuple[int, ErasureTrail]:
+        """Erase the named memories and where they went; how many of the named there were, and what went besides."""
+        trail = self.follow(named)
+        erased = self._forgetting.one_of(
+            by, ids=named.ids, session=named.session, project=named.project, source=named.source
+        )
+        taken = (*trail.quoting, *(trail.after if all_after else ()))
+        # Events first: what was captured for a memory that goes now is blanked with it.
+        for start in range(0, len(trail.captured), _PAGE):
+            self._captures.blank(trail.captured[start : start + _PAGE])
+        self._events.blank(trail.events)
+        for path in trail.files:
+            path.unlink(missing_ok=True)
+        self._forgetting.ids([each.memory.seq for each in taken], by)
+        self._db.engine.scour()
+        return erased, replace(trail, after=trail.after if all_after else ())
+
+    def _quoting_events(self, quotations: Quotations, since_ms: int) -> tuple[tuple[int, ...], bool]:
+        span = EventSpan(since_ms, self._clock.now_ms() + 1)
+        found: list[int] = []
+        more = False
+        for kind in _SAYING:
+            below: Event | None = None
+            looked = 0
+            while looked < MAX_LOOKED and (page := self._pages.of_type(kind, span, below=below, limit=_PAGE)):
+                found += [event.seq for event in page if quotations.in_any(texts_in(event.payload))]
+                below, looked = page[-1], looked + len(page)
+            more = more or looked >= MAX_LOOKED
+        return tuple(found), more
+
+    def _quoting_captures(self, quotations: Quotations, since_ms: int) -> tuple[tuple[int, ...], bool]:
+        found: list[int] = []
+        looked, below = 0, 2**62
+        while looked < MAX_LOOKED and (page := self._captures.newest(below=below, since_ms=since_ms, limit=_PAGE)):
+            found += [
+                event.seq for event in page if quotations.in_any(texts_in([event.input, event.response, event.message]))
+            ]
+            below, looked = page[-1].seq, looked + len(page)
+        return tuple(found), looked >= MAX_LOOKED
+
+    def _files(self) -> list[Path]:
+        return [path for _, path in zip(range(_FILES), self._waiting(), strict=False)]
+
+
+def _is_of(path: Path, quotations: Quotations, sessions: frozenset[str | None]) -> bool:
+    """Whether a spooled event belongs to one of the sessions, or carries the words."""
+    try:
+        content = path.read_bytes()
+    except OSError:
+        return False
+    event = spooled.parsed(content)
+    try:
+        said = json_text.loads(event[1]) if event is not None else None
+    except ValueError:
+        said = None
+    if not isinstance(said, dict):
+        return quotations.in_text(content.decode("utf-8", "replace"))
+    return said.get("contentSessionId") in sessions or quotations.in_any(texts_in(said))

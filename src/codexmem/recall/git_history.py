@@ -6,6 +6,13 @@ its objects, which are data. Where its history ends (HEAD, a branch, a packed on
 read here, from files. Missing objects of a partial clone are not fetched: our repository has no remote.
 
 One commit is held at a time, whatever the length of the history; git itself holds the order of all.
+
+What a commit message says: its subject, its body without trailers, what it takes back, and whether it tells anything
+that is worth remembering. English and Chinese; no input or output.
+
+Worth remembering is what explains (a body of its own) or what declares a change of behaviour in the conventional form
+(`feat:`, `fix:`, `perf:`, `revert:`, anything with `!`). Merges, versions, typos, formatting and what robots commit
+are routine.
 """
 
 import contextlib
@@ -22,13 +29,160 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from codexmem.kernel.model import ids, project
+from codexmem.kernel.model import file_blobs, ids, project
 from codexmem.kernel.model.clipping import clip
 from codexmem.kernel.model.errors import InvalidArgument, NotFound, Unavailable
+from codexmem.kernel.model.file_blobs import MAX_STAMPS
 from codexmem.kernel.model.import_row import GIT, MAX_REVERTS, MAX_TEXT, Broken, Flaw, ForeignMemory
 from codexmem.kernel.model.memory import Kind
-from codexmem.recall import commit_message
-from codexmem.recall.commit_message import CommitMessage
+
+_CONVENTIONAL = re.compile(
+    r"(?P<word>[A-Za-z]{2,12}|修复|修正|新增|功能|优化|性能|重构|回滚|还原|撤销|文档|样式|测试|杂项)"
+    r"(?P<scope>\([^)\n]{0,60}\)|（[^）\n]{0,60}）)?(?P<breaking>!)?\s?[:：]\s*(?P<rest>.*)",  # noqa: RUF001
+)
+_WORDS = {
+    "修复": "fix", "修正": "fix", "bugfix": "fix", "hotfix": "fix", "新增": "feat", "功能": "feat", "feature": "feat",
+    "优化": "perf", "性能": "perf", "重构": "refactor", "回滚": "revert", "还原": "revert", "撤销": "revert",
+}  # fmt: skip
+_KNOWN = frozenset({
+    "feat", "fix", "perf", "refactor", "revert", "docs", "style", "test", "tests", "chore", "build", "ci", "security",
+})  # fmt: skip
+_TELLING = frozenset({"feat", "fix", "perf", "revert", "security"})  # that tell something by their subject alone
+_TYPES = {"fix": "bugfix", "security": "bugfix", "feat": "feature", "refactor": "refactor", "revert": "decision"}
+_TRAILER = re.compile(
+    r"(?i)(?:[\w-]+-by|cc|change-id|reviewed-on|link|git-svn-id|differential revision|pr-url|issue|bug|see-also|"
+    r"x-[\w-]+|cr-[\w-]+|type|signed-off|skip-checks)\s?:\s|"
+    r"\(cherry[ -]picked from commit [0-9a-f]+\)|"
+    r"(?:fix(?:es|ed)?|close[sd]?|resolve[sd]?|refs?|see|part of|related to|关闭|修复|相关)[:：]?\s*"  # noqa: RUF001
+    r"(?:[\w./-]*#\d+|https?://\S+|[A-Z]+-\d+)(?:[,，\s]+(?:[\w./-]*#\d+|https?://\S+|[A-Z]+-\d+))*\.?$|"  # noqa: RUF001
+    r"\W*generated (?:with|by) \[?[\w .-]+|-{3,}$"
+)
+_ROBOT = re.compile(r"(?i)\[bot\]|\b(?:dependabot|renovate|greenkeeper|pre-commit-ci|snyk-bot|github-actions)\b")
+_NEVER = re.compile(  # whatever the body says
+    r"(?i)(?:fixup|squash|amend)! |wip\b|\[wip\]|(?:release|version|v)\s?v?\d+(?:\.\d+)+|"
+    r"(?:chore|build|ci)\((?:release|deps(?:-dev)?)\)!?: (?:bump|update|release|v?\d)|"
+    r"bump(?:ed|s)? (?:the )?version|(?:发布|版本)\s?v?\d|"
+    r"bump \S+ from \S+ to \S+|update dependency \S+ to |(?:进行中|临时提交)"
+)
+_ROUTINE = re.compile(
+    r"(?i)\b(?:typos?|spelling|misspell\w*|whitespace|formatt?(?:ing|ed)?|reformat\w*|lint(?:er|ing)?|flake8|pep-?8|"
+    r"black|isort|prettier|ruff|bump\w*|changelog|readme|copyright|nits?|cosmetic\w*|indentation|trailing spaces?|"
+    r"missing (?:comma|newline|import)|unused imports?|review comments?|oops)\b|"
+    r"^(?:minor|misc|tmp|temp|test|update|cleanup|clean up|initial commit|first commit)\b[\w .]{0,20}$|"
+    r"错别字|拼写|格式化|代码格式|调整格式|升级依赖|更新依赖|更新版本|更新日志|初始提交|小改动|更新文档"
+)
+_MERGE = re.compile(r"(?i)merge (?:branch|pull request|remote-tracking|tag|commit|changes|.{1,80} into )|合并")
+_REVERT = re.compile(r'(?:Revert|Reapply|回滚|撤销|还原)\s*["“「](?P<old>.+)["”」](?:\s*\(#\d+\))?$')
+_REVERTS = re.compile(r"(?i)(?:this )?(?:reverts?|reverting|回滚|撤销|还原)(?: of)?(?: commits?|提交)?[: ]+(?P<list>"
+                      r"[0-9a-f]{7,64}(?:(?:,|，|、|\s|and)+[0-9a-f]{7,64})*)\b")  # fmt: skip  # noqa: RUF001
+_REVERTS_MERGE = re.compile(r"(?i)reversing\s+changes\s+made\s+to")
+_REVERT_LINE = re.compile(r"(?i)^(?:this )?reverts? (?:commits? [0-9a-f]{7,64}|[\w./-]+#\d+).*$", re.MULTILINE)
+_SHA = re.compile(r"[0-9a-f]{7,64}")
+_SQUASHED = re.compile(r"\(#\d+\)$|\(!\d+\)$")
+_BULLET = re.compile(r"^\s*[*•-]\s+")
+_CHINESE = re.compile(r"[\u3400-\u9fff]")
+_WORD = re.compile(r"[^\W\d_]{2,}|\d[\w.]*")
+_SUBJECT_WORDS, _BODY_WORDS, _LONG_BODY_WORDS = 4, 5, 15
+_PER_WORD = 2  # Chinese characters that say as much as a word
+
+
+@dataclass(frozen=True, slots=True)
+class CommitMessage:
+    """A message taken apart."""
+
+    subject: str
+    body: str  # without trailers
+    word: str = ""  # conventional type: feat, fix, …
+    breaking: bool = False
+    rest: str = ""  # the subject after its conventional type
+    reverts: tuple[str, ...] = ()  # hashes, maybe short
+    reverted_subject: str = ""  # of the commit that it takes back
+    reverts_merge: bool = False
+
+    @property
+    def is_revert(self) -> bool:
+        """Whether it takes another commit back."""
+        return bool(self.reverts or self.reverted_subject)
+
+    @property
+    def type(self) -> str:
+        """As which type of observation it is kept; what was reviewed and explained is a decision."""
+        if self.is_revert or self.breaking or (_SQUASHED.search(self.subject) and _size(self.body) >= _BODY_WORDS):
+            return "decision"
+        return _TYPES.get(self.word, "change")
+
+
+def parsed(message: str, *, merge: bool = False) -> CommitMessage:
+    """Take a message apart; that of a merge is named by what it merges, where it says so."""
+    lines = message.replace("\r\n", "\n").replace("\r", "\n").strip().split("\n")
+    subject, rest = " ".join(lines[0].split()), lines[1:]
+    if merge and _MERGE.match(subject):
+        said = [line for line in rest if line.strip() and not _TRAILER.match(line.strip())]
+        if len(said) > 1:  # a single line is the title of a branch whose commits say it themselves
+            subject = " ".join(said[0].split())
+            rest = rest[rest.index(said[0]) + 1 :]
+    conventional = _CONVENTIONAL.match(subject)
+    word = conventional["word"].lower() if conventional else ""
+    word = _WORDS.get(word, word)
+    known = conventional is not None and word in _KNOWN
+    old = _REVERT.match(subject)
+    whole = "\n".join(rest)
+    hashes = [found for each in _REVERTS.finditer(whole) for found in _SHA.findall(each["list"])]
+    reverted = old["old"].strip() if old else conventional["rest"].strip() if known and word == "revert" else ""  # type: ignore[index]
+    return CommitMessage(
+        subject,
+        _without_trailers(rest),
+        word if known else "",
+        bool(known and conventional["breaking"]) or "\nBREAKING CHANGE: " in message,  # type: ignore[index]
+        conventional["rest"] if known else subject,  # type: ignore[index]
+        tuple(dict.fromkeys(hashes)),
+        reverted,
+        bool(_REVERTS_MERGE.search(whole)),
+    )
+
+
+def tells(said: CommitMessage, *, author: str = "", merge: bool = False) -> bool:
+    """Whether it is worth remembering."""
+    if not said.subject or _ROBOT.search(author) or _NEVER.match(said.subject):
+        return False
+    if merge and _MERGE.match(said.subject):
+        return False
+    if said.is_revert:
+        return True
+    explained = _size("\n".join(line for line in said.body.split("\n") if not _is_routine_bullet(line)))
+    if said.body == said.subject:
+        explained = 0
+    if _ROUTINE.search(said.rest):
+        return explained >= _LONG_BODY_WORDS
+    if explained >= _BODY_WORDS:
+        return True
+    return (said.word in _TELLING or said.breaking) and _size(said.rest) >= _SUBJECT_WORDS
+
+
+def text_of(said: CommitMessage) -> str:
+    """What its memory tells beyond its title: the body, without the line that names what is taken back."""
+    return _REVERT_LINE.sub("", said.body).strip() if said.is_revert else said.body
+
+
+def _without_trailers(lines: list[str]) -> str:
+    kept = [line.rstrip() for line in lines if not _TRAILER.match(line.strip())]
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(kept)).strip()
+
+
+def _is_routine_bullet(line: str) -> bool:
+    """A line of a squashed branch that tells of no more than its own commit."""
+    bullet = _BULLET.match(line)
+    if bullet is None:
+        return False
+    text = line[bullet.end() :]
+    return bool(_NEVER.match(text) or _ROUTINE.search(text) or _MERGE.match(text)) or _size(text) < _SUBJECT_WORDS
+
+
+def _size(text: str) -> int:
+    """Its words; Chinese has no spaces between them."""
+    chinese = len(_CHINESE.findall(text))
+    return len(_WORD.findall(_CHINESE.sub(" ", text))) + chinese // _PER_WORD
+
 
 _HASH = re.compile(r"(?:[0-9a-f]{40}|[0-9a-f]{64})")
 _FIELDS = 5  # of a commit, before its files
@@ -56,6 +210,7 @@ class Commit:
     at_s: int | None
     message: str
     files: tuple[str, ...]
+    blobs: tuple[str, ...] = ()  # stamps of what it left of them
 
 
 class GitHistory:
@@ -100,21 +255,21 @@ class GitHistory:
         recent = _RecentCommits()
         for commit in self.commits():
             merge = len(commit.parents) > 1
-            said = commit_message.parsed(commit.message, merge=merge)
+            said = parsed(commit.message, merge=merge)
             reverts = self._reverted(said, recent)
             recent.add(commit.hash, commit.message)
             if commit.at_s is None or not 0 <= commit.at_s * 1000 < _LAST_MS:
                 yield Broken(Kind.OBSERVATION, 0, Flaw.NO_TIME)
-            elif not commit_message.tells(said, author=commit.author, merge=merge):
+            elif not tells(said, author=commit.author, merge=merge):
                 yield Broken(Kind.OBSERVATION, 0, Flaw.ROUTINE)
             else:
                 yield self._row(commit, said, reverts, commit.at_s * 1000)
 
     def _row(self, commit: Commit, said: CommitMessage, reverts: tuple[str, ...], at_ms: int) -> ForeignMemory:
         return ForeignMemory(
-            Kind.OBSERVATION, 0, at_ms, project=self.project, text=clip(commit_message.text_of(said), MAX_TEXT),
+            Kind.OBSERVATION, 0, at_ms, project=self.project, text=clip(text_of(said), MAX_TEXT),
             type=said.type, title=clip(said.subject, MAX_TEXT), subtitle=commit.author, files_modified=commit.files,
-            commit=commit.hash, reverts=reverts,
+            commit=commit.hash, reverts=reverts, blobs=commit.blobs,
         )  # fmt: skip
 
     def _reverted(self, said: CommitMessage, recent: "_RecentCommits") -> tuple[str, ...]:
@@ -138,8 +293,8 @@ class GitHistory:
         token = ids.secret(16)
         walk = ["rev-list", "--topo-order", "--reverse", *self._limits, self.head]
         show = ["diff-tree", "--stdin", "-z", "-r", "--root", "-m", "--diff-merges=first-parent", "--always",
-                "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color", "--name-only", "--encoding=UTF-8",
-                f"--format={token}%x00{_FORMAT}"]  # fmt: skip
+                "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color", "--raw", "--no-abbrev",
+                "--encoding=UTF-8", f"--format={token}%x00{_FORMAT}"]  # fmt: skip
         with contextlib.ExitStack() as stack:
             errors = stack.enter_context(tempfile.TemporaryFile())
             walking = stack.enter_context(self._started(walk, subprocess.DEVNULL, errors))
@@ -244,17 +399,29 @@ def _commits(pieces: Iterator[bytes], token: bytes) -> Iterator[Commit]:
             )
         head = [each.decode("utf-8", "replace") for each in (next(pieces, b"") for _ in range(_FIELDS))]
         files: list[str] = []
+        stamps: list[str] = []
         count = 0
         while (piece := next(pieces, None)) is not None and piece.lstrip(b"\n") != token:
-            name = piece.removeprefix(b"\n") if count == 0 else piece
+            about = piece.lstrip(b"\n").split()
+            name = next(pieces, b"").decode("utf-8", "replace") if piece.lstrip(b"\n").startswith(b":") else ""
             count += 1
             if name and len(files) < _MOST_FILES:
-                files.append(name.decode("utf-8", "replace"))
+                files.append(name)
+                stamps += _stamped(about, name)
         commit, parents, author, at, message = head
         if _HASH.fullmatch(commit):
             at_s = int(at) if re.fullmatch(r"\d{1,12}", at) else None
             kept = () if count > _MOST_FILES else tuple(files)
-            yield Commit(commit, tuple(parents.split()), author[:200], at_s, message.replace("\0", ""), kept)
+            yield Commit(commit, tuple(parents.split()), author[:200], at_s, message.replace("\0", ""), kept,
+                         tuple(stamps)[:MAX_STAMPS] if kept else ())  # fmt: skip
+
+
+def _stamped(about: Sequence[bytes], name: str) -> Iterator[str]:
+    """The content that a commit left of a file; of one that it removed, and of a link or submodule, there is none."""
+    if len(about) == 5 and about[1] in {b"100644", b"100755"}:
+        stamp = f"{about[3].decode('ascii', 'replace')} {name}"
+        if file_blobs.parsed(stamp) is not None:
+            yield stamp
 
 
 def _pieces(stream: IO[bytes]) -> Iterator[bytes]:

@@ -14,12 +14,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from codexmem.kernel.model import privacy, redaction
+from codexmem.kernel.model import file_blobs, privacy, redaction
 from codexmem.kernel.model.attrs import ObservationAttrs, PromptAttrs, SummaryAttrs
 from codexmem.kernel.model.errors import InvalidArgument
 from codexmem.kernel.model.history import DeltaStatus, Op, WriteContext
 from codexmem.kernel.model.ids import Clock
-from codexmem.kernel.model.import_row import CLAUDE_MEM, KINDS, MAX_LIST, ForeignMemory, commit_id, source_of
+from codexmem.kernel.model.import_row import CLAUDE_MEM, GIT, KINDS, MAX_LIST, ForeignMemory, commit_id, source_of
 from codexmem.kernel.model.memory import (
     MAX_CONTENT,
     MAX_KEY,
@@ -147,10 +147,10 @@ class Importing:
             if state is None:
                 refused[ImportRefusal.PRIVATE.value] += 1
                 continue
+            origin = Origin.GIT if row.program == GIT else Origin.IMPORT
             draft = MemoryDraft(
-                row.kind, state, Origin.IMPORT, session=_session(row, state.project), id=row.id,
-                created_ms=min(row.at_ms, now),
-            )  # fmt: skip
+                row.kind, state, origin, session=_session(row, state.project), id=row.id, created_ms=min(row.at_ms, now)
+            )
             try:
                 draft.check()
             except InvalidArgument:
@@ -202,7 +202,7 @@ class _Commits:
             old = self._known.get(name)
             if old is None or old.seq == new.seq or (SUPERSEDES, old.seq) in links:
                 continue
-            if old.state.status in VISIBLE:
+            if old.state.status in VISIBLE and not self._memories.is_kept(old, run.by):
                 links = (*links, (SUPERSEDES, old.seq))
                 self._write(name, old, Status.DEPRECATED, run)
                 self._restore(old, run)
@@ -237,6 +237,7 @@ def _observation(row: ForeignMemory) -> State | None:
         prompt_number=row.prompt_number,
         discovery_tokens=row.tokens,
         imported=row.place,
+        blobs=tuple(each for each in file_blobs.stored(row.blobs) if _line(path := each.partition(" ")[2]) == path),
     )
     kind = _line(row.type)[:MAX_LABEL]
     return State(text, attrs, project=_project(row), type=kind, title=title or _headline(text or facts[0]))

@@ -4,14 +4,16 @@ specific, and if several sessions said it, and less if it only reports what was 
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from codexmem.kernel.model import quoting, text_size
 from codexmem.kernel.model.attrs import SummaryAttrs
+from codexmem.kernel.model.instructions import looks_like_instruction
 from codexmem.kernel.model.memory import Memory, Origin, Status
 from codexmem.kernel.model.sentences import sentences
 from codexmem.kernel.search import tokens
+from codexmem.recall.context_lines import NotTold
 
 TURNS = 120  # that are read
 _READ = 6_000  # characters of what a turn says
@@ -83,12 +85,16 @@ class LastingFact:
     seq: int  # of the memory that says it
     weight: float
     words: frozenset[str]
+    origin: Origin = Origin.AGENT  # who said it
 
 
-def lasting(turns: Sequence[Memory], statements: Sequence[Memory], budget: int, told: str = "") -> list[LastingFact]:
+def lasting(
+    turns: Sequence[Memory], statements: Sequence[Memory], budget: int, told: str = "",
+    missed: Callable[[NotTold, int, str], None] = lambda *_: None,
+) -> list[LastingFact]:  # fmt: skip
     """The best of what these statements and turns say, newest first, within so many tokens.
 
-    Each is told once, and none that was told or is superseded.
+    Each is told once, and none that was told or is superseded. `missed` hears of those that are not told.
     Reads the newest 120 turns and the statements that are given, so the cost does not grow with the project.
     """
     facts = _Facts()
@@ -98,19 +104,26 @@ def lasting(turns: Sequence[Memory], statements: Sequence[Memory], budget: int, 
         text = quoting.line(statement.state.content)
         weight = _STATEMENT if statement.origin is Origin.HUMAN else _AUTHORED
         weight += _AGAIN * min(statement.counters.valid, _OFTEN)
-        facts.add(LastingFact(text, statement.seq, weight * 0.5 ** (age / _HALVES), frozenset(tokens.terms(text))))
+        words = frozenset(tokens.terms(text))
+        facts.add(LastingFact(text, statement.seq, weight * 0.5 ** (age / _HALVES), words, statement.origin))
     ages: dict[str, int] = {}
     for turn in turns[:TURNS]:
         age = ages.setdefault(turn.session or "", len(ages))
-        for text, weight in _said(turn):
+        for text, weight, origin in _said(turn):
             if text in old:
                 continue
             words = frozenset(tokens.terms(text))
-            facts.add(LastingFact(text, turn.seq, weight * 0.5 ** (age / _HALVES), words))
+            facts.add(LastingFact(text, turn.seq, weight * 0.5 ** (age / _HALVES), words, origin))
     chosen: list[LastingFact] = []
     for fact in sorted(facts.all, key=lambda each: -each.weight):
         cost = text_size.tokens(f"- {fact.text}")
-        if cost <= budget and fact.text not in told:
+        if fact.text in told:
+            continue
+        if cost > budget:
+            missed(NotTold.NO_ROOM, fact.seq, fact.text)
+        elif _is_order(fact):
+            missed(NotTold.LIKE_AN_INSTRUCTION, fact.seq, fact.text)
+        else:
             budget -= cost
             chosen.append(fact)
     return sorted(chosen, key=lambda each: -each.seq)
@@ -135,14 +148,27 @@ class _Facts:
             self._by_word.setdefault(word, []).append(new)
 
 
-def _said(turn: Memory) -> Iterator[tuple[str, float]]:
+def is_imported(memory: Memory) -> bool:
+    """Whether it came out of a file: what a person is said to have said there, anybody may have written."""
+    return memory.origin is Origin.IMPORT or (memory.source or "").startswith("import:")
+
+
+def _is_order(fact: LastingFact) -> bool:
+    """Whether it is written like an instruction, and not by a person."""
+    return fact.origin is not Origin.HUMAN and looks_like_instruction(fact.text)
+
+
+def _said(turn: Memory) -> Iterator[tuple[str, float, Origin]]:
     attrs = turn.state.attrs
     if not isinstance(attrs, SummaryAttrs):
         return
-    for factor, text in ((_PERSON, attrs.request), (1.0, attrs.learned), (1.0, attrs.next_steps)):
+    imported = is_imported(turn)
+    person, agent = (Origin.IMPORT, Origin.IMPORT) if imported else (Origin.HUMAN, Origin.AGENT)
+    for factor, text, origin in ((_PERSON, attrs.request, person), (1.0, attrs.learned, agent),
+                                 (1.0, attrs.next_steps, agent)):  # fmt: skip
         for sentence in sentences(text[:_READ], _LONGEST):
             if (weight := factor * _weight(sentence)) >= _ENOUGH:
-                yield _BULLET.sub("", quoting.line(sentence)), weight
+                yield _BULLET.sub("", quoting.line(sentence)), weight, origin
 
 
 def _weight(sentence: str) -> float:

@@ -76,7 +76,7 @@ class Lookup:
             if not kinds:
                 return _nothing("only observations have a type, concepts or files")
         if wish.files:
-            labels, notes = self._labels_of(wish.files, wish.project)
+            labels, notes = self.file_labels(wish.files, wish.project)
             if not labels:
                 return _nothing(*notes)
             facets.append(("file", labels))
@@ -107,7 +107,8 @@ class Lookup:
         """Whether there is anything of a project, of whatever kind."""
         return bool(self._memories.page(Filter(frozenset(Kind), project=project), PageRequest(1)).items)
 
-    def _labels_of(self, files: Sequence[str], project: str | None) -> tuple[frozenset[str], list[str]]:
+    def file_labels(self, files: Sequence[str], project: str | None) -> tuple[frozenset[str], list[str]]:
+        """The labels of files that are named by parts of their paths, and what is to be said about that."""
         beginnings = list(dict.fromkeys(each for part in files for each in label_beginnings(part)))
         begun = self._labels.beginning("file", beginnings, project=project, limit=MAX_LABELS)
         notes = []

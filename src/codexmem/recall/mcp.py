@@ -1,13 +1,29 @@
-"""The toolset of contract 000: three steps from an index to whole records, and a way to save."""
+"""The toolset of contract 000: three steps from an index to whole records, and a way to save.
+
+The toolset `curate`: acts on memories of every kind. Not among the usual ones: whoever wants agents to have it asks
+for it. What decides what agents are told (pin, withhold, approve …) is not offered, because it takes a person.
+
+The toolset `forget`: erasing for good. Not among the usual ones: whoever wants agents to have it asks for it.
+"""
 
 import json
-from typing import Any
+from typing import Annotated, Any, Literal, Protocol
+
+from pydantic import BaseModel, ConfigDict, Field
 
 from codexmem.http.params import parsed
 from codexmem.http.tool import Tool, ToolInvocation, ToolResult, Toolset, schema_of
+from codexmem.kernel.model.life import MAX_PARTS, Act, MemoryEdit
+from codexmem.kernel.model.tenant import TenantRole
+from codexmem.kernel.services.lifecycle import MAX_IDS, ActRequest, Lifecycle
+from codexmem.kernel.wire import WireRequest
+from codexmem.recall import forgetting
+from codexmem.recall.forgetting import Forgetting
+from codexmem.recall.staleness import Comparison
 from codexmem.recall.wire import answers, everything
 from codexmem.recall.wire.answers import Rendered, SearchServices
 from codexmem.recall.wire.everything import EverythingRequest, ScopedRequest
+from codexmem.recall.wire.lifecycle import ActAnswer
 from codexmem.recall.wire.requests import ObservationBatchRequest, SaveRequest, TimelineRequest
 
 _STEPS = (
@@ -46,31 +62,39 @@ def _search(services: SearchServices, call: ToolInvocation) -> ToolResult:
     request = parsed(ScopedRequest, call.arguments)
     if request.scope == "all":
         wide = parsed(EverythingRequest, call.arguments)
-        return _told(everything.search(services, wide, request.passage_tokens), request.format)
-    return _told(answers.search(services, request, request.passage_tokens), request.format)
+        return _told(
+            everything.search(services, wide, request.passage_tokens, _compared(services, call)), request.format
+        )
+    return _told(answers.search(services, request, request.passage_tokens, _compared(services, call)), request.format)
 
 
 def _timeline(services: SearchServices, call: ToolInvocation) -> ToolResult:
     request = parsed(TimelineRequest, call.arguments)
-    return _told(answers.timeline(services, request), request.format)
+    return _told(answers.timeline(services, request, _compared(services, call)), request.format)
 
 
 def _get_observations(services: SearchServices, call: ToolInvocation) -> ToolResult:
-    observations = answers.batch(services, parsed(ObservationBatchRequest, call.arguments))
-    return ToolResult(_json([each.document() for each in observations]))
+    observations = answers.batch(services, parsed(ObservationBatchRequest, call.arguments), _compared(services, call))
+    seqs = tuple(each.id for each in observations)
+    return ToolResult(_json([each.document() for each in observations]), is_json=True, seqs=seqs)
 
 
 def _save_memory(services: SearchServices, call: ToolInvocation) -> ToolResult:
-    saved = answers.save(services, parsed(SaveRequest, call.arguments), call.actor, call.project)
+    saved = answers.save(services, parsed(SaveRequest, call.arguments), call.by(), call.project)
     already = " (the same text was already saved there)" if saved.duplicate else ""
     return ToolResult(f"{saved.message} in project {saved.project}{already}", saved.document())
 
 
+def _compared(services: SearchServices, call: ToolInvocation) -> Comparison:
+    """With the checkout that the caller works in."""
+    return services.staleness.of(call.cwd, call.project)
+
+
 def _told(answer: Rendered, wanted: str | None) -> ToolResult:
     if wanted != "json":
-        return ToolResult(answer.text)
+        return ToolResult(answer.text, seqs=answer.seqs)
     rows = answer.rows.document()
-    return ToolResult(_json(rows), rows)
+    return ToolResult(_json(rows), rows, is_json=True, seqs=answer.seqs)
 
 
 def _json(rows: Any) -> str:
@@ -99,6 +123,7 @@ RECALL: Toolset[SearchServices] = Toolset(
             "fixed before, when an error looks familiar, and when the person refers to earlier work.",
             schema_of(ScopedRequest),
             _search,
+            recalls=True,
         ),
         Tool(
             "timeline",
@@ -107,6 +132,7 @@ RECALL: Toolset[SearchServices] = Toolset(
             "number from the index as anchor, or a query to take its best match.",
             schema_of(TimelineRequest),
             _timeline,
+            recalls=True,
         ),
         Tool(
             "get_observations",
@@ -115,6 +141,7 @@ RECALL: Toolset[SearchServices] = Toolset(
             "and timeline first, and ask for all of them in one call.",
             schema_of(ObservationBatchRequest, "ids"),
             _get_observations,
+            recalls=True,
         ),
         Tool(
             "save_memory",
@@ -127,4 +154,117 @@ RECALL: Toolset[SearchServices] = Toolset(
         ),
     ),
     _STEPS,
+)
+
+
+class CurateServices(Protocol):
+    """What changing memories needs."""
+
+    @property
+    def lifecycle(self) -> Lifecycle: ...
+
+
+class ChangeMemoryRequest(WireRequest):
+    """What to do to which memories."""
+
+    act: Literal["edit", "hide", "deprecate", "supersede", "merge", "split"] = Field(
+        description="edit: other words for one memory; hide: leave out of everything; deprecate: no longer holds; "
+        "supersede: `into` takes the place of the others; merge: `into` takes the others over; split: one into parts"
+    )
+    ids: Annotated[list[int | str], Field(min_length=1, max_length=MAX_IDS)] = Field(
+        description="Numbers of memories, or names such as S9, project://config or qa-..."
+    )
+    text: str | None = Field(None, description="edit: the new text; merge: what the memory that stays is to say")
+    title: str | None = Field(None, description="edit: the new title, or the new question")
+    type: str | None = Field(None, description="edit: the new type of an observation")
+    into: int | str | None = Field(None, description="supersede, merge: the memory that stays")
+    parts: Annotated[list[str], Field(max_length=MAX_PARTS)] = Field([], description="split: the texts of the parts")
+    reason: str = Field("", description="Why, in a few words; kept in the history")
+
+
+def _change(services: CurateServices, call: ToolInvocation) -> ToolResult:
+    request = parsed(ChangeMemoryRequest, call.arguments)
+    wanted = ActRequest(
+        Act(request.act),
+        tuple(request.ids),
+        MemoryEdit(request.text, request.title, request.type),
+        request.into,
+        tuple(MemoryEdit(part) for part in request.parts),
+        reason=request.reason,
+    )
+    done = services.lifecycle.act(wanted, call.by())
+    answer = ActAnswer.of(done, services.lifecycle.lives(done.changed))
+    lines = [f"{each.ref} is now {each.life.value}, version {each.version}" for each in answer.changed]
+    lines += [f"#{seq}: nothing to do" for seq in answer.unchanged]
+    if done.delta is not None:
+        lines.append(f"A person can take this back with: codexmem undo {done.delta}")
+    return ToolResult("\n".join(lines), answer.document())
+
+
+CURATE: Toolset[CurateServices] = Toolset(
+    "curate",
+    (
+        Tool(
+            "change_memory",
+            "Change memories",
+            "Correct, hide, deprecate, supersede, merge or split memories of any kind. Every change is a version and "
+            "can be taken back. Use it when the person says that a memory is wrong, out of date or there twice.",
+            schema_of(ChangeMemoryRequest, "act", "ids"),
+            _change,
+            reads_only=False,
+            repeatable=False,
+        ),
+    ),
+    "change_memory corrects what is remembered; nothing is lost by it.",
+)
+
+
+class ForgetServices(Protocol):
+    """What forgetting needs."""
+
+    @property
+    def forgetting(self) -> Forgetting: ...
+
+
+class ForgetToolRequest(BaseModel):
+    """What to erase: exactly one of these."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    ids: Annotated[list[int], Field(min_length=1, max_length=forgetting.MAX_IDS)] | None = Field(
+        default=None, description="Numbers of memories"
+    )
+    session: str | None = Field(default=None, description="The agent's id of a session")
+    project: str | None = Field(default=None, description="A whole project")
+    source: str | None = Field(default=None, description="What wrote it, such as session:12 or import:...")
+
+
+def _forget(services: ForgetServices, call: ToolInvocation) -> ToolResult:
+    request = parsed(ForgetToolRequest, call.arguments)
+    erased = services.forgetting.one_of(
+        call.by(),
+        ids=request.ids,
+        session=request.session,
+        project=request.project,
+        source=request.source,
+    )
+    return ToolResult(f"Erased {erased} memories for good.", {"erased": erased})
+
+
+FORGET: Toolset[ForgetServices] = Toolset(
+    "forget",
+    (
+        Tool(
+            "forget",
+            "Forget for good",
+            "Erase memories with all their versions and everything captured for them: by numbers, by session, by "
+            "project or by source, exactly one of these. This cannot be undone; do it only when a person asks for it.",
+            schema_of(ForgetToolRequest),
+            _forget,
+            reads_only=False,
+            destroys=True,
+            needs=TenantRole.ADMIN,
+        ),
+    ),
+    "forget erases memories for good, and only when a person asks for it.",
 )

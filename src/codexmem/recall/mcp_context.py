@@ -7,6 +7,7 @@ import mcp_types as types
 from mcp import MCPError
 from starlette.concurrency import run_in_threadpool
 
+from codexmem.kernel.model.framing import Frame
 from codexmem.recall.context import ContextBuilder, ContextRequest
 
 URI = "codexmem://context"
@@ -19,6 +20,8 @@ class PromptServices(Protocol):
 
     @property
     def context(self) -> ContextBuilder: ...
+    @property
+    def frame(self) -> Frame: ...
 
 
 PROMPTS = types.ListPromptsResult(

@@ -2,17 +2,22 @@
 
 Every part is read by an index and bounded. A deleted memory is explained like any other; an erased one is gone, and
 nothing here could tell that it ever was.
+
+Where a memory came from, as plain values that every interface can tell: bounded, and without what the events said.
+
+What was erased has no provenance: nothing of it is kept to tell.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 from codexmem.kernel.model import handle
 from codexmem.kernel.model.attrs import NoteAttrs, ObservationAttrs, PromptAttrs, SummaryAttrs
 from codexmem.kernel.model.capture import Capture
 from codexmem.kernel.model.errors import NotFound
-from codexmem.kernel.model.history import Delta, MemoryVersion
+from codexmem.kernel.model.history import Delta, DeltaStatus, MemoryVersion, rolled_back
 from codexmem.kernel.model.job import Job
-from codexmem.kernel.model.memory import Kind, Memory, State, Status
+from codexmem.kernel.model.memory import Kind, Memory, State, Status, is_manual_session
 from codexmem.kernel.model.mentions import mention_label
 from codexmem.kernel.model.query import Filter, PageRequest, RowOrder, Seq
 from codexmem.kernel.model.session import Session
@@ -24,11 +29,150 @@ from codexmem.kernel.store.history import VersionTable
 from codexmem.kernel.store.jobs import Jobs
 from codexmem.kernel.store.note_queries import Noted
 from codexmem.kernel.store.sessions import Sessions
-from codexmem.recall.provenance_model import DeltaOf, EventOf, JobOf, Provenance, Relative, SessionOf, VersionOf, Whence
+
+
+@dataclass(frozen=True, slots=True)
+class Relative:
+    """Another memory, as far as it matters here."""
+
+    label: str
+    seq: int
+    kind: str
+    title: str
+    status: str
+    created_ms: int
+    relation: str = ""  # what a link says; empty where there is none
+
+
+@dataclass(frozen=True, slots=True)
+class EventOf:
+    """One captured event it came from."""
+
+    seq: int
+    kind: str  # prompt, tool or stop
+    tool: str
+    at_ms: int
+    turn: int
+    job: int | None
+    kept: bool  # False once what it said has faded or was forgotten
+
+
+@dataclass(frozen=True, slots=True)
+class SessionOf:
+    """The session in which it was made."""
+
+    key: str  # the agent's own name for it
+    id: int | None = None  # None where only the name is known, as after an import
+    project: str = ""
+    platform: str = ""
+    cwd: str = ""
+    status: str = ""
+    started_ms: int | None = None
+    ended_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class JobOf:
+    """A job that extracted its events; old ones are pruned, and then only the number is known."""
+
+    id: int
+    kind: str = ""
+    status: str = ""
+    by: str = ""  # model or rules
+    attempts: int = 0
+    created_ms: int | None = None
+    ended_ms: int | None = None
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class VersionOf:
+    """One write: who, on whose behalf, why and what of it changed."""
+
+    version: int
+    op: str
+    actor: str
+    source: str | None
+    note: str
+    delta: str | None
+    created_ms: int
+    changed: tuple[str, ...]  # names of fields; empty for the first version
+
+
+@dataclass(frozen=True, slots=True)
+class DeltaOf:
+    """A group of writes that one of its versions belongs to."""
+
+    id: str
+    subject: str
+    cause: str
+    actor: str
+    status: str
+    created_ms: int
+    reverts: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ToldTo:
+    """A session that was told it."""
+
+    session: str  # the agent's own name for it
+    at_ms: int  # when first
+    id: int | None = None  # None where only the name is known
+    project: str = ""
+    platform: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Whence:
+    """The memory itself and what set it apart from the first moment."""
+
+    label: str
+    seq: int
+    id: str
+    kind: str
+    title: str
+    project: str
+    status: str
+    version: int
+    origin: str  # human, agent, tool, import, git or model
+    source: str | None
+    uris: tuple[str, ...]
+    imported: str  # where it stood in the program it was imported from
+    created_ms: int
+    updated_ms: int
+    confirmed: int  # further times that it was said or seen
+    unproven: tuple[str, ...]  # what its author claimed besides, and the evidence did not bear
+    shown: int = 0  # how often agents were handed it
+    used: int = 0  # how often one opened it, or said that it helped
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """The whole answer; each `more_…` says that there is more than is told."""
+
+    memory: Whence
+    run: str | None
+    session: SessionOf | None
+    prompt: Relative | None  # what was asked in its turn
+    events: tuple[EventOf, ...]
+    more_events: bool
+    jobs: tuple[JobOf, ...]
+    versions: tuple[VersionOf, ...]  # the newest first
+    more_versions: bool
+    deltas: tuple[DeltaOf, ...]
+    links: tuple[Relative, ...]  # what it points to
+    linked_by: tuple[Relative, ...]  # what points to it
+    derived: tuple[Relative, ...]  # what else came of the same events, or of this prompt
+    more_derived: bool
+    told_to: tuple[ToldTo, ...] = ()  # the earliest first; what these wrote afterwards is its lineage
+    more_told: bool = False
+
 
 MAX_VERSIONS = 50
 MAX_EVENTS = 200
-VERSIONS, EVENTS = 10, 50  # unless asked for otherwise
+MAX_TOLD = 200
+VERSIONS, EVENTS, TOLD = 10, 50, 20  # unless asked for otherwise
 _LINKS = 50
 _TURN = 200  # memories of a turn that are looked at
 _PROMPTS = 5
@@ -38,11 +182,31 @@ _EXTRACTED = frozenset({Kind.OBSERVATION, Kind.SUMMARY})
 _RUN, _SESSION = "run:", "session:"
 
 
+@dataclass(frozen=True, slots=True)
+class VersionPage:
+    """Some versions of a memory, the newest first."""
+
+    memory: Memory
+    versions: tuple[MemoryVersion, ...]
+    before: MemoryVersion | None  # the one below the last of these; None at the end
+    undone: frozenset[str]  # deltas of these that were undone
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedStates:
+    """Two states of a memory side by side."""
+
+    memory: Memory
+    before: MemoryVersion
+    after: MemoryVersion
+
+
 class Explaining:
     """Answers where a memory came from."""
 
     def __init__(self, db: Database, memories: Memories, history: History, versions: VersionTable, sessions: Sessions,
-                 captures: Captures, jobs: Jobs, noted: Noted) -> None:  # fmt: skip
+                 captures: Captures, jobs: Jobs, noted: Noted,
+                 told_to: Callable[[Sequence[int], int], dict[str, int]] = lambda *_: {}) -> None:  # fmt: skip
         self._db = db
         self._memories = memories
         self._history = history
@@ -51,8 +215,9 @@ class Explaining:
         self._captures = captures
         self._jobs = jobs
         self._noted = noted
+        self._told_to = told_to  # sessions that were told any of these memories, so many, and when first
 
-    def why(self, name: str, *, versions: int = VERSIONS, events: int = EVENTS) -> Provenance:
+    def why(self, name: str, *, versions: int = VERSIONS, events: int = EVENTS, told: int = TOLD) -> Provenance:
         """The provenance of the memory that answers to this name, deleted or not."""
         with self._db.reading():
             memory = self.named(name)
@@ -64,6 +229,8 @@ class Explaining:
             written, older = self._written(memory, min(versions, MAX_VERSIONS))
             numbers = tuple(dict.fromkeys(each.job for each in shown if each.job is not None))
             links, linked_by = self._links(memory)
+            sessions = list(self._told_to([memory.seq], min(told, MAX_TOLD) + 1).items())
+            known = self._sessions.known([key for key, _ in sessions])
             return Provenance(
                 memory=_whence(memory),
                 run=_run(memory, written),
@@ -81,7 +248,33 @@ class Explaining:
                 linked_by=linked_by,
                 derived=tuple(map(_relative, derived)),
                 more_derived=more_derived,
+                told_to=tuple(_told_of(key, at_ms, known.get(key)) for key, at_ms in sessions[:told]),
+                more_told=len(sessions) > told,
             )  # fmt: skip
+
+    def versions(self, name: str, *, limit: int, below: int | None = None) -> VersionPage:
+        """A page of its versions, of a deleted memory too; read by the index of versions, one more than is told."""
+        with self._db.reading():
+            memory = self.named(name)
+            found = self._history.versions(Seq(memory.seq), _ALL, limit=min(limit, MAX_VERSIONS) + 1, below=below)
+            told, rest = tuple(found[:limit]), found[limit:]
+            deltas = self._versions.deltas(list(dict.fromkeys(each.delta for each in told if each.delta is not None)))
+            undone = frozenset(each.id for each in deltas if each.status is DeltaStatus.REVERTED)
+            return VersionPage(memory, told, rest[0] if rest else None, undone)
+
+    def compared(self, name: str, before: int, after: int) -> ComparedStates:
+        """Two of its versions."""
+        with self._db.reading():
+            memory = self.named(name)
+            old, new = (self._history.version(Seq(memory.seq), _ALL, each) for each in (before, after))
+            return ComparedStates(memory, old, new)
+
+    def way_back(self, name: str, version: int) -> ComparedStates:
+        """How it stands now, and how it would stand after a rollback to this version."""
+        with self._db.reading():
+            memory = self.named(name)
+            now, then = (self._history.version(Seq(memory.seq), _ALL, each) for each in (memory.version, version))
+            return ComparedStates(memory, now, replace(then, state=rolled_back(memory.state, then.state)))
 
     def named(self, name: str) -> Memory:
         """The memory that answers to this name, deleted or not."""
@@ -92,6 +285,7 @@ class Explaining:
             raise NotFound(
                 f"{name.strip()[:80]} is not remembered",
                 hint=f"use {handle.EXAMPLES}; memories that were erased leave no trace",
+                details={"reason": "not_remembered", "name": name.strip()[:80]},
             ) from None
 
     def _captured(self, memory: Memory) -> tuple[int, ...]:
@@ -106,7 +300,8 @@ class Explaining:
         return tuple(event.seq for event in found)
 
     def _session(self, memory: Memory) -> Session | None:
-        if memory.session is not None:
+        # What is saved on purpose shares a session by name only; who saved it stands in its source.
+        if memory.session is not None and not is_manual_session(memory.session):
             return self._sessions.named(memory.session)
         number = (memory.source or "").removeprefix(_SESSION)
         return self._sessions.get(int(number)) if number.isdecimal() and len(number) < 19 else None
@@ -196,7 +391,7 @@ def _whence(memory: Memory) -> Whence:
         project=state.project, status=state.status.value, version=memory.version, origin=memory.origin.value,
         source=memory.source, uris=state.uris, imported=getattr(state.attrs, "imported", ""),
         created_ms=memory.created_ms, updated_ms=memory.updated_ms, confirmed=memory.counters.valid,
-        unproven=getattr(state.attrs, "unproven", ()),
+        unproven=getattr(state.attrs, "unproven", ()), shown=memory.counters.shown, used=memory.counters.used,
     )  # fmt: skip
 
 
@@ -213,6 +408,12 @@ def _session_of(memory: Memory, session: Session | None) -> SessionOf | None:
         session.key, session.id, session.project, session.platform, session.cwd, session.status.value,
         session.started_ms, session.ended_ms,
     )  # fmt: skip
+
+
+def _told_of(key: str, at_ms: int, session: Session | None) -> ToldTo:
+    if session is None:
+        return ToldTo(key, at_ms)
+    return ToldTo(key, at_ms, session.id, session.project, session.platform)
 
 
 def _event_of(event: Occurrence) -> EventOf:

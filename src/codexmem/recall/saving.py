@@ -7,7 +7,7 @@ changed or deleted since no longer says that, so the text is saved anew.
 import hashlib
 from dataclasses import dataclass, replace
 
-from codexmem.kernel.model import privacy, redaction
+from codexmem.kernel.model import audience, privacy, redaction
 from codexmem.kernel.model.errors import InvalidArgument
 from codexmem.kernel.model.history import WriteContext
 from codexmem.kernel.model.memory import VISIBLE, Memory, MemoryDraft, State
@@ -39,7 +39,8 @@ class Saving:
         own = _id_of(draft.state)
         with self._db.transaction():
             self._table.hold(own)
-            earlier = self._table.find(Id(own), frozenset({draft.kind}))
+            with audience.everyone():  # an id is taken for everyone
+                earlier = self._table.find(Id(own), frozenset({draft.kind}))
             if earlier is None:
                 return SavedMemory(self._memories.remember(replace(draft, id=own), by), duplicate=False)
             if earlier.state.status in VISIBLE and _id_of(earlier.state) == own:

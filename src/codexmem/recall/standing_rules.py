@@ -3,6 +3,7 @@
 What was imported, or came from a tool, is never among them: it would become an instruction on its own word.
 """
 
+from codexmem.kernel.model import audience
 from codexmem.kernel.model.memory import Kind, Memory, Origin
 from codexmem.kernel.model.query import Filter, PageRequest
 from codexmem.kernel.model.statement import LastingKind
@@ -26,7 +27,8 @@ class StandingRules:
     def of(self, project: str) -> list[StandingRule]:
         """Those of a project; the same until something changes."""
         wanted = Filter(frozenset({Kind.OBSERVATION}), project=project, facets=_WANTED)
-        found = self._memories.page(wanted, PageRequest(limit=_READ)).items
+        with audience.unasked():
+            found = self._memories.page(wanted, PageRequest(limit=_READ)).items
         own = sorted((each for each in found if each.origin in _WEIGHTS), key=lambda each: (-_weight(each), -each.seq))
         return [StandingRule(each.state.content, _is_how_to(each)) for each in own]
 

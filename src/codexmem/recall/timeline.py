@@ -128,7 +128,10 @@ class TimelineReader:
         try:
             memory = self._memories.get(meant, kinds)
         except NotFound:
-            raise NotFound(f"{name.strip()[:80]} is not remembered", hint=f"write {handle.EXAMPLES}") from None
+            raise NotFound(
+                f"{name.strip()[:80]} is not remembered", hint=f"write {handle.EXAMPLES}",
+                details={"reason": "not_remembered", "name": name.strip()[:80]},
+            ) from None  # fmt: skip
         place = _at(memory)
         return Edge(place if toward is not Toward.OLDER else _behind(place), toward), memory
 

@@ -7,19 +7,25 @@ is told; up to one call's worth everything is taken back at once.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from codexmem.kernel.model.errors import InvalidArgument
 from codexmem.kernel.model.history import Delta, DeltaStatus, Mode, WriteContext
+from codexmem.kernel.model.memory import VISIBLE, Kind
+from codexmem.kernel.model.query import Seq
 from codexmem.kernel.services.history import History, RollbackStep
+from codexmem.kernel.services.memories import Memories
 from codexmem.kernel.store.database import Database
 from codexmem.kernel.store.history import TouchedMemory, VersionTable
 from codexmem.kernel.store.memories import MemoryTable
+from codexmem.recall.lineage import Downstream, Lineage
 
 AT_ONCE = 200  # memories taken back in one transaction: other writers wait behind it
 MAX_SHOWN = 100
 _COUNTED = 100_000  # memories that an outline looks at
 _LINE = 200
+_FOLLOWED = 2_000  # memories whose words are followed
+_ALL = frozenset(Kind)
 _UNDOINGS = 20  # of one source, that are looked at for something to bring back
 
 
@@ -125,11 +131,23 @@ class Undoing:
             self._revert(whose.delta)
         return UndoResult(delta, restored, left, lost)
 
+    def numbers(self, whose: Whose, *, limit: int) -> list[int]:
+        """Numbers of memories that it wrote, up to a limit."""
+        seqs: list[int] = []
+        after = 0
+        while len(seqs) < limit and (page := self._page(whose, after)):
+            seqs += [each.seq for each in page]
+            after = page[-1].seq
+        return seqs[:limit]
+
     def undone(self, source: str) -> list[str]:
         """The newest undoings of a source that still hide or change something: take one back to have that again."""
-        found = self._history.deltas_of(source, limit=_UNDOINGS)
-        own = [each.id for each in found if each.reverts == source and each.status is DeltaStatus.APPLIED]
+        own = self._history.undoings(source)[:_UNDOINGS]
         return [each for each in own if next(self._steps(Whose(delta=each)), None) is not None]
+
+    def written_ms(self, delta: str) -> int:
+        """When a delta was written."""
+        return self._history.delta(delta).created_ms
 
     def _steps(self, whose: Whose) -> Iterator[RollbackStep]:
         after = 0
@@ -179,6 +197,42 @@ class Undoing:
             delta = self._history.delta(delta_id)
             if self._versions.mark_reverted(delta_id) and delta.reverts is not None:
                 self._versions.mark_applied(delta.reverts)  # undoing an undo: the first delta stands again
+
+
+class UndoFollower:
+    """Follows what is taken back to what carries its words."""
+
+    def __init__(self, db: Database, undoing: Undoing, history: History, memories: Memories, lineage: Lineage) -> None:
+        self._db = db
+        self._undoing = undoing
+        self._history = history
+        self._memories = memories
+        self._lineage = lineage
+
+    def trail(self, whose: Whose) -> list[Downstream]:
+        """What may come of what is taken back, and still stands: what carries its words first; changes nothing."""
+        seqs = self._undoing.numbers(whose, limit=_FOLLOWED)
+        roots = list(self._memories.many(seqs, _ALL).values())
+        found = self._lineage.downstream(roots) if roots else []
+        return [each for each in found if each.memory.state.status in VISIBLE]
+
+    def hide(self, whose: Whose, by: WriteContext, *, all_after: bool = False) -> tuple[str | None, int]:
+        """Hide what carries the words of what is taken back, as one delta; with `all_after`, all that came after it.
+
+        What a person wants told stays, unless a person asks for this.
+        """
+        taken = [each.memory for each in self.trail(whose) if each.quotes or all_after]
+        kept = self._memories.kept(taken, by)
+        taken = [memory for memory in taken if memory.seq not in kept]
+        if not taken:
+            return None, 0
+        delta = self._history.open_delta(whose.name, "follow", by)
+        by = replace(by, delta=delta.id, note=f"comes of {whose.name}")
+        for start in range(0, len(taken), AT_ONCE):
+            with self._db.transaction():
+                for memory in taken[start : start + AT_ONCE]:
+                    self._memories.delete(Seq(memory.seq), _ALL, by)
+        return delta.id, len(taken)
 
 
 def _change(step: RollbackStep) -> Change:

@@ -7,7 +7,7 @@ live or who may read them: it comes with a checkout, and a checkout may come fro
 
 from codexmem.settings.sources import PROJECT_FILE, load, project_file, user_file
 from codexmem.settings.table import BY_NAME, PREFIX, SETTINGS, Setting
-from codexmem.settings.terminal import Terminal, terminal
+from codexmem.settings.terminal import Terminal, is_person, terminal
 from codexmem.settings.values import Settings, field_names, masked
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "Settings",
     "Terminal",
     "field_names",
+    "is_person",
     "load",
     "masked",
     "project_file",

@@ -10,7 +10,7 @@ from typing import Any
 
 from codexmem.kernel.model.errors import InvalidArgument
 from codexmem.settings.table import BY_NAME, SETTINGS, Setting
-from codexmem.settings.values import Settings
+from codexmem.settings.values import PROJECT_ORIGIN, Settings
 
 PROJECT_FILE = ".codexmem.toml"
 
@@ -25,7 +25,7 @@ def load(flags: Mapping[str, object] | None = None, environ: Mapping[str, str] |
     ]
     project = project_file(cwd or _working_directory())
     if project is not None:
-        layers.append((f"project file {project}", _read(project), True))
+        layers.append((f"{PROJECT_ORIGIN} {project}", _read(project), True))
     user = user_file(environ)
     if user.is_file():
         layers.append((f"user file {user}", _read(user), False))
@@ -40,7 +40,10 @@ def load(flags: Mapping[str, object] | None = None, environ: Mapping[str, str] |
                     hint=f"set {setting.env}, or {name} in {user}: a checkout must not decide where memories live",
                     details={"reason": "setting_not_in_project", "name": name, "origin": origin, "env": setting.env},
                 )
-            values[name] = _parsed(setting, value, origin)
+            parsed = _parsed(setting, value, origin)
+            if from_project and setting.only_on and not parsed:
+                continue
+            values[name] = parsed
             origins[name] = f"environment {_variable(setting, environ)}" if origin == "environment" else origin
     values.setdefault("data_dir", _user_folder("data", environ))
     if not values.get("database_url"):

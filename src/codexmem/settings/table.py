@@ -72,6 +72,7 @@ class Setting:
     default: str  # as people read it; the values themselves are the fields' defaults
     help: str
     in_project: bool = True  # whether a project file may set it
+    only_on: bool = False  # whether a project file may switch it on, and not off
     secret: bool = False  # shown with what must not be seen masked
     aliases: tuple[str, ...] = ()  # further environment variables, which a contract or custom spells out
 
@@ -101,6 +102,20 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("statement_timeout_s", integer(1, 3600), "30",
             "Maximum seconds for one PostgreSQL statement of a request or job."),
     Setting("lock_timeout_s", integer(1, 3600), "10", "Maximum seconds that such a statement waits for a lock."),
+    Setting("request_slots", integer(1, 500), "12",
+            "Requests of tenants that one server on PostgreSQL answers at once; others wait for their turn. Never more "
+            "than pool_size less 6.", in_project=False),
+    Setting("tenant_slots", integer(1, 500), "1",
+            "How many of them may be one tenant's while other tenants are active.", in_project=False),
+    Setting("tenant_rate", integer(0, 10**6), "200",
+            "Requests a second of one tenant that one server on PostgreSQL answers, five times as many at once; 0 for "
+            "no limit.", in_project=False),
+    Setting("daily_requests", integer(0, 10**12), "0",
+            "Requests a day of one tenant, on PostgreSQL; 0 for no limit.", in_project=False),
+    Setting("daily_events", integer(0, 10**12), "0",
+            "Captured events a day of one tenant, on PostgreSQL; 0 for no limit.", in_project=False),
+    Setting("tenant_memories", integer(0, 10**9), "0",
+            "Memories that one tenant may store, on PostgreSQL; 0 for no limit.", in_project=False),
     Setting("log_level", choice(*_LEVELS), "info", "How much to log: debug, info, warning or error."),
     Setting("log_format", choice("text", "json"), "text", "Log lines for people (text) or for machines (json)."),
     Setting("max_body_bytes", integer(1024, 1 << 30), "4194304", "Largest request body that is accepted."),
@@ -140,14 +155,16 @@ SETTINGS: tuple[Setting, ...] = (
     # Nor these: they say who reads what is captured, what it may cost, and what is not captured at all.
     Setting("provider", choice(*PROVIDERS), "openai", "Who says what turns mean, besides rules: openai (any server "
             "with a compatible API; without key and address nobody), rules (nobody), agent (the first of your agents "
-            "that is installed), codex, claude, qwen, gemini or opencode.", in_project=False),
+            "that is installed), codex, claude, qwen, gemini, opencode, or sampling (the model of an agent that is "
+            "connected over MCP and offers sampling).", in_project=False),
     Setting("openai_model", text, DEFAULT_MODEL, "The model that is asked what turns mean.", in_project=False),
     Setting("author_tokens", integer(800, 60000), "8000", "Size of a question to the author; below 3,000 it is a "
             "simpler one, for small models.", in_project=False),
     Setting("daily_calls", integer(0, 10**9), "400", "Questions a day to the author; 0 for no limit.",
             in_project=False),
     Setting("daily_tokens", integer(0, 10**12), "2000000",
-            "Tokens a day that extraction may spend before rules take over; 0 for no limit.", in_project=False),
+            "Tokens a day that extraction of one tenant may spend before rules take over; 0 for no limit.",
+            in_project=False),
     Setting("skip_tools", names, ",".join(SKIPPED_TOOLS), "Tools that are not captured.", in_project=False),
     Setting("exclude_projects", names, "none",
             "Folders that are not captured: patterns with *, ** and ?, matching the whole path or its last part.",
@@ -155,6 +172,10 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("author_exclude_projects", names, "none",
             "Folders that are captured and that only rules read, whoever the author is: patterns likewise.",
             in_project=False),
+    Setting("rules_only", switch, "off", "Whether nobody but rules reads what is done here, whoever the author is. "
+            "In a checkout's file it holds for that checkout, and can be switched on only.", only_on=True),
+    Setting("trust_agents", switch, "off", "Whether what agents write into the core, or for every project, needs no "
+            "person's approval.", in_project=False),
     Setting("capture_days", integer(1, 3650), "30", "Days that captured events are kept after extraction.",
             in_project=False),
     Setting("batch_events", integer(1, 50), "5", "Captured events that rules read together."),

@@ -1,12 +1,19 @@
-"""What the environment says about the terminal: language and colour."""
+"""What the environment says about the terminal: language, colour, and whether a person sits before it."""
 
 import os
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from codexmem.kernel.model.errors import CodexmemError
 from codexmem.settings.sources import load
 from codexmem.settings.table import PREFIX
+
+# What agents set in the shells that they start. Variables that people set for themselves, such as CODEX_HOME, are none.
+_AGENTS = (
+    "CLAUDECODE", "CODEX_CI", "CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED", "CODEX_THREAD_ID", "GEMINI_CLI",
+    "QWEN_CODE", "OPENCODE", "CURSOR_AGENT", "CLINE_ACTIVE", "AI_AGENT", f"{PREFIX}AUTHOR",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,3 +41,14 @@ def terminal(flag: str | None = None, environ: Mapping[str, str] | None = None) 
     return Terminal(
         wanted, bool(environ.get("NO_COLOR")), bool(environ.get("FORCE_COLOR")), environ.get("TERM") == "dumb"
     )
+
+
+def is_person(environ: Mapping[str, str] | None = None) -> bool:
+    """Whether a person types this command: there is a terminal, and no agent started the shell.
+
+    A script, a timer and a hook of git are not a person, because nobody reads what they write before it is kept.
+    """
+    environ = os.environ if environ is None else environ
+    if any(environ.get(name, "") not in {"", "0"} for name in _AGENTS):
+        return False
+    return any(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout))

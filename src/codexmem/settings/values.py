@@ -6,9 +6,10 @@ from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
 from codexmem.kernel.model.skipped_tools import SKIPPED_TOOLS
-from codexmem.kernel.model.writer import MemoryWriter, writer_of
+from codexmem.kernel.model.writer import RULES, MemoryWriter, writer_of
 from codexmem.settings.table import BY_NAME, DEFAULT_MODEL, SETTINGS
 
+PROJECT_ORIGIN = "project file"  # how the origin of a value begins that a checkout's file gives
 _NAMED_FOR_US = ("provider", "openai_base_url", "openai_model")
 
 
@@ -27,6 +28,12 @@ class Settings:
     pool_size: int = 20
     statement_timeout_s: int = 30
     lock_timeout_s: int = 10
+    request_slots: int = 12
+    tenant_slots: int = 1
+    tenant_rate: int = 200
+    daily_requests: int = 0
+    daily_events: int = 0
+    tenant_memories: int = 0
     log_level: str = "info"
     log_format: str = "text"
     max_body_bytes: int = 4 * 1024 * 1024
@@ -55,6 +62,7 @@ class Settings:
     skip_tools: tuple[str, ...] = SKIPPED_TOOLS
     exclude_projects: tuple[str, ...] = ()
     author_exclude_projects: tuple[str, ...] = ()
+    rules_only: bool = False
     capture_days: int = 30
     batch_events: int = 5
     batch_wait_s: int = 10
@@ -68,6 +76,7 @@ class Settings:
     url: str = ""
     api_key: str = ""
     autostart: bool = True
+    trust_agents: bool = False
     origins: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
 
     @property
@@ -82,7 +91,9 @@ class Settings:
 
     @property
     def writer(self) -> MemoryWriter:
-        """Who writes memories from what is captured."""
+        """Who writes memories from what is captured; what one checkout refuses holds for that checkout alone."""
+        if self.rules_only and not self.origins.get("rules_only", "").startswith(PROJECT_ORIGIN):
+            return MemoryWriter(RULES)
         return writer_of(
             self.provider, model=self.openai_model, base_url=self.openai_base_url, api_key=self.openai_api_key,
             decided=self.decided_on_model,

@@ -8,10 +8,9 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 
 from codexmem.http.cursors import CursorText, cursor, place
-from codexmem.http.guard import actor_of
+from codexmem.http.guard import written_by
 from codexmem.http.surface import Surface, router
 from codexmem.kernel.feature import Rooms
-from codexmem.kernel.model.history import WriteContext
 from codexmem.kernel.model.memory import MAX_PROJECT
 from codexmem.kernel.model.query import RowCursor
 from codexmem.sync import wire
@@ -29,7 +28,7 @@ def routes(rooms: Rooms) -> APIRouter:
     def files(request: Request, body: wire.SyncFiles) -> wire.SyncFilesAnswer:
         """Bring files and memories in step: edits, renames and deletions of files become versions."""
         reports = [each.report() for each in body.files]
-        by = WriteContext(actor_of(request.scope))
+        by = written_by(request.scope)
         take = rooms.room(SyncService).take
         return wire.SyncFilesAnswer.of(take(body.project, reports, by, write=not body.dry_run, delta=body.delta))
 

@@ -19,10 +19,19 @@ from codexmem.kernel.services.history import History
 from codexmem.kernel.services.memories import Memories
 from codexmem.kernel.store.database import Database
 from codexmem.kernel.store.memories import MemoryTable
-from codexmem.sync.document import MAX_FILE, MemoryFile, marked, of_state, parse, refusal_of, standing, to_state
+from codexmem.sync.document import (
+    MAX_FILE,
+    MemoryFile,
+    kind_of,
+    marked,
+    of_state,
+    parse,
+    refusal_of,
+    standing,
+    to_state,
+)
 from codexmem.sync.merge import merge, side_by_side
 from codexmem.sync.model import GONE, KINDS, SHOWN, WRITES, FileReport, FileResult, Outcome, SyncBase
-from codexmem.sync.paths import kind_of
 
 PAGE = 50  # memories of a page
 _MOST_TEXT = 2_000_000  # characters of a page
@@ -336,7 +345,8 @@ class _Run:
         """Who writes, and why."""
         if self.delta is None:
             self.delta = self._history.open_delta(f"sync:{self._project}", "sync", self._by).id
-        return replace(self._by, delta=self.delta, note=cause)
+        # What a file says is not said by whoever takes it in: files of a repository come from anybody.
+        return replace(self._by, delta=self.delta, note=cause, origin=Origin.IMPORT)
 
 
 def build(kernel: Kernel) -> SyncService:

@@ -10,8 +10,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from codexmem.kernel.model import redaction
 from codexmem.kernel.model.memory import MAX_CONTENT, MAX_KEY, MAX_PROJECT, Kind
 from codexmem.kernel.wire import WireAnswer
+from codexmem.sync.document import MAX_PATH
 from codexmem.sync.model import FileReport, FileResult, Outcome, SyncBase
-from codexmem.sync.paths import MAX_PATH
 
 if TYPE_CHECKING:
     from codexmem.sync.service import SyncedPage, SyncItem

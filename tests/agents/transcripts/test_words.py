@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from codexmem.agents.transcripts.words import is_command, prompt_in, without_blocks
+from codexmem.agents.transcripts.turns import is_command, prompt_in, without_blocks
 from codexmem.kernel.llm.material import KnownMemory
 from codexmem.kernel.llm.prompts import review
 from codexmem.kernel.model import own_prompts, privacy

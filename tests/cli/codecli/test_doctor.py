@@ -262,9 +262,9 @@ def test_no_agent_another_agent_and_a_mute_one(
 
 
 def test_an_agent_that_hangs_is_given_up(call: Call, agent: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from codexmem.codecli.cli import agent_checks
+    from codexmem.codecli.cli import checks
 
-    monkeypatch.setattr(agent_checks, "VERSION_S", 0.3)
+    monkeypatch.setattr(checks, "VERSION_S", 0.3)
     agent.write_text("#!/bin/sh\nexec sleep 20\n")
     began = time.monotonic()
     assert finding(call("doctor", "--json"), "agent")["state"] == "warning"

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from bench.audit_harm import HARMS
-from codexmem.audit import row as audit_row
+from codexmem.audit import chain as audit_row
 from codexmem.codecli.audit_log import AuditLog
 from codexmem.kernel.model.errors import Unavailable
 

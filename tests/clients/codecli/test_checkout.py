@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from codexmem.codecli import git_index
-from codexmem.codecli.checkout import Checkout, look
+from codexmem.codecli.query import Checkout, look
+from codexmem.kernel.model import git_index
 
 LONG_AGO = 1_500_000_000
 

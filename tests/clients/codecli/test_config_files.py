@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from codexmem.codecli import config_files, config_sample, trust
+from codexmem.codecli import config_files, config_table
 from codexmem.codecli.config_files import PROJECT_FILE, Loaded, load
 from codexmem.codecli.config_table import BY_NAME, KEYS, CheckoutAccess, value_of
 from codexmem.codecli.configuration import Config
@@ -32,7 +32,7 @@ class Machine:
         path = self.checkout / PROJECT_FILE
         path.write_text(text)
         if trusted:
-            trust.trust(path, path.read_bytes(), self.state)
+            config_files.trust(path, path.read_bytes(), self.state)
         return path
 
     @property
@@ -321,9 +321,9 @@ def test_trust_ends_with_a_change_of_the_content_or_the_place(machine: Machine, 
     elsewhere.mkdir()
     (elsewhere / PROJECT_FILE).write_bytes(text)
     assert machine.load(elsewhere).config.codecli.command == ("codecli",)
-    assert trust.untrust(path, machine.state)
+    assert config_files.untrust(path, machine.state)
     assert machine.load().config.codecli.command == ("codecli",)
-    assert not trust.untrust(path, machine.state)
+    assert not config_files.untrust(path, machine.state)
 
 
 def test_trust_is_kept_for_its_owner_alone_and_survives_nonsense(machine: Machine) -> None:
@@ -332,7 +332,7 @@ def test_trust_is_kept_for_its_owner_alone_and_survives_nonsense(machine: Machin
     assert (mark.stat().st_mode & 0o777, mark.parent.stat().st_mode & 0o777) == (0o600, 0o700)
     for nonsense in (b"", b"[]", b'{"path": 1}', b"\xff"):
         mark.write_bytes(nonsense)
-        assert not trust.is_trusted(path, path.read_bytes(), machine.state)
+        assert not config_files.is_trusted(path, path.read_bytes(), machine.state)
 
 
 def test_the_nearest_project_file_within_the_checkout_counts(machine: Machine) -> None:
@@ -364,9 +364,9 @@ def test_a_key_in_a_file_that_others_read_is_warned_about(machine: Machine) -> N
 
 
 def test_the_sample_files_are_the_defaults_and_say_every_key(machine: Machine) -> None:
-    user = config_sample.of_user()
+    user = config_table.of_user()
     machine.user(user)
-    machine.project(config_sample.of_project("商店"))
+    machine.project(config_table.of_project("商店"))
     loaded = machine.load()
     assert loaded.warnings == ()
     assert loaded.config == Config(project_id="商店")

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from codexmem.codecli.evidence import confirms, passes
+from codexmem.codecli.observed import confirms, passes
 
 
 @pytest.mark.parametrize("output, good", [

@@ -14,7 +14,7 @@ from codexmem.codecli.audit_log import AuditLog
 from codexmem.codecli.configuration import AuditConfig, Config, PolicyConfig
 from codexmem.codecli.gate import Gate, gate_of
 from codexmem.codecli.policy.deciding import Policy
-from codexmem.codecli.policy.paths import Around
+from codexmem.codecli.policy.names import Around
 from codexmem.codecli.remembered_permissions import Always
 from codexmem.kernel.model.tool_access import Cause, Risk, ToolRequest, Verdict
 

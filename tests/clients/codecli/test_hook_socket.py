@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from codexmem.codecli import policy_hook
-from codexmem.codecli.agents.codex_hook import shell_command
+from codexmem.codecli.agents.policy_hooks import shell_command
 from codexmem.codecli.hook_socket import open_hook_socket
 from codexmem.kernel.model.tool_access import ToolDecision, ToolRequest, Verdict
 

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codexmem.codecli.checkout import Checkout
-from codexmem.codecli.query import build, entities
+from codexmem.codecli.query import Checkout, build, entities
 from codexmem.kernel.model import privacy
 
 TRACE = """Traceback (most recent call last):

@@ -16,9 +16,9 @@ from codexmem.codecli.agents.protocol import (
     TurnEnded,
     UserPrompt,
 )
+from codexmem.codecli.cli.replay import Replay
 from codexmem.codecli.configuration import CommandConfig, Config
 from codexmem.codecli.recording import STREAMS, RecordedBytes, read
-from codexmem.codecli.replaying import Replay
 from codexmem.kernel.model.tool_access import ToolDecision, ToolRequest, Verdict
 from tests.agents.recordings import ANSWER, COPYING, COUNTING, FOLDER, PROMPT, SCENES
 

@@ -7,8 +7,7 @@ import time
 
 import pytest
 
-from codexmem.codecli.patterns import MOST, Patterns
-from codexmem.codecli.redactor import Redactor
+from codexmem.codecli.redactor import MOST, Patterns, Redactor
 from codexmem.kernel.model.errors import InvalidArgument, Unavailable
 
 

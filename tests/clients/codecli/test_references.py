@@ -8,7 +8,7 @@ import time
 import pytest
 
 from codexmem.codecli.memory_client import RecalledItem
-from codexmem.codecli.references import anchors, used
+from codexmem.codecli.post_run import anchors, used_items
 
 POOL = RecalledItem("qa-pool", "How large is the connection pool?", "Set pool_size to 20 and max_overflow to 5 in "
             "config/db.yaml, then restart the billing worker.", anchor="[QA_REF qa-pool]")  # fmt: skip
@@ -30,11 +30,11 @@ ALL = [POOL, PORT, DEPLOY, CACHE]
 @pytest.mark.clause("001 §4.3", "used is told by the anchor that the agent repeats")
 @pytest.mark.parametrize("said", ["As noted [QA_REF qa-port].", "[ qa_ref: QA-PORT ]", "see qa-port for this"])
 def test_an_anchor_is_proof(said: str) -> None:
-    assert used(ALL, said) == {"qa-port": "anchor"}
+    assert used_items(ALL, said) == {"qa-port": "anchor"}
 
 
 def test_another_id_that_begins_alike_is_another() -> None:
-    assert used(ALL, "see qa-port-2 and xqa-port and [QA_REF qa-portal]") == {}
+    assert used_items(ALL, "see qa-port-2 and xqa-port and [QA_REF qa-portal]") == {}
     assert anchors("[QA_REF qa-1] and [QA_REF qa-2]") == {"qa-1", "qa-2"}
 
 
@@ -49,7 +49,7 @@ def test_another_id_that_begins_alike_is_another() -> None:
     ],
 )  # fmt: skip
 def test_what_only_the_item_told_shows_that_it_was_used(said: str, expected: str) -> None:
-    assert used(ALL, said) == {expected: "overlap"}
+    assert used_items(ALL, said) == {expected: "overlap"}
 
 
 @pytest.mark.parametrize(
@@ -62,24 +62,27 @@ def test_what_only_the_item_told_shows_that_it_was_used(said: str, expected: str
     ],
 )  # fmt: skip
 def test_what_anybody_could_have_said_is_no_use(said: str) -> None:
-    assert used(ALL, said, prompt="Why is this so? 如何部署商店服务？") == {}
+    assert used_items(ALL, said, prompt="Why is this so? 如何部署商店服务？") == {}
 
 
 def test_words_of_the_prompt_do_not_count() -> None:
     prompt = "Should I set pool_size to 20 and max_overflow to 5 in config/db.yaml, then restart the billing worker?"
-    assert used([POOL], "Yes: pool_size 20, max_overflow 5, config/db.yaml, restart the billing worker.", prompt) == {}
+    assert (
+        used_items([POOL], "Yes: pool_size 20, max_overflow 5, config/db.yaml, restart the billing worker.", prompt)
+        == {}
+    )
 
 
 def test_an_agent_that_repeats_its_prompt_used_nothing() -> None:
     told = "<codexmem-context>\n1. [QA_REF qa-port] 8123 /api/readiness\n</codexmem-context>\nuser: which port?"
-    assert used(ALL, told) == {}
+    assert used_items(ALL, told) == {}
 
 
 def test_answers_to_other_questions_are_not_claimed() -> None:
     answers = {item.qa_id: item.answer for item in ALL}
     wrong = [
         (item.qa_id, other) for item, other in itertools.permutations(ALL, 2)
-        if item.qa_id in used([item], answers[other.qa_id])
+        if item.qa_id in used_items([item], answers[other.qa_id])
     ]  # fmt: skip
     assert wrong == []
 
@@ -87,5 +90,5 @@ def test_answers_to_other_questions_are_not_claimed() -> None:
 @pytest.mark.parametrize("piece", [".", "a/", "a.", "-_", "中", "[QA_REF ", "<private>", "word "])
 def test_a_hostile_answer_takes_no_time(piece: str) -> None:
     began = time.process_time()
-    used(ALL, piece * (400_000 // len(piece)))
+    used_items(ALL, piece * (400_000 // len(piece)))
     assert time.process_time() - began < 2.0

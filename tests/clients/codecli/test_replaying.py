@@ -20,9 +20,9 @@ from codexmem.codecli.agents.protocol import (
     UserPrompt,
     Wiring,
 )
+from codexmem.codecli.cli.replay import Replay
 from codexmem.codecli.configuration import CommandConfig, Config
 from codexmem.codecli.recording import Recorder, read
-from codexmem.codecli.replaying import Replay
 from codexmem.kernel.model.tool_access import ToolDecision, ToolRequest, Verdict
 
 DENIED = ToolDecision(Verdict.DENY, "不行", rule="test")

@@ -29,8 +29,7 @@ from codexmem.codecli.agents.protocol import (
     UserPrompt,
     Wiring,
 )
-from codexmem.codecli.child.spawning import NotStarted
-from codexmem.codecli.child.streams import Connected
+from codexmem.codecli.child.spawning import Connected, NotStarted
 from codexmem.codecli.configuration import Config, InjectConfig, MemoryConfig
 from codexmem.codecli.memory_client import MemoryClient
 from codexmem.codecli.observed import Observed

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codexmem.codecli.tee import GAP, BoundedText, Ring
+from codexmem.codecli.observed import GAP, BoundedText, Ring
 
 
 @pytest.mark.clause(

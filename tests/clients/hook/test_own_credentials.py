@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tests._support import warm
 from tests._support.server import Server, environment
 
 OLD_TOKEN = "7d" * 32  # as stores made them before tokens had a prefix
@@ -58,7 +59,7 @@ def test_a_created_key_and_the_token_file_are_not_remembered(token: str, tmp_pat
         (data / "token").write_text(token + "\n")
     env = environment(data, HOME=str(tmp_path), CODEXMEM_AUTH="token", CODEXMEM_EMBEDDER="none",
                       CODEXMEM_AUTOSTART="0", CODEXMEM_HOOK_BUDGET_MS="10000")  # fmt: skip
-    made = subprocess.run([sys.executable, "-m", "codexmem.cli", "key", "create", "--label", "ci"], env=env, check=True,
+    made = subprocess.run([warm.program("codexmem"), "key", "create", "--label", "ci"], env=env, check=True,
                           capture_output=True, text=True).stdout  # fmt: skip
     key = next(word for word in made.split() if word.startswith("cmk_"))
     settings = {"CODEXMEM_AUTH": "token", "CODEXMEM_EMBEDDER": "none"}

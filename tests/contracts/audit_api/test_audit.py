@@ -225,3 +225,29 @@ def test_other_tenants_and_other_logs_do_not_meet(api: Server, wrapper: Wrapper,
     if api.key is not None:
         nobody = api.request("GET", "/v1/audit", headers={"Authorization": "Bearer cmk_" + "0" * 64})
         assert nobody.status == 401
+
+
+def test_an_act_is_one_row_with_its_outcome_and_no_page_loses_or_repeats_one(api: Server, wrapper: Wrapper) -> None:
+    rows = wrapper.use(7)
+    send(api, wrapper.id, rows)
+    asked = f"project_id={wrapper.project}&outcomes=true"
+    whole = AuditPage.model_validate(look(api, asked)).items
+    assert [row.seq for row in whole] == [each["seq"] for each in reversed(rows) if each["kind"] == "request"]
+    ended = {row.call_id: (row.outcome.result, row.outcome.duration_ms) for row in whole if row.outcome}
+    assert ended == {f"c{n}": ("success" if n % 2 == 0 else "failure", n) for n in range(7)}
+    allowed = AuditPage.model_validate(look(api, f"{asked}&decision=allow")).items
+    assert all(row.outcome for row in allowed)
+    paged: list[int] = []
+    cursor: str | None = ""
+    while cursor is not None:
+        page = look(api, f"{asked}&limit=3{cursor and f'&cursor={cursor}'}")
+        paged += [row["seq"] for row in page["items"]]
+        cursor = page["next"]
+    assert paged == [row.seq for row in whole]
+    # Rows of one kind are shown as they are, and so is an outcome whose request is not here.
+    assert len(look(api, f"{asked}&kind=result")["items"]) == 7
+    (lone,) = [each for each in rows if each["kind"] == "result"][:1]
+    send(api, "f" * 32, [lone | {"project_id": f"{wrapper.project}-lone"}])
+    assert [row["seq"] for row in look(api, f"project_id={wrapper.project}-lone&outcomes=true")["items"]] == [
+        lone["seq"]
+    ]

@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import Call
-from tests.contracts.codecli.wrapped import Wrapped
+from tests.contracts.codecli.wrapped import ON_SQLITE, Wrapped
+
+pytestmark = ON_SQLITE
 
 QUESTION = "How do we release the parser library?"
 ANSWER = (

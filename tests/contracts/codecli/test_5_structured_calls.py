@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 
 from tests.clients.codecli.agents.test_tool_calls import ODD, SHAPES
-from tests.contracts.codecli.wrapped import QUESTION, Wrapped
+from tests.contracts.codecli.wrapped import ON_SQLITE, QUESTION, Wrapped
+
+pytestmark = ON_SQLITE
 
 # Prints the lines of a file as they are, then waits for an answer on its standard input and keeps it.
 ASKS = """

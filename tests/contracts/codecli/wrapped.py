@@ -13,9 +13,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from codexmem.codecli.audit_log import AuditLog
+from tests._support import warm
 from tests._support.server import Server
 from tests._support.wrapping import Screen
+
+# The wrapper speaks HTTP, whatever is behind it: `test_engines.py` runs it beside each engine, and `test_3_1_memory.py`
+# and `test_5_audit_push.py` have each call that it makes.
+ON_SQLITE = pytest.mark.parametrize("engine_name", [pytest.param("sqlite", marks=pytest.mark.sqlite)], indirect=True)
 
 QUESTION = "How do we deploy the shop?"
 ANSWER = "1. Run the checks. 2. Tag the commit. 3. Push the tag. Note: never tag while a check fails."
@@ -70,9 +77,10 @@ class Wrapped:
         return [sys.executable, "-P", "-m", "codexmem.codecli.cli", "run", *chosen, "--", *arguments]
 
     def pipe(self, given: bytes, *arguments: str, options: tuple[str, ...] | None = None) -> Any:
-        """With standard input from a program."""
-        done = subprocess.run(self.command(*arguments, options=options), env=self.environ, cwd=self.work, input=given,
-                              capture_output=True, timeout=90, check=False)  # fmt: skip
+        """With standard input from a program; those who give it a terminal or a shell start the real one."""
+        command = [warm.program("mem-codecli"), *self.command(*arguments, options=options)[4:]]
+        done = subprocess.run(command, env=self.environ, cwd=self.work, input=given, capture_output=True, timeout=90,
+                              check=False)  # fmt: skip
         assert done.returncode == 0, done.stderr.decode()
         return done
 

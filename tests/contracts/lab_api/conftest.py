@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from codexmem.kernel.store.opening import upgrade_store
 from tests._support import encoder
 from tests._support.lab import SECRET, StepAgent
 from tests._support.lab_endpoint import LabEndpoint, lab_endpoint
@@ -38,8 +37,7 @@ def postgresql_lab(
 ) -> Iterator[LabEndpoint]:
     """As a team runs it, with a key."""
     data_dir = tmp_path_factory.mktemp("team-lab")
-    url = postgres_server.create_database("codexmem_lab_endpoint")
-    upgrade_store(url)
+    url = postgres_server.create_store("codexmem_lab_endpoint")
     key = create_key(data_dir, url, "lab")
     encoding = encoder.setting("postgresql")
     with lab_endpoint(data_dir, step_agent, key=key, database_url=url, **MODEL, embedder=encoding) as endpoint:

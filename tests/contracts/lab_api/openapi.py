@@ -9,16 +9,17 @@ from typing import Any, cast
 
 from fastapi.openapi.utils import get_openapi
 
+from codexmem.http.surface import LateRoute
+from codexmem.lab.http.pages import LabRouteServices
 from codexmem.lab.http.routes import routes
-from codexmem.lab.http.services import LabRouteServices
 
 PATH = Path(__file__).parents[3] / "docs" / "openapi" / "lab.json"
 
 
 def description() -> dict[str, Any]:
     """As the routes say it; nothing is called, so no services are needed."""
-    endpoint = routes(cast(LabRouteServices, None))
-    return get_openapi(title="codexmem lab", version="1", summary="Contract 002 and beyond", routes=endpoint.routes)
+    built = [route.built for route in routes(cast(LabRouteServices, None)).routes if isinstance(route, LateRoute)]
+    return get_openapi(title="codexmem lab", version="1", summary="Contract 002 and beyond", routes=built)
 
 
 def text() -> str:

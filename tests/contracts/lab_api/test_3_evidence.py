@@ -10,7 +10,6 @@ from urllib.parse import quote
 import pytest
 
 import codexmem.lab.service
-from codexmem.kernel.store.opening import upgrade_store
 from tests._support import encoder
 from tests._support.documents import written
 from tests._support.lab_endpoint import LabEndpoint, lab_endpoint
@@ -38,8 +37,7 @@ def postgresql_reading(
     """The same as a team runs it."""
     home = tmp_path_factory.mktemp("reading-team")
     written(home / "roots" / "own", own="# Own\n\n自己的文献 on copper and CO2.")
-    url = postgres_server.create_database("codexmem_lab_reading")
-    upgrade_store(url)
+    url = postgres_server.create_store("codexmem_lab_reading")
     key = create_key(home, url, "lab")
     settings = {"embedder": encoder.setting("postgresql"), **settings_of(home)}
     with lab_endpoint(home, None, key=key, database_url=url, **settings) as endpoint:

@@ -70,7 +70,7 @@ def test_2_5_every_parameter(endpoint: NotesEndpoint) -> None:
 @pytest.mark.clause("004 §2.6", "core memories are always there; what bears on it comes with reasons, nothing else")
 def test_2_6_intent(endpoint: NotesEndpoint) -> None:
     name = endpoint.domain.replace("-", "")
-    endpoint.create("me", "核心", priority=0)
+    endpoint.create_by_person("me", "核心", priority=0)
     endpoint.create(f"{name}_gateway", "takes 20 seconds", priority=4)
     endpoint.create("unrelated", "bread and butter")
     told = endpoint.call("preload_memory", context_type="intent", context_data=f"why is the {name} gateway so slow?")
@@ -246,7 +246,7 @@ def test_2_10_export(endpoint: NotesEndpoint) -> None:
 
 @pytest.mark.clause("004 §2.11", "an export comes back whole: versions, aliases, links, times and uses")
 def test_2_11_round_trip(endpoint: NotesEndpoint) -> None:
-    endpoint.create("a", f"甲 see {endpoint.uri('alias')}", priority=1, disclosure="x")
+    endpoint.create("a", f"甲 see {endpoint.uri('alias')}", priority=3, disclosure="x")
     endpoint.create("b", "乙")
     endpoint.call("update_memory", uri=endpoint.uri("b"), content="丙")
     endpoint.call("add_alias", target_uri=endpoint.uri("b"), alias_uri=endpoint.uri("alias"))
@@ -298,20 +298,23 @@ def test_2_11_undo(endpoint: NotesEndpoint, api: Server, strategy: str) -> None:
     assert "To take it back: `codexmem undo delta_" in text
 
 
-@pytest.mark.clause("004 §2.11", "what nobody vouched for gets no core priority and adds nothing to core memories")
+@pytest.mark.clause(
+    "004 §2.11", "a document gives no core priority, whatever it says of its origin, and adds nothing to core"
+)
 def test_2_11_core_is_guarded(endpoint: NotesEndpoint) -> None:
-    endpoint.create("core", "mine", priority=0)
+    endpoint.create_by_person("core", "mine", priority=0)
     rows: list[dict[str, Any]] = [
         {"uri": endpoint.uri("claimed"), "content": "x", "priority": 0, "origin": "import"},
         {"uri": endpoint.uri("silent"), "content": "x", "priority": 1},
-        {"uri": endpoint.uri("vouched"), "content": "x", "priority": 1, "origin": "agent"},
+        {"uri": endpoint.uri("vouched"), "content": "x", "priority": 1, "origin": "human"},
         {"uri": endpoint.uri("core"), "content": "and this", "origin": "tool"},
     ]
     told = endpoint.call("import_memories", data={"memories": rows}, strategy="merge")
-    assert told["priority_not_taken_over"] == [endpoint.uri("claimed"), endpoint.uri("silent")]
+    assert told["priority_not_taken_over"] == [endpoint.uri(each) for each in ("claimed", "silent", "vouched")]
     assert told["left_core"] == [endpoint.uri("core")]
-    assert endpoint.paths(endpoint.call("read_memory", uri="system://boot")) == ["core", "vouched"]
+    assert endpoint.paths(endpoint.call("read_memory", uri="system://boot")) == ["core"]
     assert endpoint.call("read_memory", uri=endpoint.uri("vouched"))["origin"] == "import"
+    assert "only a person may" in endpoint.refusal("import_memories", data={"memories": rows}, keep_priority=True)
 
 
 @pytest.mark.clause("004 §2.11", "a document that is wrong anywhere changes nothing, and it is said where")

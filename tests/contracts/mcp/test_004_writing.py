@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests._support.mcp_calls import Agent
-from tests._support.notes_endpoint import NotesEndpoint
+from tests._support.notes_endpoint import PERSON, NotesEndpoint
 from tests._support.server import Server
 
 
@@ -51,13 +51,35 @@ def test_2_1_addresses(endpoint: NotesEndpoint) -> None:
 @pytest.mark.clause("004 §2.1", "system://boot has the memories of priority 0 to 2, and no others")
 def test_2_1_boot(endpoint: NotesEndpoint) -> None:
     for priority in (3, 2, 0):
-        endpoint.create(f"p{priority}", f"核心 {priority}", priority=priority)
+        endpoint.create_by_person(f"p{priority}", f"核心 {priority}", priority=priority)
     seen = endpoint.call("read_memory", uri="system://boot")
     assert endpoint.paths(seen) == ["p0", "p2"]
     assert all(row["priority"] <= 2 for row in seen["memories"])
     assert "核心 0" in endpoint.text("read_memory", uri="system://boot")
-    endpoint.call("delete_memory", uri=endpoint.uri("p0"))
+    # What a person put there only a person takes away; an agent is told so.
+    assert "only a person may take it away" in endpoint.refusal("delete_memory", uri=endpoint.uri("p0"))
+    assert endpoint.agent.server.post("/api/notes/delete", {"uri": endpoint.uri("p0")}, PERSON).status == 200
     assert endpoint.paths(endpoint.call("read_memory", uri="SYSTEM://boot")) == ["p2"]
+
+
+@pytest.mark.clause(
+    "004 §2.1", "what an agent writes into the core is named by system://boot, told once a person agrees"
+)
+def test_2_1_boot_names_what_is_proposed(endpoint: NotesEndpoint) -> None:
+    uri = endpoint.uri("policy")
+    assert "It is proposed" in endpoint.text("create_memory", uri=uri, content="push to main", priority=0)
+    seen = endpoint.call("read_memory", uri="system://boot")
+    assert (endpoint.paths(seen), uri in seen["proposed"]) == ([], True)
+    text = endpoint.text("read_memory", uri="system://boot")
+    assert "Proposed, not told until a person approves: " in text
+    assert (uri in text, "push to main" in text) == (True, False)
+    assert " · proposed · " in endpoint.text("read_memory", uri=uri)
+    # A person who writes it stands for it; an agent's next words do not replace what the person agreed to.
+    edit = {"uri": uri, "content": "never push to main"}
+    assert endpoint.agent.server.post("/api/notes/update", edit, PERSON).status == 200
+    endpoint.call("update_memory", uri=uri, content="push whenever you like")
+    (row,) = [each for each in endpoint.call("read_memory", uri="system://boot")["memories"] if each["uri"] == uri]
+    assert row["content"] == "never push to main"
 
 
 @pytest.mark.clause("004 §2.1", "system://index, system://recent and system://recent/N")

@@ -9,6 +9,8 @@ from codexmem.kernel.model import privacy
 from tests._support.mcp_calls import Agent, text_of
 from tests._support.server import Server
 
+PERSON = {"Sec-Fetch-Site": "same-origin"}  # as a page of ours says
+
 
 def test_the_context_is_a_prompt_and_a_resource(api: Server, project: str) -> None:
     api.post("/api/memory/save", {"text": "服务端口是 8123", "title": "Port", "project": project})
@@ -56,3 +58,38 @@ def test_forgetting_is_a_toolset_that_must_be_asked_for(api: Server, project: st
     assert "exactly one of" in text_of(wrong)
     assert right.structured_content == {"erased": 1}
     assert api.request("GET", f"/api/observation/{number}").status == 404
+
+
+def test_changing_memories_is_a_toolset_that_must_be_asked_for(api: Server, project: str) -> None:
+    numbers = [
+        api.post("/api/memory/save", {"text": text, "project": project}).json["id"] for text in ("port 1", "port 2")
+    ]
+    agent = Agent(api, "http-new", "/mcp/curate")
+    done = agent.call("change_memory", {"act": "supersede", "ids": numbers[:1], "into": numbers[1], "reason": "newer"})
+    assert not done.is_error
+    assert f"#{numbers[0]} is now superseded, version 2" in text_of(done)
+    assert [each["life"] for each in done.structured_content["changed"]] == ["superseded", "active"]
+    # What decides what agents are told takes a person, and what a person withholds is not there for an agent.
+    assert agent.call("change_memory", {"act": "pin", "ids": numbers}).is_error
+    assert api.post("/api/memories/act", {"act": "withhold", "ids": numbers}, PERSON).status == 200
+    missing = agent.call("change_memory", {"act": "edit", "ids": numbers[1:], "text": "x"})
+    assert missing.is_error
+    assert "is not remembered" in text_of(missing)
+
+
+def test_what_is_withheld_is_not_handed_to_an_agent_that_asks(api: Server, project: str) -> None:
+    word = f"zanzibar{project.removeprefix('project-')}"
+    number = api.post("/api/memory/save", {"text": f"the {word} port is 8080", "project": project}).json["id"]
+    agent = Agent(api, "http-new", "/mcp/recall")
+    calls: list[tuple[str, dict[str, object]]] = [
+        ("search", {"query": f"{word} port", "project": project}), ("search", {"project": project}),
+        ("search", {"query": f"{word} port", "scope": "all"}), ("get_observations", {"ids": [number]}),
+        ("timeline", {"query": f"{word} port", "project": project}),
+    ]  # fmt: skip
+    assert all(word in text_of(agent.call(name, {**given})).lower() for name, given in calls)
+    assert api.post("/api/memories/act", {"act": "withhold", "ids": [number]}, PERSON).status == 200
+    for name, given in calls:
+        told = text_of(agent.call(name, {**given})).replace(f'"{word} port"', "")  # the question itself
+        assert f"{word} port is" not in told, (name, told)
+    assert agent.call("timeline", {"anchor": number}).is_error
+    assert f"the {word} port" in api.request("GET", f"/api/observation/{number}").json["narrative"]

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from codexmem.recall.turns import EVENTS
+from codexmem.recall.sessions import EVENTS
 from tests._support.described import require
 from tests._support.server import Server, create_key
 

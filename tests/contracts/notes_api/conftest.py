@@ -34,7 +34,7 @@ class Notes:
         return require(self.api, "GET", f"/api/notes{path}", reply.json)
 
     def post(self, path: str, **body: Any) -> Any:
-        reply = self.api.post(f"/api/notes{path}", body)
+        reply = self.api.post(f"/api/notes{path}", body, {"Sec-Fetch-Site": "same-origin"})  # as our page does
         assert reply.status == 200, reply.body
         return require(self.api, "POST", f"/api/notes{path}", reply.json)
 

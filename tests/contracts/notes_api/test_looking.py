@@ -76,7 +76,9 @@ def test_words_find_notes_best_first(notes: Notes) -> None:
     notes.create("配置", "端口是 37877，不要改")
     notes.create("other", "about something else entirely")
     found = notes.get("", domain=notes.domain, q="端口")
-    assert (names(found["items"]), found["mode"]) == (["配置"], "lexical-only")
+    # Once their vectors are there, notes that share no word with the question may follow.
+    assert names(found["items"])[0] == "配置"
+    assert found["mode"] in {"lexical-only", "hybrid"}
     assert 0 < found["items"][0]["score"] <= 1
     assert names(notes.get("", q=notes.uri("other"))["items"])[0] == "other"
 
@@ -96,7 +98,9 @@ def test_a_note_is_read_with_its_company_and_not_counted(notes: Notes) -> None:
 
 
 def test_a_view_is_shown_as_agents_are_told_it_and_not_counted(notes: Notes) -> None:
-    notes.create("core", "told at every start", priority=0)
+    body = {"uri": notes.uri("core"), "content": "told at every start", "priority": 0}
+    # As our own page sends it: what a person writes there needs nobody's approval.
+    assert notes.api.post("/api/notes", body, {"Sec-Fetch-Site": "same-origin"}).status == 200
     notes.create("other", "told on request")
     boot = notes.get("/view", uri="system://boot")
     own = [row for row in boot["items"] if row["uri"].startswith(f"{notes.domain}://")]

@@ -73,7 +73,7 @@ def test_an_unknown_address_of_another_endpoint_is_no_page(api: Server, path: st
     assert "error" in reply.json
 
 
-def test_home_leads_to_the_viewer(api: Server) -> None:
+def test_home_leads_to_the_application(api: Server) -> None:
     reply = api.request("GET", "/", headers={"Authorization": ""})
-    assert (reply.status, reply.headers["location"]) == (307, "/viewer")
+    assert (reply.status, reply.headers["location"]) == (307, "/ui")
     assert api.request("HEAD", "/viewer", headers={"Authorization": ""}).body == b""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from codexmem.app import embedder_of
 from codexmem.kernel.embed.openai import OpenAIEmbedder
 from codexmem.kernel.model.errors import CodexmemError
 from codexmem.settings import load
+from tests._support import warm
 from tests._support.model_server import ModelServer, refused
 from tests._support.server import Server, environment
 
@@ -57,7 +57,7 @@ def failures(server: Server) -> tuple[dict[str, int], int]:
 
 def doctor(data_dir: Path) -> dict[str, Any]:
     """What `doctor` says about who writes, in a shell that knows nothing of the server's settings."""
-    command = [sys.executable, "-m", "codexmem.cli", "doctor", "--json"]
+    command = [warm.program("codexmem"), "doctor", "--json"]
     env = environment(data_dir, CODEXMEM_EMBEDDER="none")
     done = subprocess.run(command, env=env, capture_output=True, check=False)
     checks = json.loads(done.stdout)["checks"]

@@ -9,7 +9,7 @@ from hypothesis.stateful import run_state_machine_as_test
 from codexmem.kernel.store.database import Database
 from tests._support.knowledge_machine import machine_for
 
-SEQUENCES = 30
+SEQUENCES = 16
 
 
 @pytest.mark.timeout(180)

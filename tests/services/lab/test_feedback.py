@@ -6,7 +6,7 @@ import pytest
 
 from codexmem.kernel.model.errors import Conflict, InvalidArgument, NotFound
 from codexmem.kernel.model.event import EventType
-from codexmem.lab.feedback_model import CatalogEntry, FeedbackInput, Measurement, Shelved
+from codexmem.lab.model import CatalogEntry, FeedbackInput, Measurement, Shelved
 from tests._support.lab import LabBench, StepAgent
 from tests.jobs.stores import wait_until
 from tests.services.lab.conftest import Build

@@ -13,7 +13,7 @@ from codexmem.kernel.store import recent_activity
 from codexmem.kernel.store.database import Database
 from codexmem.kernel.store.history import VersionTable
 from codexmem.lab.store import learnings as lab_learnings
-from codexmem.lab.store import lists
+from codexmem.lab.store import runs
 
 PAGE = {"ms": 2**62, "id": "", "limit": 51}
 STATEMENTS: list[tuple[Any, str, dict[str, Any]]] = [
@@ -26,8 +26,8 @@ STATEMENTS: list[tuple[Any, str, dict[str, Any]]] = [
     (lab_learnings._OF_ONE.some, "deltas_subject", {**PAGE, "subject": "run:1", "status": "applied", "looked": 9}),
     (lab_learnings._ops, "memory_versions_delta", {"ids": ["rbd_1"]}),
     (lab_learnings._later, "memory_versions_delta", {"delta": "rbd_1", "limit": 9}),
-    (lists._running, "runs_status", {"status": "running"}),
-    (lists._verdicts, "autoindex_feedback", {"runs": ["r"]}),
+    (runs._running, "runs_status", {"status": "running"}),
+    (runs._verdicts, "autoindex_feedback", {"runs": ["r"]}),
     (recent_activity._events, "captured_events_age", {"since": 1, "most": 9}),
 ]
 

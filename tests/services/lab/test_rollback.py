@@ -18,7 +18,7 @@ from codexmem.kernel.model.memory import Memory, State, Status
 from codexmem.kernel.store.database import acting_as
 from codexmem.lab.lesson_model import LessonEdit, NewLesson
 from codexmem.lab.model import Run
-from codexmem.lab.service.rollback import Rollbacks
+from codexmem.lab.service.learnings import Rollbacks
 from tests._support.lab import LabBench
 from tests._support.lab_bank import (
     RecipeAgent,

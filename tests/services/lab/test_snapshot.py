@@ -8,7 +8,7 @@ import pytest
 
 from codexmem.kernel.model.errors import InvalidArgument
 from codexmem.lab.model import Overrides
-from codexmem.lab.service.snapshot import LabConfig, bare, snapshot
+from codexmem.lab.service.runs import LabConfig, bare, snapshot
 
 
 @pytest.fixture

@@ -20,6 +20,7 @@ from codexmem.notes.service import NoteService
 from tests._support.services import Services
 
 ME = WriteContext("me")
+PERSON = WriteContext("me", origin=Origin.HUMAN)
 
 
 def create(notes: NoteService, uri: str, content: str = "said", **more: object) -> Memory:
@@ -28,6 +29,29 @@ def create(notes: NoteService, uri: str, content: str = "said", **more: object) 
 
 def related(notes: NoteService, uri: str) -> set[tuple[Direction, str, bool]]:
     return {(each.direction, each.uri, each.memory is not None) for each in notes.reading.read(uri).relations}
+
+
+def test_what_a_person_put_away_no_agent_brings_back(notes: NoteService, real: Services) -> None:
+    for uri, by in (("a://by-agent", ME), ("a://by-person", PERSON)):
+        create(notes, uri, "the words")
+        notes.writing.delete(uri, by)
+    assert notes.writing.rollback("a://by-agent", 1, ME).memory.state.status is Status.ACTIVE
+    with pytest.raises(Conflict) as refused:
+        notes.writing.rollback("a://by-person", 1, ME)
+    assert refused.value.details["reason"] == "dismissed"
+    with pytest.raises(Conflict, match="only a person"):
+        notes.writing.restore("a://by-person", ME)
+    assert create(notes, "a://another", "what the agent knows itself").state.status is Status.ACTIVE
+    back = notes.writing.restore("a://by-person", PERSON).memory.state
+    assert (back.status, back.marks) == (Status.ACTIVE, frozenset())
+
+
+def test_what_a_person_undid_no_agent_brings_back(notes: NoteService, real: Services) -> None:
+    source = replace(ME, source="session:s1")
+    notes.writing.create(NewNote("a://undone", "the words"), source)
+    real.history.undo_source("session:s1", Mode.STRICT, PERSON)
+    with pytest.raises(Conflict, match="only a person"):
+        notes.writing.rollback("a://undone", 1, ME)
 
 
 def test_of_many_who_create_at_once_one_wins(notes: NoteService, tenant: str) -> None:
@@ -173,8 +197,13 @@ def test_an_unvouched_document_never_reaches_the_core(notes: NoteService) -> Non
     assert {each.state.priority for each in notes.reading.versions("a://x", limit=5).versions} == {3}
     again = notes.exchange.export(domain=None, versions=False, relations=False).document()["memories"][0]
     assert (again["origin"], again["priority"]) == ("import", 3)
-    notes.writing.update("a://x", NoteEdit(priority=0), ME)
-    assert notes.exchange.export(domain=None, versions=False, relations=False).memories[0].origin is Origin.AGENT
+    claims = {"uri": "a://y", "content": "mine", "priority": 0, "origin": "human"}
+    assert notes.exchange.take_in({"memories": [claims]}, Strategy.SKIP, PERSON).lowered == ["a://y"]
+    notes.writing.delete("a://y", PERSON, force=True)
+    kept = notes.exchange.take_in({"memories": [claims]}, Strategy.SKIP, PERSON, keep_priority=True)
+    assert (kept.lowered, [each.state.uris[0] for each in notes.views.core()[0]]) == ([], ["a://y"])
+    with pytest.raises(InvalidArgument, match="only a person"):
+        notes.exchange.take_in({"memories": [claims]}, Strategy.OVERWRITE, ME, keep_priority=True)
 
 
 def test_preloading_in_chinese_and_by_disclosure(notes: NoteService) -> None:

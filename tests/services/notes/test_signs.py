@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from codexmem.notes.model import ContextKind
-from codexmem.notes.service import context_terms
-from codexmem.notes.service.context_terms import ContextTerms
-from codexmem.notes.service.preload import alike, may_be_misspelt
+from codexmem.notes.service import preload
+from codexmem.notes.service.preload import ContextTerms, alike, may_be_misspelt
 
 PYTHON = """Traceback (most recent call last):
   File "/srv/app/src/shop/ledger.py", line 42, in settle
@@ -44,24 +43,24 @@ def held(found: ContextTerms) -> dict[str, float]:
     ("数据库连接超时，请稍后再试", set(), "数据库连接超时"),
 ])  # fmt: skip
 def test_an_error_has_a_class_a_message_and_frames(text: str, phrases: set[str], said: str) -> None:
-    found = context_terms.read(ContextKind.ERROR, text)
+    found = preload.read(ContextKind.ERROR, text)
     assert phrases <= set(held(found))
     assert said in found.said
     assert "0x1d" not in found.said
 
 
 def test_a_file_has_ends_a_name_and_parents() -> None:
-    found = context_terms.read(ContextKind.FILE, "/home/me/shop/src/ledger/settle.py")
+    found = preload.read(ContextKind.FILE, "/home/me/shop/src/ledger/settle.py")
     weights = held(found)
     assert weights["home/me/shop/src/ledger/settle.py"] == 1.0
     assert weights["ledger/settle.py"] > weights["settle.py"] > weights["src/ledger"] > weights["ledger"]
     assert "src" not in weights  # every project has one
     assert found.names == ("settle.py", "settle")
-    assert held(context_terms.read(ContextKind.FILE, "C:\\work\\orders.py"))["work/orders.py"] > 0
+    assert held(preload.read(ContextKind.FILE, "C:\\work\\orders.py"))["work/orders.py"] > 0
 
 
 def test_a_directory_asks_for_structure() -> None:
-    found = context_terms.read(ContextKind.DIRECTORY, "./src/支付/")
+    found = preload.read(ContextKind.DIRECTORY, "./src/支付/")
     assert (found.structural, held(found)["src/支付"], found.names) == (True, 1.0, ("支付",))
     assert "结构" in found.query
 
@@ -69,13 +68,13 @@ def test_a_directory_asks_for_structure() -> None:
 @pytest.mark.parametrize("context", [ContextKind.FILE, ContextKind.DIRECTORY])
 @pytest.mark.parametrize("text", ["/", ".", "..//..", "~"])
 def test_a_path_that_names_nothing(context: ContextKind, text: str) -> None:
-    assert context_terms.read(context, text) == ContextTerms("")
+    assert preload.read(context, text) == ContextTerms("")
 
 
 def test_an_intent_has_runs_of_words() -> None:
-    found = context_terms.read(ContextKind.INTENT, "What's Mara's dead-letter policies?")
+    found = preload.read(ContextKind.INTENT, "What's Mara's dead-letter policies?")
     assert {"mara", "dead letter", "policies", "policy", "mara dead letter policy"} <= set(found.names)
-    assert len(context_terms.read(ContextKind.INTENT, "word " * 50_000).names) < 3_000
+    assert len(preload.read(ContextKind.INTENT, "word " * 50_000).names) < 3_000
 
 
 @pytest.mark.parametrize("word, name, same", [

@@ -14,7 +14,7 @@ from codexmem.kernel.model.errors import Conflict, InvalidArgument, NotFound, St
 from codexmem.kernel.model.ids import SystemClock
 from codexmem.kernel.store.archive import Backup, Progress
 from codexmem.operations.service.backups import BackupEntry, Backups, Making, StoreCommands
-from codexmem.operations.service.disk import Disk
+from codexmem.operations.service.dashboard import Disk
 from codexmem.operations.transfer import Transfer
 from tests.jobs.stores import wait_until
 from tests.services.restoring import fill, texts_in, transfer_of

@@ -6,7 +6,7 @@ import pytest
 
 from codexmem.kernel.model.errors import InvalidArgument
 from codexmem.kernel.store.database import Database
-from codexmem.operations.service.trends import Trends
+from codexmem.operations.service.reports import Trends
 from tests.services.operations.logbook import Logbook
 
 

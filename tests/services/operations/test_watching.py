@@ -16,8 +16,7 @@ from codexmem.kernel.model.event import Event, EventType, NewEvent
 from codexmem.kernel.model.job import JobStatus, QueueDepth
 from codexmem.kernel.store import depth
 from codexmem.kernel.store.database import acting_as
-from codexmem.operations.service.depth import DepthMeter
-from codexmem.operations.service.watching import LiveWatcher, LiveWatching, Told
+from codexmem.operations.service.watching import DepthMeter, LiveWatcher, LiveWatching, Told
 from tests.jobs.stores import TENANT, Parts, empty_store, wait_until
 
 KINDS = ("capture.extract", "capture.summarize")

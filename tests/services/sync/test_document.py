@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from codexmem.kernel.model.attrs import LessonAttrs, NoteAttrs, QaAttrs
 from codexmem.kernel.model.errors import InvalidArgument
 from codexmem.kernel.model.memory import Kind, State
-from codexmem.sync.document import MemoryFile, marked, of_state, parse, refusal_of, resolved, to_state
+from codexmem.sync.document import MemoryFile, marked, of_state, parse, path_of, refusal_of, resolved, to_state, uri_of
 from codexmem.sync.merge import merge, side_by_side
-from codexmem.sync.paths import path_of, uri_of
 
 TEXT = st.text(
     st.characters(blacklist_categories=["Cs"], blacklist_characters="\0"), max_size=40

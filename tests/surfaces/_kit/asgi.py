@@ -46,10 +46,10 @@ def call(
     server: tuple[str, int] | None = ("127.0.0.1", PORT),
 ) -> Answer:
     """Send one request; `chunks` sends them with Transfer-Encoding, `body` with Content-Length."""
-    return asyncio.run(_call(app, method, path, list(headers), host, body, chunks, query, server))
+    return asyncio.run(answered(app, method, path, list(headers), host, body, chunks, query, server))
 
 
-async def _call(
+async def answered(
     app: ASGIApp,
     method: str,
     path: str,
@@ -60,6 +60,7 @@ async def _call(
     query: bytes,
     server: tuple[str, int] | None,
 ) -> Answer:
+    """The same on a loop that runs."""
     if host is not None:
         headers = [("host", host), *headers]
     if chunks is not None:

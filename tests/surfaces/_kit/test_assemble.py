@@ -1,6 +1,8 @@
 """Assembly: what it refuses to build, and that hooks surround the life of the server."""
 
 import asyncio
+import gzip
+import json
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 
@@ -54,6 +56,17 @@ def test_a_mounted_application_is_guarded_too(endpoints: Endpoints) -> None:
     app = build(routes)
     assert call(app, "GET", "/api/raw/x", headers=[("origin", "null")]).status == 403
     assert endpoints.total == 0
+
+
+def test_long_answers_are_packed_for_those_who_take_it() -> None:
+    routes = router()
+    routes.get("/api/long")(lambda: {"text": "端口 port " * 1_000})
+    routes.get("/api/short")(lambda: {"text": "端口"})
+    app = build(routes)
+    plain, packed = (call(app, "GET", "/api/long", headers=each) for each in ([], [("accept-encoding", "gzip")]))
+    assert json.loads(gzip.decompress(packed.body)) == json.loads(plain.body)
+    assert len(packed.body) < len(plain.body) / 10
+    assert call(app, "GET", "/api/short", headers=[("accept-encoding", "gzip")]).json == {"text": "端口"}
 
 
 def test_interactive_documentation_is_not_served(app: ASGIApp) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import threading
+import time
 
 import pytest
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -11,7 +12,8 @@ from codexmem.http import guard
 from codexmem.http.errors import ErrorTable
 from codexmem.http.guard import Guard, GuardSettings
 from codexmem.kernel.model.errors import InvalidArgument, Unavailable
-from tests.surfaces._kit.asgi import HOST, JSON, PORT, Answer, Pairs, call, post
+from codexmem.kernel.model.tenant import Identity
+from tests.surfaces._kit.asgi import HOST, JSON, PORT, Answer, Pairs, answered, call, post
 from tests.surfaces._kit.endpoints import KEY, LIMITS, ROUTES, TENANT, Endpoints, acting_as, application, keyring
 from tests.surfaces._kit.variants import ALLOWED, FORBIDDEN, OURS, Variant
 
@@ -408,6 +410,26 @@ def test_the_authenticator_runs_off_the_event_loop(endpoints: Endpoints) -> None
 
     call(application(endpoints, authenticate=slow_lookup), "GET", "/api/items/5")
     assert threads != [threading.current_thread().name]
+
+
+def test_requests_with_one_key_share_one_look(endpoints: Endpoints) -> None:
+    looks: list[str | None] = []
+
+    def slow_lookup(bearer: str | None) -> Identity:
+        looks.append(bearer)
+        time.sleep(0.3)
+        return Identity("acme", "key")
+
+    app = application(endpoints, authenticate=slow_lookup)
+
+    async def together() -> list[int]:
+        headers = [("authorization", "Bearer same")]
+        given = (headers, HOST, b"", None, b"", ("127.0.0.1", PORT))
+        calls = (answered(app, "GET", "/api/items/5", *given) for _ in range(20))
+        return [answer.status for answer in await asyncio.gather(*calls)]
+
+    assert asyncio.run(together()) == [200] * 20
+    assert looks == ["same"]
 
 
 def test_an_authenticator_that_fails_admits_nobody(endpoints: Endpoints, caplog: pytest.LogCaptureFixture) -> None:

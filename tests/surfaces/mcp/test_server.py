@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from types import SimpleNamespace
 from typing import Any, cast
 
 import mcp_types as types
@@ -12,6 +13,7 @@ from mcp import Client
 from codexmem.app.mcp.server import serve
 from codexmem.http.tool import Tool, ToolInvocation, ToolResult, Toolset
 from codexmem.kernel.model.errors import CodexmemError, NotFound, NotReady
+from codexmem.kernel.model.framing import Frame
 from codexmem.recall.mcp import RECALL
 from codexmem.recall.mcp_context import PromptServices
 from tests._support.mcp_calls import text_of
@@ -27,7 +29,7 @@ def toolset(name: str, failure: Exception | None = None) -> Toolset[PromptServic
     return Toolset(name, (Tool(name, name, name, schema, answer, other_names=(f"{name}_too",)),), f"about {name}")
 
 
-NONE = cast("PromptServices", None)  # these tools need nothing
+NONE = cast("PromptServices", SimpleNamespace(frame=Frame(b"key")))  # these tools need nothing
 
 
 def called(
@@ -45,7 +47,11 @@ def test_several_toolsets_are_one_server() -> None:
         async with Client(serve([toolset("one"), toolset("two")], NONE, version="1"), mode="legacy") as client:
             return [tool.name for tool in (await client.list_tools()).tools], client.session.instructions
 
-    assert asyncio.run(conversation()) == (["one", "two"], "about one\n\nabout two")
+    names, instructions = asyncio.run(conversation())
+    assert names == ["one", "two"]
+    # Last stands what every server says about what it recalls.
+    assert instructions is not None
+    assert instructions.startswith("about one\n\nabout two\n\nWhat these tools recall")
     sets = [toolset("one"), toolset("two")]
     result = called(sets, "two_too", {"a": 1})
     assert (text_of(result), result.structured_content, result.is_error) == ("two {'a': 1}", {"name": "two"}, False)

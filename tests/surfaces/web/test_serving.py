@@ -54,9 +54,9 @@ def test_the_page_says_its_language(client: TestClient, accepted: str, tag: str)
     assert f'<html lang="{tag}">' in client.get("/ui/system", headers={"Accept-Language": accepted}).text
 
 
-def test_home_leads_to_the_viewer(client: TestClient) -> None:
+def test_home_leads_to_the_application(client: TestClient) -> None:
     reply = client.get("/")
-    assert (reply.status_code, reply.headers["location"]) == (307, "/viewer")
+    assert (reply.status_code, reply.headers["location"]) == (307, "/ui")
 
 
 def test_files_may_be_kept_for_ever(client: TestClient) -> None:

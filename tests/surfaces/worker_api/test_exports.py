@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from codexmem.operations.http import exports
-from codexmem.operations.http.exports import Row
+from codexmem.operations.http import ops
+from codexmem.operations.http.ops import Row
 from codexmem.operations.service.entries import FailureEntry, SearchTrace, SessionTiming
 from codexmem.operations.wire import ops as wire
 
@@ -61,8 +61,8 @@ CASES = {
 @pytest.mark.parametrize("name", CASES)
 def test_the_files_are_as_they_were(name: str) -> None:
     rows, columns = CASES[name]
-    assert b"".join(exports.csv_pieces(rows(), columns)) == (GOLDEN / f"{name}.csv").read_bytes()
-    assert b"".join(exports.ndjson_pieces(rows())) == (GOLDEN / f"{name}.ndjson").read_bytes()
+    assert b"".join(ops.csv_pieces(rows(), columns)) == (GOLDEN / f"{name}.csv").read_bytes()
+    assert b"".join(ops.ndjson_pieces(rows())) == (GOLDEN / f"{name}.ndjson").read_bytes()
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -74,7 +74,7 @@ def test_every_field_has_a_column(name: str) -> None:
 @pytest.mark.parametrize("name", CASES)
 def test_json_lines_hold_what_the_list_shows(name: str) -> None:
     rows, _ = CASES[name]
-    lines = b"".join(exports.ndjson_pieces(rows())).decode().splitlines()
+    lines = b"".join(ops.ndjson_pieces(rows())).decode().splitlines()
     assert [json.loads(line) for line in lines] == rows()
 
 
@@ -89,27 +89,27 @@ def test_no_cell_is_taken_for_a_formula(name: str, trigger: str) -> None:
     for column in columns:
         for value in (trigger, f"{trigger}cmd|' /C calc'!A0", [f"{trigger}x"], {f"{trigger}x": 1}):
             row = dict(rows()[0]) | {column: value}
-            (_, cells) = read(b"".join(exports.csv_pieces([row], columns)))
+            (_, cells) = read(b"".join(ops.csv_pieces([row], columns)))
             assert not cells[columns.index(column)].startswith(TRIGGERS), (column, value)
 
 
 def test_a_number_stays_a_number() -> None:
-    told = [exports.cell(value) for value in (-5, 1.5, True, False, None, "-5")]
+    told = [ops.cell(value) for value in (-5, 1.5, True, False, None, "-5")]
     assert told == [-5, 1.5, "true", "false", "", "'-5"]
 
 
 def test_commas_quotes_and_lines_survive() -> None:
     odd = ['a,b"c', "line\r\nline", "端口\n37877", " spaces ", "", "tab\tinside", "\u2028"]
     columns = tuple(f"c{number}" for number in range(len(odd)))
-    data = b"".join(exports.csv_pieces([dict(zip(columns, odd, strict=True))], columns))
+    data = b"".join(ops.csv_pieces([dict(zip(columns, odd, strict=True))], columns))
     assert read(data) == [list(columns), odd]
     assert data.startswith(b"c0,c1,")
     assert data.endswith(b"\r\n")
 
 
 def test_no_rows_leave_a_heading_and_no_line() -> None:
-    assert b"".join(exports.csv_pieces([], ("a", "b"))) == b"a,b\r\n"
-    assert b"".join(exports.ndjson_pieces([])) == b""
+    assert b"".join(ops.csv_pieces([], ("a", "b"))) == b"a,b\r\n"
+    assert b"".join(ops.ndjson_pieces([])) == b""
 
 
 def test_rows_are_read_as_they_are_sent() -> None:
@@ -121,7 +121,7 @@ def test_rows_are_read_as_they_are_sent() -> None:
             taken += 1
             yield {"n": number}
 
-    pieces = exports.csv_pieces(rows(), ("n",))
+    pieces = ops.csv_pieces(rows(), ("n",))
     next(pieces)
     assert taken <= 200
     next(pieces)

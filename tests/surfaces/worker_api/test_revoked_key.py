@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
 
 import pytest
 
+from tests._support import warm
 from tests._support.server import Server, create_key, environment
 from tests._support.sse import Stream
 
@@ -20,7 +20,7 @@ SLACK_S = 1.0
 
 def command(data_dir: Path, database_url: str, *arguments: str) -> str:
     done = subprocess.run(
-        [sys.executable, "-m", "codexmem.cli", "--json", "key", *arguments, "--tenant", "revoking"], check=True,
+        [warm.program("codexmem"), "--json", "key", *arguments, "--tenant", "revoking"], check=True,
         env=environment(data_dir, CODEXMEM_DATABASE_URL=database_url), capture_output=True, text=True,
     )  # fmt: skip
     return done.stdout

@@ -16,10 +16,8 @@ from codexmem.app import App
 from codexmem.kernel.model.errors import Unavailable
 from codexmem.kernel.model.event import EventType, NewEvent
 from codexmem.kernel.store.database import Database
-from codexmem.kernel.store.opening import upgrade_store
 from codexmem.operations.http.stream import EventStream
-from codexmem.operations.service.depth import DepthMeter
-from codexmem.operations.service.watching import LiveWatcher, LiveWatching
+from codexmem.operations.service.watching import DepthMeter, LiveWatcher, LiveWatching
 from tests._support.postgres import PostgresServer
 from tests._support.sse import Stream
 from tests.jobs.stores import Parts, wait_until
@@ -39,8 +37,7 @@ def append(core: Any, first: int, count: int) -> None:
 
 @pytest.mark.postgresql
 def test_a_server_has_only_so_many_streams(postgres_server: PostgresServer, tmp_path: Path) -> None:
-    url = postgres_server.create_database(f"stream{next(_databases)}")
-    upgrade_store(url)
+    url = postgres_server.create_store(f"stream{next(_databases)}")
     with running(local(tmp_path, database_url=url)) as (app, address):
         keys = [app.services.core.keys.create(f"tenant-{number}", "test").secret for number in range(5)]
         streams = [Stream(address, key=key) for key in keys[:4] for _ in range(8)]

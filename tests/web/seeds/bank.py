@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from codexmem.lab.prompts import consolidation, lessons
+from codexmem.lab import lesson_extractor
 from tests._support.lab_bank import Script, said_lessons, said_merging
 from tests._support.model_server import Asked, ModelServer, Reply, refused
 from tests._support.server import Server
@@ -133,9 +133,13 @@ def bank(server: Server, model: ModelServer) -> Iterator[Bank]:
 
         def script(asked: Asked) -> Reply | str | None:
             form = asked.body.get("response_format", {}).get("json_schema", {}).get("name", "")
-            if form == lessons.NAME and f"{SECOND}: " not in asked.prompt:
+            if form == lesson_extractor.EXTRACTION and f"{SECOND}: " not in asked.prompt:
                 return refused(400, "declined")  # rules learn from it
-            return _TEACHER(asked) if form in {lessons.NAME, consolidation.NAME} else roles(asked)
+            return (
+                _TEACHER(asked)
+                if form in {lesson_extractor.EXTRACTION, lesson_extractor.CONSOLIDATION}
+                else roles(asked)
+            )
 
         model.script = script
         yield Bank(lab, server)

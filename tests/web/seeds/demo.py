@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from codexmem.lab.prompts import consolidation, lessons
+from codexmem.lab import lesson_extractor
 from tests._support.lab_bank import Script, said_lessons, said_merging
 from tests._support.model_server import Asked, ModelServer, Reply, memory_answer
 from tests._support.server import Server
@@ -33,7 +33,7 @@ _TEACHER = Script(
 def says(asked: Asked) -> Reply | str | None:
     """What the model answers: findings of the turn that is in the prompt, lessons, or what a role of the lab says."""
     form = asked.body.get("response_format", {}).get("json_schema", {}).get("name", "")
-    if form in {lessons.NAME, consolidation.NAME}:
+    if form in {lesson_extractor.EXTRACTION, lesson_extractor.CONSOLIDATION}:
         return _TEACHER(asked)
     if found := [each for each in texts.FINDINGS.values() if each["text"] in asked.prompt]:
         cited = sorted(asked.items)
@@ -80,6 +80,7 @@ def filled(server: Server, model: ModelServer, folder: Path) -> Demo:
     _sessions(demo)
     _notes(demo)
     _questions(demo)
+    _knowledge(demo)
     _audit(demo, folder)
     _lab(demo)
     for query, project in texts.SEARCHES:
@@ -167,6 +168,17 @@ def _questions(demo: Demo) -> None:
         demo.qa = made
     tried = {"project_id": SHOP, "qa_id": demo.qa, "success": True, "signal_strength": "weak"}
     demo.send("POST", "/v1/qa/validate", tried)
+
+
+def _knowledge(demo: Demo) -> None:
+    def call(method: str, **params: object) -> Any:
+        return demo.send("POST", "/rpc", {"jsonrpc": "2.0", "id": 1, "method": method, "params": params})["result"]
+
+    for content, summary, tags in texts.KNOWLEDGE:
+        call("memory_add", content=content, summary=summary, tags=list(tags))
+    folder = Path(call("memory_init_workspace", task_id="fix-login")["path"])
+    for name, text in texts.WORKSPACE.items():
+        (folder / name).write_text(text, encoding="utf-8")
 
 
 def _audit(demo: Demo, folder: Path) -> None:

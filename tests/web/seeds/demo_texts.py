@@ -284,3 +284,13 @@ LEARNED = (
         "mof_expert",
     ),
 )
+
+KNOWLEDGE = (
+    ("The payment gateway accepts 20 requests in a second. 支付网关每秒接受 20 个请求。", "Limit of the gateway",
+     ("payments", "limits")),
+    ("Deploys happen on Tuesdays, after the backup.", "When we deploy", ("deploy",)),
+)  # fmt: skip
+WORKSPACE = {
+    "plan.md": "# Plan\n\n1. Reproduce the login failure\n2. Look at the session cookie\n",
+    "notes.txt": "The cookie lacks SameSite=None.\n",
+}

@@ -289,9 +289,9 @@ class Planting:
 
 
 LISTS = (
-    "/viewer", "/viewer?tab=traces", "/viewer?tab=timings", "/viewer?tab=failures", "/ui/timeline", "/ui/sessions",
-    "/ui/memories", "/ui/qa", "/ui/batches", "/ui/rb", "/ui/rb/jobs", "/ui/rb/deltas", "/ui/catalog/products",
-    "/ui/catalog/presets", "/ui/system", "/ui/audit", "/ui/settings",
+    "/ui", "/viewer", "/viewer?tab=traces", "/viewer?tab=timings", "/viewer?tab=failures", "/ui/timeline",
+    "/ui/sessions", "/ui/memories", "/ui/qa", "/ui/batches", "/ui/rb", "/ui/rb/jobs", "/ui/rb/deltas",
+    "/ui/catalog/products", "/ui/catalog/presets", "/ui/system", "/ui/audit", "/ui/settings",
 )  # fmt: skip
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +12,7 @@ from urllib.parse import quote
 import mcp_types as types
 from mcp import Client
 
+from tests._support import warm
 from tests._support.mcp_calls import Agent, text_of
 from tests._support.server import Server, environment
 
@@ -78,7 +78,7 @@ class Notebook:
     def command(self, *words: str) -> Any:
         """What `codexmem … --json` answers."""
         env = environment(self.server.data_dir, CODEXMEM_URL=f"http://127.0.0.1:{self.server.port}")
-        line = [sys.executable, "-m", "codexmem.cli", "--json", *words]
+        line = [warm.program("codexmem"), "--json", *words]
         done = subprocess.run(line, env=env, capture_output=True, check=True, timeout=30)
         return json.loads(done.stdout)
 

@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from typing import Any
 
+from tests._support import warm
 from tests._support.server import Server, environment
 from tests.jobs.stores import wait_until
 
 
-def wrote(server: Server, agent: str, project: str) -> None:
+def wrote(server: Server, agent: str, project: str, *, ended: bool = False) -> None:
     """A session of this agent: one prompt and one tool, told by the program that agents call."""
     about = {"session_id": f"{project}-{agent}", "project": project, "cwd": str(server.data_dir)}
     hook(server, agent, "session-init", about | {"prompt": "看一下备份 and the queue"})
     tool = {"tool_name": "Bash", "tool_input": {"command": "df -h"}, "tool_response": "12 % used"}
     hook(server, agent, "observation", about | tool)
+    if ended:  # a model is asked about it then
+        hook(server, agent, "session-complete", about)
 
 
 def hook(server: Server, agent: str, event: str, said: dict[str, Any]) -> None:
     """One event by the program that agents call."""
-    command = [sys.executable, "-m", "codexmem.cli", "hook", agent, event]
+    command = [warm.program("codexmem"), "hook", agent, event]
     env = environment(server.data_dir, CODEXMEM_AUTOSTART="0", CODEXMEM_PORT=str(server.port))
     done = subprocess.run(
         command, env=env, input=json.dumps(said).encode(), capture_output=True, check=False, cwd=server.data_dir

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode
 
+from tests._support import warm
 from tests._support.server import Server, environment
 
 WAITS_S = 30
@@ -68,7 +68,7 @@ class Agent:
 
 def hook(server: Server, event: str, said: dict[str, Any]) -> None:
     """One event by the command that agents run."""
-    command = [sys.executable, "-m", "codexmem.cli", "hook", "claude-code", event]
+    command = [warm.program("codexmem"), "hook", "claude-code", event]
     env = environment(server.data_dir, CODEXMEM_AUTOSTART="0", CODEXMEM_PORT=str(server.port))
     done = subprocess.run(
         command, env=env, input=json.dumps(said).encode(), capture_output=True, check=False, cwd=server.data_dir

@@ -5,12 +5,12 @@ from __future__ import annotations
 import itertools
 import json
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 from urllib.parse import quote
 
+from tests._support import warm
 from tests._support.model_server import Asked, ModelServer, Reply, memory_answer, refused
 from tests._support.server import Server, environment
 from tests.jobs.stores import wait_until
@@ -45,7 +45,7 @@ def speaking(model: ModelServer) -> Iterator[None]:
 
 def hook(server: Server, event: str, said: dict[str, Any]) -> None:
     """One event by the program that agents call."""
-    command = [sys.executable, "-m", "codexmem.cli", "hook", "raw", event]
+    command = [warm.program("codexmem"), "hook", "raw", event]
     env = environment(server.data_dir, CODEXMEM_AUTOSTART="0", CODEXMEM_PORT=str(server.port))
     done = subprocess.run(
         command, env=env, input=json.dumps(said).encode(), capture_output=True, check=False, cwd=server.data_dir

@@ -1,15 +1,8 @@
 // What the pages of the catalog ask the server, and the types of its answers.
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useCallback } from 'react';
-import { api, ask } from '@/api/client';
+import { api, ask, paged, type Answer } from '@/api/client';
 import type { PageOf } from '@/api/queries';
-import type { paths } from '@/api/schema';
-
-type Answer<P extends keyof paths> = paths[P] extends {
-  get: { responses: { 200: { content: { 'application/json': infer T } } } };
-}
-  ? T
-  : never;
 
 export type Product = Answer<'/api/v1/products'>['items'][number];
 export type Preset = Answer<'/api/v1/product_presets'>['items'][number];
@@ -33,14 +26,12 @@ function statuses(shelf: ShelfWish): Shelf[] {
 
 export async function productPage(shelf: ShelfWish, cursor: string | null, limit = PAGE): Promise<PageOf<Product>> {
   const query = { limit, cursor: cursor ?? '', status: statuses(shelf) };
-  const told = await ask(api.GET('/api/v1/products', { params: { query } }));
-  return { rows: told.items, next: told.next_cursor };
+  return paged(await ask(api.GET('/api/v1/products', { params: { query } })));
 }
 
 export async function presetPage(shelf: ShelfWish, cursor: string | null, limit = PAGE): Promise<PageOf<Preset>> {
   const query = { limit, cursor: cursor ?? '', status: statuses(shelf) };
-  const told = await ask(api.GET('/api/v1/product_presets', { params: { query } }));
-  return { rows: told.items, next: told.next_cursor };
+  return paged(await ask(api.GET('/api/v1/product_presets', { params: { query } })));
 }
 
 async function upTo<T>(most: number, page: (cursor: string | null) => Promise<PageOf<T>>) {

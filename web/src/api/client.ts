@@ -7,6 +7,12 @@ import type { components, paths } from './schema';
 
 export { ApiError } from './errors';
 export type Schemas = components['schemas'];
+/** What a GET of a path answers. */
+export type Answer<P extends keyof paths> = paths[P] extends {
+  get: { responses: { 200: { content: { 'application/json': infer T } } } };
+}
+  ? T
+  : never;
 
 async function withKey(request: Request): Promise<Response> {
   const sent = currentKey();
@@ -30,6 +36,17 @@ export async function ask<T>(request: Promise<Answered<T>>): Promise<T> {
   }
   if (!answer.response.ok) throw errorOf(answer.response.status, answer.error);
   return answer.data as T;
+}
+
+/** Only what was asked for: an empty parameter is none. */
+export function given<T extends Record<string, unknown>>(query: T): { [K in keyof T]?: NonNullable<T[K]> } {
+  const kept = Object.entries(query).filter(([, value]) => value !== '' && value !== null && value !== undefined);
+  return Object.fromEntries(kept) as { [K in keyof T]?: NonNullable<T[K]> };
+}
+
+/** A page of a list as the server tells it, for usePages. */
+export function paged<T>(told: { items: T[]; next_cursor: string | null }) {
+  return { rows: told.items, next: told.next_cursor };
 }
 
 /** Save what an address answers as a file: a link cannot carry a key. */

@@ -1,13 +1,7 @@
 // What the pages of the lab ask the server, and the types of its answers.
-import { useQuery } from '@tanstack/react-query';
-import { api, ask } from '@/api/client';
+import { queryOptions, useQuery } from '@tanstack/react-query';
+import { api, ask, type Answer } from '@/api/client';
 import type { paths } from '@/api/schema';
-
-type Answer<P extends keyof paths> = paths[P] extends {
-  get: { responses: { 200: { content: { 'application/json': infer T } } } };
-}
-  ? T
-  : never;
 
 export type Batch = Answer<'/api/v1/batches'>['items'][number];
 export type Run = Answer<'/api/v1/runs'>['items'][number];
@@ -19,6 +13,7 @@ export type LabStatus = Batch['status'];
 export const STATUSES = ['queued', 'running', 'completed', 'failed', 'canceled'] as const;
 export const BATCHES_PAGE = 50;
 export const LARGEST_PAGE = 200; // what the server gives at most
+const USED_MS = 60_000; // between two looks for the first of them
 const LIVE_MS = 1_000; // between two looks at what still goes on
 
 /** Whether nothing more will happen. */
@@ -40,6 +35,19 @@ export function fetchBatches(cursor: string | null, status: readonly LabStatus[]
   const query = { limit, cursor: cursor ?? '', q, status: [...status] };
   return ask(api.GET('/api/v1/batches', { params: { query } }));
 }
+
+/** Whether the lab was ever used: a batch, a lesson or a document is there. Most stores never have one. */
+export const labUsedQuery = queryOptions({
+  queryKey: ['lab', 'used'],
+  queryFn: async ({ signal }) => {
+    const params = { query: { limit: 1 } };
+    if ((await ask(api.GET('/api/v1/batches', { params, signal }))).items.length) return true;
+    if ((await ask(api.GET('/api/v1/memories', { params, signal }))).items.length) return true;
+    return (await ask(api.GET('/api/v1/kb', { signal }))).items.length > 0;
+  },
+  refetchInterval: ({ state }) => (state.data ? false : USED_MS),
+  staleTime: USED_MS,
+});
 
 export function useBatch(id: string, { live = true }: { live?: boolean } = {}) {
   return useQuery({
@@ -85,13 +93,14 @@ export function fetchEvents(runId: string, cursor: string | null, signal: AbortS
   return ask(api.GET('/api/v1/runs/{run_id}/events', { params, signal }));
 }
 
+export function fetchOutput(runId: string) {
+  return ask(api.GET('/api/v1/runs/{run_id}/output', { params: { path: { run_id: runId } } }));
+}
+
 export function useOutput(runId: string, enabled: boolean) {
   return useQuery({
     queryKey: ['lab', 'output', runId],
-    queryFn: ({ signal }) => {
-      const params = { path: { run_id: runId } };
-      return ask(api.GET('/api/v1/runs/{run_id}/output', { params, signal }));
-    },
+    queryFn: () => fetchOutput(runId),
     enabled,
     staleTime: Infinity,
   });
@@ -134,4 +143,23 @@ export function cancelRun(id: string) {
 /** Asking twice with the same key and the same body makes one batch. */
 export function createBatch(body: BatchRequest, key: string) {
   return ask(api.POST('/api/v1/batches', { params: { header: { 'Idempotency-Key': key } }, body }));
+}
+
+export function useRoles() {
+  return useQuery({
+    queryKey: ['bank', 'roles'],
+    queryFn: ({ signal }) => ask(api.GET('/api/v1/reasoningbank/roles', { signal })).then((told) => told.roles),
+    staleTime: Infinity,
+  });
+}
+
+/** With `version`, only if that is still the lesson's. */
+export function editLesson(id: string, body: { content?: string; role?: string; version?: number }) {
+  const params = { path: { mem_id: id } };
+  return ask(api.PATCH('/api/v1/memories/{mem_id}', { params, body })).then((told) => told.memory);
+}
+
+export function createLesson(body: { content: string; role: string }) {
+  const written = { ...body, type: 'manual_note' as const, schema_version: 1, extra: {} };
+  return ask(api.POST('/api/v1/memories', { body: written })).then((told) => told.memory);
 }

@@ -29,8 +29,10 @@ export type PageOf<T> = { rows: T[]; next: string | null };
  * A list by cursors, for VirtualRows: `rows` so far, `more()` for the next page, `restart()` to begin anew.
  * Pages once read are not asked for again, because asking anew would ask for every one of them.
  */
-export function usePages<T>(queryKey: QueryKey, fetchPage: (cursor: string | null) => Promise<PageOf<T>>) {
+export function usePages<T>(key: QueryKey, fetchPage: (cursor: string | null) => Promise<PageOf<T>>) {
   const client = useQueryClient();
+  const written = JSON.stringify(key);
+  const queryKey = useMemo(() => JSON.parse(written) as QueryKey, [written]);
   const query = useInfiniteQuery({
     queryKey,
     queryFn: ({ pageParam }) => fetchPage(pageParam),

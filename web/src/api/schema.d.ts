@@ -4,6 +4,106 @@
  */
 
 export interface paths {
+    "/api/brief/cost": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Cost
+         * @description What the last days cost and gave; costs what was logged on them, 10,000 events of a type at most.
+         */
+        get: operations["cost_api_brief_cost_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/brief/days": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Days
+         * @description Counts by day of what was learned; costs the project's memories of that time.
+         */
+        get: operations["days_api_brief_days_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/brief/digest": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Digest
+         * @description What was learned in a time, a page at a time, with the sessions that it was learned in.
+         */
+        get: operations["digest_api_brief_digest_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/brief/facets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Facets
+         * @description What the memories of a time are about; looks at the newest 2,000 of each kind.
+         */
+        get: operations["facets_api_brief_facets_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/brief/health": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Health
+         * @description What needs care, in numbers that are queues.
+         */
+        get: operations["health_api_brief_health_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/context": {
         parameters: {
             query?: never;
@@ -157,6 +257,60 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/lineage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lineage
+         * @description What a session was told, and what it wrote from then on.
+         */
+        get: operations["lineage_api_lineage_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/memories": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Memories */
+        get: operations["memories_api_memories_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/memories/act": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Act */
+        post: operations["act_api_memories_act_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/memories/count": {
         parameters: {
             query?: never;
@@ -166,6 +320,23 @@ export interface paths {
         };
         /** Count */
         get: operations["count_api_memories_count_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/memories/diff": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Diff */
+        get: operations["diff_api_memories_diff_get"];
         put?: never;
         post?: never;
         delete?: never;
@@ -191,6 +362,60 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/memories/renew": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Renew */
+        post: operations["renew_api_memories_renew_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/memories/rollback": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Rollback */
+        post: operations["rollback_api_memories_rollback_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/memories/rollback/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Preview
+         * @description What rolling back to this version would change.
+         */
+        get: operations["preview_api_memories_rollback_preview_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/memories/search": {
         parameters: {
             query?: never;
@@ -208,6 +433,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/memories/stamped": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Stamped */
+        get: operations["stamped_api_memories_stamped_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/memories/timeline": {
         parameters: {
             query?: never;
@@ -217,6 +459,23 @@ export interface paths {
         };
         /** Timeline */
         get: operations["timeline_api_memories_timeline_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/memories/versions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Versions */
+        get: operations["versions_api_memories_versions_get"];
         put?: never;
         post?: never;
         delete?: never;
@@ -972,6 +1231,91 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/review": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Review */
+        get: operations["review_api_review_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/review/decide": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Decide */
+        post: operations["decide_api_review_decide_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/review/scan": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Scan */
+        post: operations["scan_api_review_scan_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sampling/answer": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Answer */
+        post: operations["answer_api_sampling_answer_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sampling/next": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Next Question */
+        post: operations["next_question_api_sampling_next_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/search": {
         parameters: {
             query?: never;
@@ -1318,6 +1662,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/undo/follow": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Follow
+         * @description Hide what carries the words of what is undone; what it answers is a delta that can be undone.
+         */
+        post: operations["follow_api_undo_follow_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/undo/preview": {
         parameters: {
             query?: never;
@@ -1327,6 +1691,26 @@ export interface paths {
         };
         /** Preview */
         get: operations["preview_api_undo_preview_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/undo/trail": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Trail
+         * @description What may come of what a source or a delta wrote: what carries its words, and what was written after it.
+         */
+        get: operations["trail_api_undo_trail_get"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2304,6 +2688,97 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         /**
+         * Act
+         * @description What can be done to memories of every kind; each but a few can be taken back by its opposite, all by an undo.
+         * @enum {string}
+         */
+        Act: "edit" | "hide" | "unhide" | "pin" | "unpin" | "withhold" | "release" | "approve" | "deprecate" | "supersede" | "merge" | "split";
+        /**
+         * ActAnswer
+         * @description What an act did.
+         */
+        ActAnswer: {
+            /**
+             * Changed
+             * @description as they are now; new ones last
+             */
+            changed: components["schemas"]["ChangedMemory"][];
+            /**
+             * Delta
+             * @description undo it to have everything as it was; null if nothing was written
+             */
+            delta: string | null;
+            /**
+             * Unchanged
+             * @description numbers of those that there was nothing to do about
+             */
+            unchanged: number[];
+        };
+        /**
+         * ActBody
+         * @description `POST /api/memories/act`: one act on up to 200 memories; all of them change or none does.
+         */
+        ActBody: {
+            act: components["schemas"]["Act"];
+            /**
+             * Disclosure
+             * @description edit: when a note should be told
+             */
+            disclosure?: string | null;
+            /**
+             * Facts
+             * @description edit: the new facts; new words without them drop the old ones
+             */
+            facts?: string[] | null;
+            /**
+             * Ids
+             * @description numbers, or names such as #12, S9, project://config or qa-…
+             */
+            ids: (number | string)[];
+            /**
+             * Into
+             * @description supersede, merge: the memory that stays
+             */
+            into?: number | string | null;
+            /**
+             * Parts
+             * @description split: the new memories, as texts or with titles
+             * @default []
+             */
+            parts: (string | components["schemas"]["SplitPart"])[];
+            /**
+             * Priority
+             * @description edit: of notes
+             */
+            priority?: number | null;
+            /**
+             * Reason
+             * @description kept with every version
+             * @default
+             */
+            reason: string;
+            /**
+             * Seen
+             * @description only if this is still the version of the one memory
+             */
+            seen?: number | null;
+            /**
+             * Text
+             * @description edit: the new words; merge: what the memory that stays is to say
+             */
+            text?: string | null;
+            /**
+             * Title
+             * @description edit: the new title, or the new question
+             */
+            title?: string | null;
+            /**
+             * Type
+             * @description edit: the new type of observations
+             */
+            type?: string | null;
+        };
+        /**
          * AgentAnswer
          * @description A kind of agent, by its newest session.
          */
@@ -2432,6 +2907,24 @@ export interface components {
             summary: components["schemas"]["Outcomes"];
         };
         /**
+         * AgentOnMachine
+         * @description An agent that is on the server's machine.
+         */
+        AgentOnMachine: {
+            /**
+             * Connected
+             * @description its files name our hook
+             */
+            connected: boolean;
+            /**
+             * Name
+             * @description as `codexmem install` takes it
+             */
+            name: string;
+            /** Title */
+            title: string;
+        };
+        /**
          * AliasOfNote
          * @description `POST /api/notes/aliases` and `POST /api/notes/aliases/remove`.
          */
@@ -2502,6 +2995,8 @@ export interface components {
             kind: "request" | "started" | "result" | "recovered";
             /** Log */
             log: string;
+            /** @description of a request, if outcomes were asked for */
+            outcome?: components["schemas"]["AuditOutcome"] | null;
             /** Prev */
             prev: string;
             /** Problem */
@@ -2532,6 +3027,27 @@ export interface components {
             torn?: {
                 [key: string]: unknown;
             } | null;
+        };
+        /**
+         * AuditOutcome
+         * @description How a call ended, as a later row of its log told.
+         */
+        AuditOutcome: {
+            /** At Ms */
+            at_ms: number | null;
+            /**
+             * Chain
+             * @enum {string}
+             */
+            chain: "follows" | "broken" | "forked" | "unknown";
+            /** Duration Ms */
+            duration_ms: number | null;
+            /** Id */
+            id: string;
+            /** Result */
+            result: ("success" | "failure") | null;
+            /** Seq */
+            seq: number;
         };
         /**
          * AuditPage
@@ -2874,6 +3390,149 @@ export interface components {
          */
         BatchStatus: "queued" | "running" | "completed" | "failed" | "canceled";
         /**
+         * BriefCost
+         * @description `GET /api/brief/cost`: what a project's memory cost and gave. Days are those of UTC, as the daily limit's are.
+         */
+        BriefCost: {
+            /**
+             * Days
+             * @description every day of the time, oldest first
+             */
+            days: components["schemas"]["DayCost"][];
+            given: components["schemas"]["GivenCounts"];
+            /** Models */
+            models: components["schemas"]["NamedModelCost"][];
+            /**
+             * Projects
+             * @description of all projects, the 20 that cost most
+             */
+            projects: components["schemas"]["NamedProjectCost"][];
+            store: components["schemas"]["StoreCost"];
+            total: components["schemas"]["ModelCost"];
+            /**
+             * Whole
+             * @description false if only the newest answers of models were counted
+             */
+            whole: boolean;
+        };
+        /**
+         * BriefDay
+         * @description What was learned on one day.
+         */
+        BriefDay: {
+            /**
+             * Day
+             * @description 2026-11-18, by the clock that was asked for
+             */
+            day: string;
+            /** Memories */
+            memories: number;
+            /**
+             * Sessions
+             * @description in which something was said or learned
+             */
+            sessions: number;
+            /**
+             * Types
+             * @description memories by type or, where they have none, by kind
+             */
+            types: {
+                [key: string]: number;
+            };
+        };
+        /**
+         * BriefDays
+         * @description `GET /api/brief/days`: days on which something was learned, oldest first.
+         */
+        BriefDays: {
+            /** Days */
+            days: components["schemas"]["BriefDay"][];
+            /**
+             * First
+             * @description the first day that was looked at
+             */
+            first: string;
+            /**
+             * Last
+             * @description today
+             */
+            last: string;
+            /**
+             * Timezone
+             * @description minutes that the clock is ahead of UTC, as was asked
+             */
+            timezone: number;
+        };
+        /**
+         * BriefDigest
+         * @description `GET /api/brief/digest`: memories, newest first, and the sessions that these were made in.
+         */
+        BriefDigest: {
+            /** Has More */
+            has_more: boolean;
+            /**
+             * Items
+             * @description may be few, or none, while there is more: one call reads a bounded number of rows
+             */
+            items: components["schemas"]["MemoryRow"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+            /**
+             * Sessions
+             * @description the last active first; without those saved by hand
+             */
+            sessions: components["schemas"]["SessionRow"][];
+        };
+        /**
+         * BriefFacets
+         * @description `GET /api/brief/facets`: the values that most memories have, at most 20 of each.
+         */
+        BriefFacets: {
+            /**
+             * Agent
+             * @description in whose sessions they were made
+             */
+            agent: components["schemas"]["BriefLabel"][];
+            /** Concept */
+            concept: components["schemas"]["BriefLabel"][];
+            /** File */
+            file: components["schemas"]["BriefLabel"][];
+            /** Origin */
+            origin: components["schemas"]["BriefLabel"][];
+            /** Type */
+            type: components["schemas"]["BriefLabel"][];
+            /**
+             * Whole
+             * @description false if only the newest 2,000 memories of a kind were looked at
+             */
+            whole: boolean;
+        };
+        /**
+         * BriefHealth
+         * @description `GET /api/brief/health`: what needs care.
+         */
+        BriefHealth: {
+            contradiction: components["schemas"]["HealthCount"];
+            duplicate: components["schemas"]["HealthCount"];
+            /** @description null if the server sees no checkout of the project */
+            files: components["schemas"]["FileHealth"] | null;
+            /** @description no agent was told it, and none opened it */
+            never_told: components["schemas"]["HealthCount"];
+            proposed: components["schemas"]["HealthCount"];
+            /** @description told at least 20 times, never opened or confirmed */
+            unused: components["schemas"]["HealthCount"];
+        };
+        /**
+         * BriefLabel
+         * @description A value, and how many memories have it.
+         */
+        BriefLabel: {
+            /** Count */
+            count: number;
+            /** Value */
+            value: string;
+        };
+        /**
          * Bucket
          * @description One stretch of time.
          */
@@ -2972,6 +3631,27 @@ export interface components {
             written_since: boolean;
         };
         /**
+         * ChangedMemory
+         * @description A memory after an act.
+         */
+        ChangedMemory: {
+            /**
+             * Id
+             * @description its number
+             */
+            id: number;
+            life: components["schemas"]["Life"];
+            /** Marks */
+            marks: components["schemas"]["Mark"][];
+            /**
+             * Ref
+             * @description a name that every interface takes
+             */
+            ref: string;
+            /** Version */
+            version: number;
+        };
+        /**
          * CompleteAnswer
          * @description The answer to complete.
          */
@@ -3009,14 +3689,56 @@ export interface components {
             event_id?: string | null;
             /** Platform */
             platform?: string | null;
+            /** Process */
+            process?: string | null;
             /** Project */
             project?: string | null;
+            /**
+             * Rules Only
+             * @default false
+             */
+            rules_only: boolean;
+        };
+        /**
+         * ContextMemory
+         * @description A memory that a line of the context tells, or that was just not told.
+         */
+        ContextMemory: {
+            kind: components["schemas"]["Kind"];
+            life: components["schemas"]["Life"];
+            /** Marks */
+            marks: components["schemas"]["Mark"][];
+            origin: components["schemas"]["Origin"];
+            /** Project */
+            project: string;
+            /** Ref */
+            ref: string;
+            /** Seq */
+            seq: number;
+            /** @description what became of its files in the checkout; null: not known */
+            stale: components["schemas"]["FileFreshness"] | null;
+            /** Title */
+            title: string;
+            /** Type */
+            type: string;
         };
         /**
          * ContextPreview
          * @description What the next session would be given; nothing is counted as shown and no session begins.
          */
         ContextPreview: {
+            /**
+             * Below
+             * @description what was just not told, at most 20
+             */
+            below: components["schemas"]["NotToldMemory"][];
+            /**
+             * Budget
+             * @description tokens that it may cost
+             */
+            budget: number;
+            /** Lines */
+            lines: components["schemas"]["ContextPreviewLine"][];
             /**
              * Memories
              * @description numbers of the memories it tells
@@ -3026,6 +3748,8 @@ export interface components {
             project: string;
             /** Prompt */
             prompt: string;
+            /** Sections */
+            sections: components["schemas"]["ContextSection"][];
             /**
              * Text
              * @description to the letter; empty if there is nothing to say
@@ -3035,6 +3759,36 @@ export interface components {
              * Tokens
              * @description about what reading it costs
              */
+            tokens: number;
+        };
+        /**
+         * ContextPreviewLine
+         * @description One line of the text, or the few lines that tell one memory.
+         */
+        ContextPreviewLine: {
+            /** @description what it tells; null for headings and for what was counted */
+            memory: components["schemas"]["ContextMemory"] | null;
+            /** @description why it stands there */
+            reason: components["schemas"]["LineReason"];
+            /** @description null for what is around the sections */
+            section: components["schemas"]["LineReason"] | null;
+            /**
+             * Text
+             * @description all of them, joined by line ends, are the text
+             */
+            text: string;
+            /** Tokens */
+            tokens: number;
+        };
+        /**
+         * ContextSection
+         * @description What a section costs, of how much it may.
+         */
+        ContextSection: {
+            /** Budget */
+            budget: number;
+            name: components["schemas"]["LineReason"];
+            /** Tokens */
             tokens: number;
         };
         /**
@@ -3109,6 +3863,57 @@ export interface components {
             size: number | null;
             /** Summaries */
             summaries: number;
+        };
+        /**
+         * DayCost
+         * @description Of one day.
+         */
+        DayCost: {
+            /** Calls */
+            calls: number;
+            /**
+             * Day
+             * @description 2026-11-18, of UTC
+             */
+            day: string;
+            /**
+             * Tokens
+             * @description null if there were calls and no model said what they cost
+             */
+            tokens: number | null;
+            /**
+             * Unmeasured
+             * @description calls of which no model said what they cost
+             */
+            unmeasured: number;
+        };
+        /**
+         * DecisionBody
+         * @description `POST /api/review/decide`.
+         */
+        DecisionBody: {
+            decision: components["schemas"]["ReviewDecision"];
+            /**
+             * Other
+             * @description the older of a pair
+             */
+            other?: number | null;
+            /**
+             * Reason
+             * @description kept with every version
+             * @default
+             */
+            reason: string;
+            /**
+             * Seq
+             * @description the memory that was proposed, or the newer of a pair
+             */
+            seq: number;
+            /**
+             * Target
+             * @description merge: the one that stays, else the older; hide: the one to hide, else the newer
+             */
+            target?: number | null;
         };
         /**
          * DeleteNote
@@ -3495,6 +4300,101 @@ export interface components {
             learning: components["schemas"]["LearningQueued"] | null;
         };
         /**
+         * FieldChange
+         * @description A field in which two states of a memory differ.
+         */
+        FieldChange: {
+            /** After */
+            after: unknown;
+            /** Before */
+            before: unknown;
+            /**
+             * Field
+             * @description content, title, type, project, priority, another one, or a field of its kind
+             */
+            field: string;
+        };
+        /**
+         * FileFreshness
+         * @description What became of the files of a memory; in the order in which they count for one with several.
+         * @enum {string}
+         */
+        FileFreshness: "unknown" | "unchanged" | "moved" | "nearby" | "changed" | "gone";
+        /**
+         * FileHealth
+         * @description Memories compared with a checkout.
+         */
+        FileHealth: {
+            changed: components["schemas"]["HealthCount"];
+            /** Compared */
+            compared: number;
+            gone: components["schemas"]["HealthCount"];
+        };
+        /**
+         * FollowAnswer
+         * @description What was hidden.
+         */
+        FollowAnswer: {
+            /**
+             * Delta
+             * @description undo it to have everything as it was; null if nothing was hidden
+             */
+            delta: string | null;
+            /** Hidden */
+            hidden: number;
+            /** Success */
+            success: boolean;
+        };
+        /**
+         * FollowRequest
+         * @description `POST /api/undo/follow`: a source or a delta; `all_after` also takes what was only written after it was told.
+         */
+        FollowRequest: {
+            /**
+             * All After
+             * @default false
+             */
+            all_after: boolean;
+            /** Delta */
+            delta?: string | null;
+            /** Source */
+            source?: string | null;
+        };
+        /**
+         * FollowedMemory
+         * @description A memory that may come of what is forgotten.
+         */
+        FollowedMemory: {
+            /** Created Ms */
+            created_ms: number;
+            kind: components["schemas"]["Kind"];
+            /** Project */
+            project: string;
+            /**
+             * Ref
+             * @description a name that every interface takes: #12, #S9, #P7, project://config, qa-…, kb-…, mem:…
+             */
+            ref: string;
+            /** Seq */
+            seq: number;
+            /**
+             * Session
+             * @description that was told it and wrote this afterwards; null if only the words say so
+             */
+            session: string | null;
+            /** Snippet */
+            snippet: string;
+            /** Title */
+            title: string;
+            /**
+             * Tokens
+             * @description about what reading it costs
+             */
+            tokens: number;
+            /** Type */
+            type: string;
+        };
+        /**
          * ForgetAnswer
          * @description What was erased, or with `preview` what would be.
          */
@@ -3518,12 +4418,24 @@ export interface components {
             more?: boolean | null;
             /** Success */
             success: boolean;
+            /** @description only with follow: what goes, or would go, besides */
+            trail?: components["schemas"]["ForgetTrail"] | null;
         };
         /**
          * ForgetRequest
          * @description `POST /api/forget`: exactly one of its fields says what; with `preview` it is counted and nothing is erased.
          */
         ForgetRequest: {
+            /**
+             * All After
+             * @default false
+             */
+            all_after: boolean;
+            /**
+             * Follow
+             * @default false
+             */
+            follow: boolean;
             /** Ids */
             ids?: number[] | null;
             /**
@@ -3539,6 +4451,51 @@ export interface components {
             sessionDbId?: number | null;
             /** Source */
             source?: string | null;
+        };
+        /**
+         * ForgetTrail
+         * @description Where what is forgotten went.
+         */
+        ForgetTrail: {
+            /**
+             * After
+             * @description memories only written after it was told, which go with all_after
+             */
+            after: number;
+            /**
+             * Backups
+             * @description which stay as they are
+             */
+            backups: components["schemas"]["HoldingBackup"][];
+            /**
+             * Captured
+             * @description captured events of other sessions that quote it
+             */
+            captured: number;
+            /**
+             * Events
+             * @description events of the log that quote it, such as traces of searches
+             */
+            events: number;
+            /** First After */
+            first_after: components["schemas"]["FollowedMemory"][];
+            /** First Quoting */
+            first_quoting: components["schemas"]["FollowedMemory"][];
+            /**
+             * More
+             * @description so much that not all was looked at
+             */
+            more: boolean;
+            /**
+             * Quoting
+             * @description memories that carry its words, which go with it
+             */
+            quoting: number;
+            /**
+             * Spooled
+             * @description events that wait to be delivered and quote it
+             */
+            spooled: number;
         };
         /**
          * Forgotten
@@ -3588,6 +4545,9 @@ export interface components {
              * @description a name that every interface takes
              */
             label: string;
+            life: components["schemas"]["Life"];
+            /** Marks */
+            marks: components["schemas"]["Mark"][];
             origin: components["schemas"]["Origin"];
             /** Project */
             project: string;
@@ -3768,13 +4728,16 @@ export interface components {
              * @description its name as people read it: #12, #S9, note project://config, kb-…
              */
             label: string;
+            /** @description where it is in its life; only of a memory that was named */
+            life?: components["schemas"]["Life"] | null;
             /** Links */
             links: [
                 string,
                 number
             ][];
-            /** Origin */
-            origin: string;
+            /** Marks */
+            marks: components["schemas"]["Mark"][];
+            origin: components["schemas"]["Origin"];
             /** Priority */
             priority: number;
             /** Project */
@@ -3820,13 +4783,16 @@ export interface components {
              * @description its name as people read it: #12, #S9, note project://config, kb-…
              */
             label: string;
+            /** @description where it is in its life; only of a memory that was named */
+            life?: components["schemas"]["Life"] | null;
             /** Links */
             links: [
                 string,
                 number
             ][];
-            /** Origin */
-            origin: string;
+            /** Marks */
+            marks: components["schemas"]["Mark"][];
+            origin: components["schemas"]["Origin"];
             /** Priority */
             priority: number;
             /** Project */
@@ -3989,6 +4955,44 @@ export interface components {
             /** @default memory */
             unit: components["schemas"]["Unit"];
         };
+        /**
+         * GivenCounts
+         * @description What agents of the project were given.
+         */
+        GivenCounts: {
+            /**
+             * Corrected
+             * @description of these, edited, replaced or put away after an agent was told them
+             */
+            corrected: number | null;
+            /**
+             * Memories
+             * @description different ones; this and the next two are null if it is not on record
+             */
+            memories: number | null;
+            /**
+             * Prompts
+             * @description prompts that were given something
+             */
+            prompts: number;
+            /**
+             * Starts
+             * @description sessions that were given something at their start
+             */
+            starts: number;
+            /** Tokens */
+            tokens: number;
+            /**
+             * Used
+             * @description of these, opened by an agent, at whatever time
+             */
+            used: number | null;
+            /**
+             * Whole
+             * @description false if only the newest were counted
+             */
+            whole: boolean;
+        };
         /** HTTPValidationError */
         HTTPValidationError: {
             /** Detail */
@@ -4049,6 +5053,39 @@ export interface components {
             uptime: number;
             /** Version */
             version: string;
+        };
+        /**
+         * HealthCount
+         * @description A number that is a queue.
+         */
+        HealthCount: {
+            /** Count */
+            count: number;
+            /**
+             * More
+             * @description whether there may be more: counting ends at a bound
+             */
+            more: boolean;
+            /**
+             * Page
+             * @description the address in the application where it is worked on, without the project
+             */
+            page: string;
+        };
+        /**
+         * HoldingBackup
+         * @description A backup that still holds some of it.
+         */
+        HoldingBackup: {
+            /** Created Ms */
+            created_ms: number;
+            /**
+             * Memories
+             * @description how many; null where it cannot be looked into
+             */
+            memories: number | null;
+            /** Name */
+            name: string;
         };
         /**
          * ImportRequest
@@ -4114,10 +5151,17 @@ export interface components {
              * @default false
              */
             private: boolean;
+            /** Process */
+            process?: string | null;
             /** Project */
             project?: string | null;
             /** Prompt */
             prompt?: string | null;
+            /**
+             * Rules Only
+             * @default false
+             */
+            rules_only: boolean;
         };
         /**
          * JobOf
@@ -4180,6 +5224,13 @@ export interface components {
          * @description `GET /api/transcripts/found`: empty where the server is not the person's own.
          */
         KeptTranscriptsAnswer: {
+            /** Agents */
+            agents: components["schemas"]["AgentOnMachine"][];
+            /**
+             * Claude Mem
+             * @description where claude-mem keeps its memory on this machine; empty if it keeps none
+             */
+            claude_mem: string;
             /** Transcripts */
             transcripts: components["schemas"]["KeptTranscripts"][];
         };
@@ -4441,14 +5492,23 @@ export interface components {
             edited_by_hand: boolean;
             /** Extra */
             extra: Record<string, never>;
+            /** @description one that another took the place of is told as deprecated, or hidden if a lesson */
+            life: components["schemas"]["Life"];
+            /** Marks */
+            marks: components["schemas"]["Mark"][];
             /** Mem Id */
             mem_id: string;
+            origin: components["schemas"]["Origin"];
+            /** Project */
+            project: string;
             /** Role */
             role: string;
             /** Run Ids */
             run_ids: string[];
             /** Schema Version */
             schema_version: number;
+            /** Seq */
+            seq: number;
             /** Source Run Id */
             source_run_id: string | null;
             /** Status */
@@ -4924,6 +5984,30 @@ export interface components {
             pieces: number;
         };
         /**
+         * Life
+         * @description Where a memory is in its life, in the word that people read; a checkout may call an active one stale besides.
+         * @enum {string}
+         */
+        Life: "proposed" | "active" | "superseded" | "deprecated" | "hidden" | "expired";
+        /**
+         * LineReason
+         * @description Why a line stands in the text; lines of a section have the section's name.
+         * @enum {string}
+         */
+        LineReason: "head" | "heading" | "about" | "pinned" | "core_note" | "saved_by_person" | "saved_by_agent" | "last_session" | "lasting" | "commands" | "errors" | "files" | "recent" | "relevant" | "earlier_session" | "left_out" | "end";
+        /**
+         * LineageAnswer
+         * @description What a session was told, the latest first, and what it wrote after the first of it, the oldest first.
+         */
+        LineageAnswer: {
+            /** Session */
+            session: string;
+            /** Told */
+            told: components["schemas"]["ToldRow"][];
+            /** Written */
+            written: components["schemas"]["Forgotten"][];
+        };
+        /**
          * Listed
          * @description The place of a result in one list, from 1, and its score there.
          */
@@ -4968,6 +6052,12 @@ export interface components {
             total: number;
         };
         /**
+         * Mark
+         * @description What a person decided about a memory, or still has to; part of its state, so versioned and undone with it.
+         * @enum {string}
+         */
+        Mark: "pinned" | "withheld" | "dismissed" | "proposed";
+        /**
          * MeasuredProduct
          * @description One product of a feedback; what fraction it was is worked out here, whatever is sent.
          */
@@ -4977,6 +6067,12 @@ export interface components {
             /** Value */
             value: number;
         };
+        /**
+         * MemoryConcern
+         * @description Why a memory that is in use may need care.
+         * @enum {string}
+         */
+        MemoryConcern: "changed" | "gone" | "never_told" | "unused";
         /**
          * MemoryCount
          * @description How many memories there are.
@@ -4989,6 +6085,159 @@ export interface components {
              * @description whether there may be more: only 10,000 are counted
              */
             more: boolean;
+        };
+        /**
+         * MemoryDiff
+         * @description Two versions of one memory, or how it stands and how it would stand after a rollback.
+         */
+        MemoryDiff: {
+            after: components["schemas"]["MemoryState"];
+            before: components["schemas"]["MemoryState"];
+            /** Changes */
+            changes: components["schemas"]["FieldChange"][];
+            /** Current */
+            current: number;
+            /** Ref */
+            ref: string;
+            /** Seq */
+            seq: number;
+        };
+        /**
+         * MemoryPage
+         * @description Some memories, newest first.
+         */
+        MemoryPage: {
+            /** Has More */
+            has_more: boolean;
+            /**
+             * Items
+             * @description may be few, or none, while there is more: one call reads a bounded number of rows
+             */
+            items: components["schemas"]["MemoryRow"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
+        /**
+         * MemoryRow
+         * @description A memory of the list.
+         */
+        MemoryRow: {
+            /** Created Ms */
+            created_ms: number;
+            kind: components["schemas"]["Kind"];
+            life: components["schemas"]["Life"];
+            /** Marks */
+            marks: components["schemas"]["Mark"][];
+            origin: components["schemas"]["Origin"];
+            /** Project */
+            project: string;
+            /**
+             * Ref
+             * @description a name that every interface takes: #12, #S9, #P7, project://config, qa-…, kb-…, mem:…
+             */
+            ref: string;
+            /** Seq */
+            seq: number;
+            /**
+             * Session
+             * @description number of the session in which it was made, if that was captured
+             */
+            session: number | null;
+            /** Session Key */
+            session_key: string | null;
+            /** Snippet */
+            snippet: string;
+            status: components["schemas"]["Status"];
+            /** Title */
+            title: string;
+            /**
+             * Tokens
+             * @description about what reading it costs
+             */
+            tokens: number;
+            /** Type */
+            type: string;
+            /** Updated Ms */
+            updated_ms: number;
+            /** Uri */
+            uri: string | null;
+            /** Version */
+            version: number;
+        };
+        /**
+         * MemoryState
+         * @description What a memory said in one version.
+         */
+        MemoryState: {
+            /** Actor */
+            actor: string;
+            /** Content */
+            content: string;
+            /** Created Ms */
+            created_ms: number;
+            /** Note */
+            note: string;
+            op: components["schemas"]["Op"];
+            status: components["schemas"]["Status"];
+            /** Title */
+            title: string;
+            /** Version */
+            version: number;
+        };
+        /**
+         * MemoryVersionLine
+         * @description One write.
+         */
+        MemoryVersionLine: {
+            /** Actor */
+            actor: string;
+            /**
+             * Changed
+             * @description fields that differ from the version before
+             */
+            changed: string[];
+            /** Created Ms */
+            created_ms: number;
+            /**
+             * Delta
+             * @description the writes it belongs to, which can be undone together
+             */
+            delta: string | null;
+            /**
+             * Note
+             * @description the reason, or the act
+             */
+            note: string;
+            op: components["schemas"]["Op"];
+            /** Source */
+            source: string | null;
+            status: components["schemas"]["Status"];
+            /**
+             * Undone
+             * @description whether that delta was undone
+             */
+            undone: boolean;
+            /** Version */
+            version: number;
+        };
+        /**
+         * MemoryVersions
+         * @description Versions of one memory, the newest first.
+         */
+        MemoryVersions: {
+            /** Current */
+            current: number;
+            /** Has More */
+            has_more: boolean;
+            /** Items */
+            items: components["schemas"]["MemoryVersionLine"][];
+            kind: components["schemas"]["Kind"];
+            /** Next Cursor */
+            next_cursor: string | null;
+            /** Ref */
+            ref: string;
+            /** Seq */
+            seq: number;
         };
         /**
          * Mode
@@ -5005,6 +6254,126 @@ export interface components {
             failing: components["schemas"]["FailingAnswer"] | null;
             metrics: components["schemas"]["AgentMetrics"];
             writer: components["schemas"]["WriterAnswer"];
+        };
+        /**
+         * ModelCost
+         * @description Questions to a model, and what they cost.
+         */
+        ModelCost: {
+            /** Calls */
+            calls: number;
+            /**
+             * Tokens
+             * @description null if there were calls and no model said what they cost
+             */
+            tokens: number | null;
+            /**
+             * Unmeasured
+             * @description calls of which no model said what they cost
+             */
+            unmeasured: number;
+        };
+        /**
+         * NamedModelCost
+         * @description Of one model.
+         */
+        NamedModelCost: {
+            /** Calls */
+            calls: number;
+            /**
+             * Model
+             * @description null if it is not on record which model it was
+             */
+            model: string | null;
+            /**
+             * Tokens
+             * @description null if there were calls and no model said what they cost
+             */
+            tokens: number | null;
+            /**
+             * Unmeasured
+             * @description calls of which no model said what they cost
+             */
+            unmeasured: number;
+        };
+        /**
+         * NamedProjectCost
+         * @description Of one project.
+         */
+        NamedProjectCost: {
+            /** Calls */
+            calls: number;
+            /** Project */
+            project: string;
+            /**
+             * Tokens
+             * @description null if there were calls and no model said what they cost
+             */
+            tokens: number | null;
+            /**
+             * Unmeasured
+             * @description calls of which no model said what they cost
+             */
+            unmeasured: number;
+        };
+        /**
+         * NextQuestionAnswer
+         * @description The next question, leased to the bridge for some seconds.
+         */
+        NextQuestionAnswer: {
+            /**
+             * Asks
+             * @description whether the writer is sampling, so that questions may come
+             */
+            asks: boolean;
+            question: components["schemas"]["QuestionForClient"] | null;
+        };
+        /**
+         * NextQuestionRequest
+         * @description `POST /api/sampling/next`: a bridge whose client offers sampling has time.
+         */
+        NextQuestionRequest: {
+            /**
+             * Bridge
+             * @description the bridge's own name
+             */
+            bridge: string;
+            /**
+             * Holding
+             * @description the question that its client is thinking about
+             * @default
+             */
+            holding: string;
+        };
+        /**
+         * NotTold
+         * @description Why a memory was not told, in the order in which people are shown it.
+         * @enum {string}
+         */
+        NotTold: "no_room" | "like_an_instruction" | "told_at_start" | "not_relevant_enough" | "read_by_agent" | "file_gone" | "faded" | "proposed" | "withheld";
+        /**
+         * NotToldMemory
+         * @description A memory that was just not told; its title is what it says where only that was not told.
+         */
+        NotToldMemory: {
+            kind: components["schemas"]["Kind"];
+            life: components["schemas"]["Life"];
+            /** Marks */
+            marks: components["schemas"]["Mark"][];
+            origin: components["schemas"]["Origin"];
+            /** Project */
+            project: string;
+            /** Ref */
+            ref: string;
+            /** Seq */
+            seq: number;
+            /** @description what became of its files in the checkout; null: not known */
+            stale: components["schemas"]["FileFreshness"] | null;
+            /** Title */
+            title: string;
+            /** Type */
+            type: string;
+            why: components["schemas"]["NotTold"];
         };
         /**
          * Note
@@ -5126,8 +6495,13 @@ export interface components {
             headline: string;
             /** Id */
             id: string;
+            /** @description one that another took the place of is told as deprecated, or hidden if a lesson */
+            life: components["schemas"]["Life"];
+            /** Marks */
+            marks: components["schemas"]["Mark"][];
             /** Name */
             name: string;
+            origin: components["schemas"]["Origin"];
             /** Priority */
             priority: number;
             /** Project */
@@ -5458,6 +6832,12 @@ export interface components {
              * @description whether there are others
              */
             more: boolean;
+            /**
+             * Proposed
+             * @description addresses of those that await a person's approval
+             * @default []
+             */
+            proposed: string[];
             /** Uri */
             uri: string;
             /**
@@ -5670,10 +7050,19 @@ export interface components {
             cwd?: string | null;
             /** Event Id */
             event_id?: string | null;
+            /** Files */
+            files?: unknown;
             /** Platform */
             platform?: string | null;
+            /** Process */
+            process?: string | null;
             /** Project */
             project?: string | null;
+            /**
+             * Rules Only
+             * @default false
+             */
+            rules_only: boolean;
             /** Tool Input */
             tool_input?: unknown;
             /** Tool Name */
@@ -5797,6 +7186,11 @@ export interface components {
              * @description deltas that undid what it wrote, newest first; undo one to bring that back
              */
             undone: string[];
+            /**
+             * Undone Ms
+             * @description when the newest of them was written
+             */
+            undone_ms: number | null;
         };
         /**
          * Op
@@ -5806,10 +7200,10 @@ export interface components {
         Op: "add" | "update" | "archive" | "delete" | "restore";
         /**
          * Origin
-         * @description Who made the first version; set by the server, never by a caller.
+         * @description Who made the first version; set by the server from the interface and credential used, never by a caller.
          * @enum {string}
          */
-        Origin: "human" | "agent" | "tool" | "import" | "model";
+        Origin: "human" | "agent" | "tool" | "import" | "git" | "model";
         /**
          * Outcome
          * @description What became of one file.
@@ -5831,23 +7225,6 @@ export interface components {
             schema_fail: number;
             /** Success */
             success: number;
-        };
-        /**
-         * Outline
-         * @description What taking back would change, without changing it.
-         */
-        Outline: {
-            /** First */
-            first: components["schemas"]["Change"][];
-            /** Memories */
-            memories: number;
-            /**
-             * More
-             * @default false
-             */
-            more: boolean;
-            /** Written Since */
-            written_since: number;
         };
         /**
          * OutputAnswer
@@ -5972,6 +7349,10 @@ export interface components {
          * @description What went wrong, and what to do next where that can be said.
          */
         PlainError: {
+            /** Details */
+            details?: {
+                [key: string]: unknown;
+            } | null;
             /** Error */
             error: string;
             /** Hint */
@@ -6188,12 +7569,22 @@ export interface components {
             more_derived: boolean;
             /** More Events */
             more_events: boolean;
+            /**
+             * More Told
+             * @default false
+             */
+            more_told: boolean;
             /** More Versions */
             more_versions: boolean;
             prompt: components["schemas"]["Relative"] | null;
             /** Run */
             run: string | null;
             session: components["schemas"]["SessionOf"] | null;
+            /**
+             * Told To
+             * @default []
+             */
+            told_to: components["schemas"]["ToldTo"][];
             /** Versions */
             versions: components["schemas"]["VersionOf"][];
         };
@@ -6672,9 +8063,80 @@ export interface components {
             /** Count */
             count: number;
             /** Items */
-            items: components["schemas"]["QAItem"][];
+            items: components["schemas"]["QAListedItem"][];
             /** Next Cursor */
             next_cursor: string | null;
+        };
+        /**
+         * QAListedItem
+         * @description An item in the list.
+         */
+        QAListedItem: {
+            /**
+             * Anchor
+             * @description the mark by which a text refers to the item: [QA_REF qa-…]
+             */
+            anchor: string;
+            /** Answer */
+            answer: string;
+            /** Author */
+            author: string | null;
+            /**
+             * Confidence
+             * @description what evidence makes of the author's confidence
+             */
+            confidence: number;
+            /**
+             * Contradicts
+             * @description ids of items with another answer to the same question
+             */
+            contradicts: string[];
+            /** Created At Ms */
+            created_at_ms: number;
+            hits: components["schemas"]["QAHits"];
+            /** @description one that another took the place of is told as deprecated, or hidden if a lesson */
+            life: components["schemas"]["Life"];
+            /** Marks */
+            marks: components["schemas"]["Mark"][];
+            origin: components["schemas"]["Origin"];
+            /**
+             * Phrasings
+             * @description the same question in other words
+             */
+            phrasings: string[];
+            /** Project Id */
+            project_id: string;
+            /** Qa Id */
+            qa_id: string;
+            /** Question */
+            question: string;
+            /**
+             * Score
+             * @description in a search: relevance weighed by belief, 0 to 1
+             */
+            score?: number | null;
+            /** Seq */
+            seq: number;
+            /** Source */
+            source: string | null;
+            status: components["schemas"]["Status"];
+            /** Summary */
+            summary: string | null;
+            /** Tags */
+            tags: string[];
+            /**
+             * Unproven
+             * @description true while it is a candidate
+             */
+            unproven: boolean;
+            /** Updated At Ms */
+            updated_at_ms: number;
+            validations: components["schemas"]["QAValidations"];
+            /**
+             * Version
+             * @description send it with a correction, which is then refused if somebody was faster
+             */
+            version: number;
         };
         /**
          * QAMergePayload
@@ -6964,6 +8426,20 @@ export interface components {
             success: number;
         };
         /**
+         * QuestionForClient
+         * @description A question of the author's for a client's model.
+         */
+        QuestionForClient: {
+            /** Id */
+            id: string;
+            /** Max Tokens */
+            max_tokens: number;
+            /** System */
+            system: string;
+            /** Text */
+            text: string;
+        };
+        /**
          * QueueAnswer
          * @description Jobs by status, each counted up to `countedUpTo`.
          */
@@ -6981,6 +8457,29 @@ export interface components {
             queued: number;
             /** Running */
             running: number;
+        };
+        /**
+         * QuotaAnswer
+         * @description What a tenant has used of a quota, as this server knows it.
+         */
+        QuotaAnswer: {
+            /**
+             * Limit
+             * @description null: no limit
+             */
+            limit: number | null;
+            /**
+             * Name
+             * @description requests or events of today (UTC), or stored memories
+             */
+            name: string;
+            /**
+             * Spent
+             * @description what would use more is refused with 429
+             */
+            spent: boolean;
+            /** Used */
+            used: number;
         };
         /**
          * RankedResult
@@ -7089,6 +8588,52 @@ export interface components {
             namespace: string;
         };
         /**
+         * RenewAnswer
+         * @description What was renewed.
+         */
+        RenewAnswer: {
+            /**
+             * Delta
+             * @description undo it to have everything as it was; null if nothing changed
+             */
+            delta: string | null;
+            /**
+             * Missing
+             * @description numbers that name no observation and no turn
+             */
+            missing: number[];
+            /**
+             * Renewed
+             * @description numbers of the memories that have a new version
+             */
+            renewed: number[];
+            /** Unchanged */
+            unchanged: number[];
+        };
+        /**
+         * RenewRequest
+         * @description `POST /api/memories/renew`: which contents of files these memories were found to hold for.
+         */
+        RenewRequest: {
+            /** Items */
+            items: components["schemas"]["RenewedMemory"][];
+            /**
+             * Reason
+             * @default
+             */
+            reason: string;
+        };
+        /**
+         * RenewedMemory
+         * @description A memory that was found to hold.
+         */
+        RenewedMemory: {
+            /** Blobs */
+            blobs: string[];
+            /** Seq */
+            seq: number;
+        };
+        /**
          * RestoreCommands
          * @description What to type, with the server stopped: `check` changes nothing, `command` restores, `start` serves again.
          */
@@ -7132,6 +8677,148 @@ export interface components {
             sessionDbId?: number | null;
         };
         /**
+         * ReviewAnswer
+         * @description What waits for a person: proposals first, then pairs, the last found first.
+         */
+        ReviewAnswer: {
+            counts: components["schemas"]["ReviewTotals"];
+            /** Has More */
+            has_more: boolean;
+            /**
+             * Items
+             * @description may be few, or none, while there is more: pairs that were edited since are passed over
+             */
+            items: components["schemas"]["ReviewRow"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
+        /**
+         * ReviewDecision
+         * @description What a person can decide.
+         * @enum {string}
+         */
+        ReviewDecision: "approve" | "reject" | "keep" | "reopen" | "merge" | "supersede" | "hide";
+        /**
+         * ReviewMemory
+         * @description A memory of an item.
+         */
+        ReviewMemory: {
+            /**
+             * Content
+             * @description all that it says
+             */
+            content: string;
+            /** Created Ms */
+            created_ms: number;
+            kind: components["schemas"]["Kind"];
+            life: components["schemas"]["Life"];
+            /** Marks */
+            marks: components["schemas"]["Mark"][];
+            origin: components["schemas"]["Origin"];
+            /** Project */
+            project: string;
+            /**
+             * Ref
+             * @description a name that every interface takes: #12, #S9, #P7, project://config, qa-…, kb-…, mem:…
+             */
+            ref: string;
+            /** Seq */
+            seq: number;
+            /**
+             * Shown
+             * @description how often agents were told it unasked
+             */
+            shown: number;
+            /** Snippet */
+            snippet: string;
+            /** Title */
+            title: string;
+            /**
+             * Tokens
+             * @description about what reading it costs
+             */
+            tokens: number;
+            /** Type */
+            type: string;
+            /** Uri */
+            uri: string | null;
+            /**
+             * Used
+             * @description how often it was opened
+             */
+            used: number;
+            /** Version */
+            version: number;
+        };
+        /**
+         * ReviewReason
+         * @description Why something waits for a person.
+         * @enum {string}
+         */
+        ReviewReason: "proposed" | "duplicate" | "contradiction";
+        /**
+         * ReviewRow
+         * @description One thing to decide about.
+         */
+        ReviewRow: {
+            /**
+             * Changes
+             * @description of a proposal: in what it differs from what a person agreed to; none if nobody agreed before
+             */
+            changes: components["schemas"]["FieldChange"][];
+            /**
+             * Decisions
+             * @description that can be made about it
+             */
+            decisions: components["schemas"]["ReviewDecision"][];
+            /** Found Ms */
+            found_ms: number;
+            /**
+             * Id
+             * @description 12 for a memory that was proposed, 12:7 for a pair, the newer first
+             */
+            id: string;
+            newer: components["schemas"]["ReviewMemory"];
+            /** @description null unless it is a pair */
+            older: components["schemas"]["ReviewMemory"] | null;
+            reason: components["schemas"]["ReviewReason"];
+            /**
+             * Score
+             * @description 0 to 1: how much of what they tell the two share
+             */
+            score: number;
+            /**
+             * Sentences
+             * @description that contradict each other, the newer memory's first
+             */
+            sentences: [
+                string,
+                string
+            ] | null;
+        };
+        /**
+         * ReviewTotals
+         * @description How much waits.
+         */
+        ReviewTotals: {
+            /** Contradiction */
+            contradiction: number;
+            /** Duplicate */
+            duplicate: number;
+            /**
+             * Most
+             * @description counting stops here: so many, or more
+             */
+            most: number;
+            /** Proposed */
+            proposed: number;
+            /**
+             * Qa Candidates
+             * @description in the queue of questions with answers, /v1/qa/items?status=candidate
+             */
+            qa_candidates: number;
+        };
+        /**
          * RollBackNote
          * @description `POST /api/notes/rollback`.
          */
@@ -7143,6 +8830,24 @@ export interface components {
             if_version?: number | null;
             /** Uri */
             uri: string;
+            /** Version */
+            version: number;
+        };
+        /**
+         * RollbackBody
+         * @description `POST /api/memories/rollback`: write what an earlier version said as the newest one.
+         */
+        RollbackBody: {
+            /**
+             * Ref
+             * @description a number, or a name such as #12 or project://config
+             */
+            ref: string;
+            /**
+             * Seen
+             * @description only if this is still its version
+             */
+            seen?: number | null;
             /** Version */
             version: number;
         };
@@ -7228,6 +8933,11 @@ export interface components {
         Row: {
             /** At Ms */
             at_ms: number;
+            /**
+             * Blobs
+             * @default []
+             */
+            blobs: string[];
             /**
              * Commit
              * @default
@@ -7427,6 +9137,26 @@ export interface components {
             running: number;
         };
         /**
+         * SampledAnswerRequest
+         * @description `POST /api/sampling/answer`: what a client's model said; without text the client refused.
+         */
+        SampledAnswerRequest: {
+            /** Bridge */
+            bridge: string;
+            /** Id */
+            id: string;
+            /** Text */
+            text?: string | null;
+        };
+        /**
+         * SampledAnswerTaken
+         * @description Whether anybody still waited for it.
+         */
+        SampledAnswerTaken: {
+            /** Accepted */
+            accepted: boolean;
+        };
+        /**
          * SaveRequest
          * @description `save_memory`.
          */
@@ -7464,6 +9194,37 @@ export interface components {
             success: boolean;
             /** Title */
             title: string;
+        };
+        /**
+         * ScanAnswer
+         * @description What one look at new memories found.
+         */
+        ScanAnswer: {
+            /**
+             * Claims
+             * @description new memories that say what holds, and were compared
+             */
+            claims: number;
+            /**
+             * Delta
+             * @description undo it to have those as they were
+             */
+            delta: string | null;
+            /**
+             * Found
+             * @description pairs
+             */
+            found: number;
+            /**
+             * Merged
+             * @description exact duplicates that were made one
+             */
+            merged: number;
+            /**
+             * More
+             * @description whether there is more to look at: call again
+             */
+            more: boolean;
         };
         /**
          * SearchMode
@@ -7852,6 +9613,71 @@ export interface components {
          */
         Skip: "private" | "tool_excluded" | "project_excluded" | "session_memory_meta" | "subagent_context" | "empty" | "not_active";
         /**
+         * SplitPart
+         * @description One of the memories that another one is split into.
+         */
+        SplitPart: {
+            /** Text */
+            text: string;
+            /**
+             * Title
+             * @description its first words, if it is left out; of a question, the question
+             */
+            title?: string | null;
+        };
+        /**
+         * StampedMemory
+         * @description A memory, and which contents of files it rests on.
+         */
+        StampedMemory: {
+            /**
+             * Blobs
+             * @description `<blob id> <path>`, the path as seen from the root of the checkout
+             */
+            blobs: string[];
+            /**
+             * Commit
+             * @description whether it was imported from the history of a repository
+             */
+            commit: boolean;
+            /** Created Ms */
+            created_ms: number;
+            kind: components["schemas"]["Kind"];
+            /**
+             * Ref
+             * @description a name that every interface takes: #12, #S9, #P7, project://config, qa-…, kb-…, mem:…
+             */
+            ref: string;
+            /** Seq */
+            seq: number;
+            /** Snippet */
+            snippet: string;
+            /** Title */
+            title: string;
+            /**
+             * Tokens
+             * @description about what reading it costs
+             */
+            tokens: number;
+            /** Type */
+            type: string;
+            /** Version */
+            version: number;
+        };
+        /**
+         * StampedPage
+         * @description `GET /api/memories/stamped`: a page, newest first.
+         */
+        StampedPage: {
+            /**
+             * Cursor
+             * @description where the next page begins; null at the end
+             */
+            cursor: string | null;
+            /** Items */
+            items: components["schemas"]["StampedMemory"][];
+        };
+        /**
          * Stats
          * @description Figures, as they were at most ten seconds ago.
          */
@@ -7865,6 +9691,16 @@ export interface components {
          * @enum {string}
          */
         Status: "candidate" | "active" | "validated" | "deprecated" | "expired" | "archived" | "quarantined" | "deleted";
+        /**
+         * StoreCost
+         * @description Of all projects, with work that belongs to none.
+         */
+        StoreCost: {
+            /** Calls */
+            calls: number | null;
+            /** Tokens */
+            tokens: number;
+        };
         /**
          * SummarizeRequest
          * @description `POST /api/sessions/summarize`.
@@ -7887,8 +9723,15 @@ export interface components {
             last_assistant_message?: string | null;
             /** Platform */
             platform?: string | null;
+            /** Process */
+            process?: string | null;
             /** Project */
             project?: string | null;
+            /**
+             * Rules Only
+             * @default false
+             */
+            rules_only: boolean;
         };
         /**
          * Summary
@@ -8154,6 +9997,11 @@ export interface components {
             /** Python */
             python: string;
             queue: components["schemas"]["QueueAnswer"];
+            /**
+             * Quotas
+             * @description empty where one person owns the store
+             */
+            quotas: components["schemas"]["QuotaAnswer"][];
             /** Uptimesec */
             uptimeSec: number;
             /** Version */
@@ -8225,6 +10073,10 @@ export interface components {
             /** Created Ms */
             created_ms: number;
             kind: components["schemas"]["Kind"];
+            life: components["schemas"]["Life"];
+            /** Marks */
+            marks: components["schemas"]["Mark"][];
+            origin: components["schemas"]["Origin"];
             /** Project */
             project: string;
             /**
@@ -8316,6 +10168,59 @@ export interface components {
              * @description older ones were not looked at, because it had been enough
              */
             truncated: boolean;
+        };
+        /**
+         * ToldRow
+         * @description A memory that a session was told.
+         */
+        ToldRow: {
+            /** Created Ms */
+            created_ms: number;
+            kind: components["schemas"]["Kind"];
+            /** Project */
+            project: string;
+            /**
+             * Ref
+             * @description a name that every interface takes: #12, #S9, #P7, project://config, qa-…, kb-…, mem:…
+             */
+            ref: string;
+            /** Seq */
+            seq: number;
+            /** Snippet */
+            snippet: string;
+            /** Title */
+            title: string;
+            /**
+             * Tokens
+             * @description about what reading it costs
+             */
+            tokens: number;
+            /** Told Ms */
+            told_ms: number;
+            /** Type */
+            type: string;
+        };
+        /**
+         * ToldTo
+         * @description A session that was told it.
+         */
+        ToldTo: {
+            /** At Ms */
+            at_ms: number;
+            /** Id */
+            id?: number | null;
+            /**
+             * Platform
+             * @default
+             */
+            platform: string;
+            /**
+             * Project
+             * @default
+             */
+            project: string;
+            /** Session */
+            session: string;
         };
         /**
          * Toward
@@ -8506,6 +10411,12 @@ export interface components {
             platform: string;
             /** Project */
             project: string;
+            /**
+             * Rules Only
+             * @description a file of the checkout says that no author may be told of it
+             * @default false
+             */
+            rules_only: boolean;
             /** Turns */
             turns: components["schemas"]["SentTurn"][];
         };
@@ -8588,6 +10499,28 @@ export interface components {
             success: boolean;
         };
         /**
+         * UndoPreview
+         * @description What taking back would change, without changing it.
+         */
+        UndoPreview: {
+            /** First */
+            first: components["schemas"]["Change"][];
+            /** Memories */
+            memories: number;
+            /**
+             * More
+             * @description so many that only these were counted
+             */
+            more: boolean;
+            /**
+             * Undone
+             * @description only where nothing is left of a source: deltas that undid it; undo one to bring that back
+             */
+            undone?: string[] | null;
+            /** Written Since */
+            written_since: number;
+        };
+        /**
          * UndoRequest
          * @description `POST /api/undo`: a source or a delta; `into` and `after` as the call before answered.
          */
@@ -8605,6 +10538,26 @@ export interface components {
             mode: components["schemas"]["Mode"];
             /** Source */
             source?: string | null;
+        };
+        /**
+         * UndoTrail
+         * @description What may come of what is undone.
+         */
+        UndoTrail: {
+            /**
+             * After
+             * @description memories only written after it was told
+             */
+            after: number;
+            /** First After */
+            first_after: components["schemas"]["FollowedMemory"][];
+            /** First Quoting */
+            first_quoting: components["schemas"]["FollowedMemory"][];
+            /**
+             * Quoting
+             * @description memories that carry its words
+             */
+            quoting: number;
         };
         /**
          * Unit
@@ -8734,6 +10687,11 @@ export interface components {
             project: string;
             /** Seq */
             seq: number;
+            /**
+             * Shown
+             * @default 0
+             */
+            shown: number;
             /** Source */
             source: string | null;
             /** Status */
@@ -8746,6 +10704,11 @@ export interface components {
             updated_ms: number;
             /** Uris */
             uris: string[];
+            /**
+             * Used
+             * @default 0
+             */
+            used: number;
             /** Version */
             version: number;
         };
@@ -8909,6 +10872,190 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    cost_api_brief_cost_get: {
+        parameters: {
+            query: {
+                /** @description empty: what belongs to no project */
+                project: string;
+                days?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BriefCost"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlainError"];
+                };
+            };
+        };
+    };
+    days_api_brief_days_get: {
+        parameters: {
+            query: {
+                /** @description empty: what belongs to no project */
+                project: string;
+                weeks?: number;
+                /** @description minutes that your clock is ahead of UTC */
+                timezone?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BriefDays"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlainError"];
+                };
+            };
+        };
+    };
+    digest_api_brief_digest_get: {
+        parameters: {
+            query: {
+                /** @description empty: what belongs to no project */
+                project: string;
+                /** @description epoch seconds or milliseconds, or ISO 8601; a day is all of it */
+                from?: string;
+                /** @description epoch seconds or milliseconds, or ISO 8601; a day is all of it */
+                to?: string;
+                /** @description may be repeated */
+                file?: string[];
+                /** @description may be repeated */
+                concept?: string[];
+                /** @description may be repeated */
+                type?: string[];
+                /** @description may be repeated */
+                agent?: string[];
+                origin?: components["schemas"]["Origin"][];
+                /** @description the cursor that the page before answered */
+                cursor?: string;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BriefDigest"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlainError"];
+                };
+            };
+        };
+    };
+    facets_api_brief_facets_get: {
+        parameters: {
+            query: {
+                /** @description empty: what belongs to no project */
+                project: string;
+                /** @description epoch seconds or milliseconds, or ISO 8601; a day is all of it */
+                from?: string;
+                /** @description epoch seconds or milliseconds, or ISO 8601; a day is all of it */
+                to?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BriefFacets"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlainError"];
+                };
+            };
+        };
+    };
+    health_api_brief_health_get: {
+        parameters: {
+            query: {
+                /** @description empty: what belongs to no project */
+                project: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BriefHealth"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlainError"];
+                };
+            };
+        };
+    };
     context_api_context_get: {
         parameters: {
             query?: {
@@ -9198,6 +11345,128 @@ export interface operations {
             };
         };
     };
+    lineage_api_lineage_get: {
+        parameters: {
+            query: {
+                /** @description the agent's name for it */
+                session: string;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LineageAnswer"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlainError"];
+                };
+            };
+        };
+    };
+    memories_api_memories_get: {
+        parameters: {
+            query?: {
+                project?: string | null;
+                /** @description only what belongs to no project */
+                shared?: boolean;
+                /** @description may be repeated; without one, every kind */
+                kind?: ("observation" | "summary" | "prompt" | "note" | "qa" | "knowledge" | "lesson")[];
+                /** @description may be repeated; without one, active and proposed */
+                life?: components["schemas"]["Life"][];
+                mark?: components["schemas"]["Mark"][];
+                origin?: components["schemas"]["Origin"][];
+                /** @description may be repeated */
+                file?: string[];
+                /** @description may be repeated */
+                concept?: string[];
+                /** @description may be repeated */
+                type?: string[];
+                /** @description may be repeated */
+                agent?: string[];
+                /** @description epoch seconds or milliseconds, or ISO 8601; a day is all of it */
+                from?: string;
+                /** @description epoch seconds or milliseconds, or ISO 8601; a day is all of it */
+                to?: string;
+                /** @description only what needs care; changed and gone need a project, and its checkout here */
+                health?: components["schemas"]["MemoryConcern"] | null;
+                /** @description the cursor that the page before answered */
+                cursor?: string;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MemoryPage"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlainError"];
+                };
+            };
+        };
+    };
+    act_api_memories_act_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ActBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ActAnswer"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlainError"];
+                };
+            };
+        };
+    };
     count_api_memories_count_get: {
         parameters: {
             query?: {
@@ -9231,6 +11500,40 @@ export interface operations {
             };
         };
     };
+    diff_api_memories_diff_get: {
+        parameters: {
+            query: {
+                /** @description a name such as #12, mem:… or project://config */
+                ref: string;
+                before: number;
+                after: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MemoryDiff"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlainError"];
+                };
+            };
+        };
+    };
     named_api_memories_named__ref__get: {
         parameters: {
             query?: never;
@@ -9249,6 +11552,105 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["FullMemory"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlainError"];
+                };
+            };
+        };
+    };
+    renew_api_memories_renew_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RenewRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RenewAnswer"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlainError"];
+                };
+            };
+        };
+    };
+    rollback_api_memories_rollback_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RollbackBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ActAnswer"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlainError"];
+                };
+            };
+        };
+    };
+    preview_api_memories_rollback_preview_get: {
+        parameters: {
+            query: {
+                /** @description a name such as #12, mem:… or project://config */
+                ref: string;
+                version: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MemoryDiff"];
                 };
             };
             /** @description An error */
@@ -9295,6 +11697,40 @@ export interface operations {
             };
         };
     };
+    stamped_api_memories_stamped_get: {
+        parameters: {
+            query: {
+                project: string;
+                /** @description the cursor that the page before answered */
+                cursor?: string;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StampedPage"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlainError"];
+                };
+            };
+        };
+    };
     timeline_api_memories_timeline_get: {
         parameters: {
             query?: {
@@ -9327,6 +11763,41 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["TimelinePage"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlainError"];
+                };
+            };
+        };
+    };
+    versions_api_memories_versions_get: {
+        parameters: {
+            query: {
+                /** @description a name such as #12, mem:… or project://config */
+                ref: string;
+                /** @description the cursor that the page before answered */
+                cursor?: string;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MemoryVersions"];
                 };
             };
             /** @description An error */
@@ -10684,6 +13155,8 @@ export interface operations {
             query?: {
                 versions?: number;
                 events?: number;
+                /** @description sessions that were told it */
+                told?: number;
             };
             header?: never;
             path: {
@@ -10729,6 +13202,171 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ReadinessAnswer"];
+                };
+            };
+        };
+    };
+    review_api_review_get: {
+        parameters: {
+            query?: {
+                /** @description may be repeated; empty: of no project; none: of all */
+                project?: string[];
+                /** @description may be repeated; none: every reason */
+                reason?: components["schemas"]["ReviewReason"][];
+                /** @description the cursor that the page before answered */
+                cursor?: string;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReviewAnswer"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlainError"];
+                };
+            };
+        };
+    };
+    decide_api_review_decide_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DecisionBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ActAnswer"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlainError"];
+                };
+            };
+        };
+    };
+    scan_api_review_scan_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScanAnswer"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlainError"];
+                };
+            };
+        };
+    };
+    answer_api_sampling_answer_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SampledAnswerRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SampledAnswerTaken"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
+    next_question_api_sampling_next_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NextQuestionRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NextQuestionAnswer"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
         };
@@ -11449,6 +14087,39 @@ export interface operations {
             };
         };
     };
+    follow_api_undo_follow_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["FollowRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FollowAnswer"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlainError"];
+                };
+            };
+        };
+    };
     preview_api_undo_preview_get: {
         parameters: {
             query?: {
@@ -11468,7 +14139,39 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Outline"];
+                    "application/json": components["schemas"]["UndoPreview"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlainError"];
+                };
+            };
+        };
+    };
+    trail_api_undo_trail_get: {
+        parameters: {
+            query?: {
+                source?: string | null;
+                delta?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UndoTrail"];
                 };
             };
             /** @description An error */
@@ -13169,6 +15872,8 @@ export interface operations {
                 to?: string | null;
                 cursor?: string | null;
                 limit?: number;
+                /** @description a request carries how it ended, instead of a row of its own for that */
+                outcomes?: boolean;
             };
             header?: never;
             path?: never;

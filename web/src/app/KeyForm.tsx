@@ -1,4 +1,5 @@
 // The form that asks for an API key.
+import '@mantine/core/styles/PasswordInput.layer.css';
 import { Button, Checkbox, Group, Paper, PasswordInput, Stack, Text, Title } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';

@@ -1,15 +1,17 @@
 // Search memory, jump to a page, or act, from anywhere: one field, one list, driven by the keyboard.
 import { Kbd, Loader, Modal } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
-import { IconBolt, IconFileText, IconSearch } from '@tabler/icons-react';
+import { IconBolt, IconBookmark, IconFileText, IconSearch } from '@tabler/icons-react';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useRouter } from '@tanstack/react-router';
-import { useEffect, useId, useMemo, useRef, useState, type KeyboardEvent, type ReactNode } from 'react';
+import { type KeyboardEvent, type ReactNode, useEffect, useId, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { pageOf } from '@/parts/reference';
 import { reasonOf } from '@/parts/errorText';
+import { explained } from '@/parts/searchResult';
+import { api, ask } from '@/api/client';
 import { NAV_PAGES } from './pages';
-import { findMemories } from './paletteSearch';
+import { preferences } from './preferences';
 import classes from './Palette.module.css';
 
 export type Action = { id: string; label: string; run: () => void };
@@ -43,6 +45,13 @@ export function Palette({ actions, onClose }: { actions: readonly Action[]; onCl
       label: t(`nav.${name}`),
       run: go(to),
     }));
+    const saved: Entry[] = preferences().views.map(({ name, to }) => ({
+      id: `view-${to}`,
+      group: t('palette.pages'),
+      icon: <IconBookmark size={16} aria-hidden />,
+      label: name,
+      run: go(to),
+    }));
     const acts: Entry[] = actions.map(({ id: name, label, run }) => ({
       id: `act-${name}`,
       group: t('palette.actions'),
@@ -67,7 +76,21 @@ export function Palette({ actions, onClose }: { actions: readonly Action[]; onCl
     const jump: Entry[] = direct
       ? [{ id: 'jump', group: t('palette.memories'), icon, label: wanted, run: go(direct) }]
       : [];
-    return [...jump, ...pages.filter((each) => fits(each.label)), ...found, ...acts.filter((each) => fits(each.label))];
+    // All that the words find, and the reasons for it.
+    const further: Entry[] = found.length
+      ? [
+          { to: `/ui/timeline?${new URLSearchParams({ q: wanted })}`, name: 'all' as const },
+          { to: explained(wanted), name: 'why' as const },
+        ].map(({ to, name }) => ({
+          id: `further-${name}`,
+          group: t('palette.memories'),
+          icon,
+          label: t(`palette.${name}`, { query: wanted }),
+          run: go(to),
+        }))
+      : [];
+    const places = [...pages, ...saved].filter((each) => fits(each.label));
+    return [...jump, ...places, ...found, ...further, ...acts.filter((each) => fits(each.label))];
   }, [wanted, memories.data, actions, router, t]);
 
   useEffect(() => setAt(0), [wanted]);
@@ -143,8 +166,8 @@ export function Palette({ actions, onClose }: { actions: readonly Action[]; onCl
               onClick={() => choose(entry)}
             >
               {entry.icon}
-              <span className={classes['label']}>{entry.label}</span>
-              {entry.detail && <span className={classes['detail']}>{entry.detail}</span>}
+              <span className="cut grow">{entry.label}</span>
+              {entry.detail && <span className={`${classes['detail']} cut`}>{entry.detail}</span>}
             </div>
           </li>
         ))}
@@ -169,4 +192,15 @@ export function Palette({ actions, onClose }: { actions: readonly Action[]; onCl
       </div>
     </Modal>
   );
+}
+
+type FoundMemory = { label: string; kind: string; title: string; excerpt: string; project: string };
+type Found = { rows: FoundMemory[]; notes: string[] };
+
+const SHOWN = 8;
+
+async function findMemories(query: string, signal: AbortSignal): Promise<Found> {
+  const told = await ask(api.GET('/api/search/all', { params: { query: { query, limit: SHOWN } }, signal }));
+  const { results, notes } = told as { results?: FoundMemory[]; notes?: string[] };
+  return { rows: results ?? [], notes: notes ?? [] };
 }

@@ -5,7 +5,7 @@ import { IconLanguage, IconMoon, IconSearch, IconSun } from '@tabler/icons-react
 import { Outlet, useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { LiveBadge } from './LiveBadge';
+import { useLiveState } from '@/live/useLive';
 import { NAV_PAGES } from './pages';
 import { prefer } from './preferences';
 import classes from './Shell.module.css';
@@ -108,6 +108,7 @@ export function Shell() {
           <Palette
             onClose={() => setPalette(false)}
             actions={[
+              { id: 'batch', label: t('palette.newBatch'), run: () => void navigate({ to: '/ui/batches/new' }) },
               { id: 'theme', label: t('palette.toggleTheme'), run: toggleTheme },
               { id: 'language', label: t('palette.toggleLanguage'), run: toggleLanguage },
               { id: 'help', label: t('palette.help'), run: () => setHelp(true) },
@@ -128,5 +129,17 @@ function Waiting() {
       <Skeleton h={28} w={220} mb={24} />
       <Skeleton h={320} />
     </div>
+  );
+}
+
+/** Whether what is shown keeps up with the server. */
+function LiveBadge() {
+  const { t } = useTranslation('shell');
+  const state = useLiveState();
+  return (
+    <span className={classes['live']} data-state={state} role="status" title={t(`live.${state}Hint`)}>
+      <span className={classes['dot']} aria-hidden />
+      <span className={classes['word']}>{t(`live.${state}`)}</span>
+    </span>
   );
 }

@@ -31,7 +31,7 @@ export function Shortcuts({ onClose }: { onClose: () => void }) {
       {!singleKeys && (
         <Text size="sm" mb="md">
           {t('shortcuts.off')}{' '}
-          <Link to="/ui/settings" onClick={onClose} className={classes['link']}>
+          <Link to="/ui/settings" onClick={onClose} className="link">
             {t('shortcuts.turnOn')}
           </Link>
         </Text>
@@ -47,7 +47,7 @@ export function Shortcuts({ onClose }: { onClose: () => void }) {
                 {rows.map(({ keys, label }) => (
                   <Fragment key={keys + label}>
                     <dt>
-                      {keys.split(' ').map((key) => (
+                      {(keys === ' ' ? [t('shortcuts.space')] : keys.split(' ')).map((key) => (
                         <Kbd key={key} size="xs">
                           {key}
                         </Kbd>

@@ -1,5 +1,5 @@
-// What a person chose for this browser: language, density, clock and single keys. Kept in local storage, told to every
-// tab, and never sent to the server. The theme is Mantine's own.
+// What a person chose for this browser: language, density, clock, single keys, project, saved views. Kept in local
+// storage, told every tab, and never sent to the server. The theme is Mantine's own.
 import { useSyncExternalStore } from 'react';
 
 export type Language = 'en' | 'zh';
@@ -8,10 +8,23 @@ export type Preferences = {
   density: 'compact' | 'comfortable';
   clock: 'local' | 'utc';
   singleKeys: boolean;
+  project: string; // that was looked at last; empty: none
+  views: readonly View[]; // addresses with names, in the order in which they were saved
 };
+/** A page with its filters, under a name of its own. */
+export type View = { name: string; to: string };
 
 const KEY = 'codexmem-preferences';
-const DEFAULTS: Preferences = { language: null, density: 'comfortable', clock: 'local', singleKeys: true };
+const DEFAULTS: Preferences = {
+  language: null,
+  density: 'comfortable',
+  clock: 'local',
+  singleKeys: true,
+  project: '',
+  views: [],
+};
+const MOST_VIEWS = 30;
+const OUR_PAGE = /^\/(?:ui|viewer)(?:[/?]|$)/;
 const listeners = new Set<() => void>();
 
 let current = read();
@@ -30,13 +43,20 @@ function read(): Preferences {
 
 /** What a kept value means; anything unknown falls back to the default. */
 export function parsed(kept: Record<string, unknown>): Preferences {
-  const { language, density, clock, singleKeys } = kept;
+  const { language, density, clock, singleKeys, project, views } = kept;
   return {
     language: language === 'en' || language === 'zh' ? language : DEFAULTS.language,
     density: density === 'compact' ? density : DEFAULTS.density,
     clock: clock === 'utc' ? clock : DEFAULTS.clock,
     singleKeys: typeof singleKeys === 'boolean' ? singleKeys : DEFAULTS.singleKeys,
+    project: typeof project === 'string' ? project : DEFAULTS.project,
+    views: Array.isArray(views) ? views.filter(isView).slice(0, MOST_VIEWS) : DEFAULTS.views,
   };
+}
+
+function isView(kept: unknown): kept is View {
+  const { name, to } = (kept ?? {}) as Record<string, unknown>;
+  return typeof name === 'string' && name !== '' && typeof to === 'string' && OUR_PAGE.test(to);
 }
 
 function adopt(next: Preferences) {

@@ -1,4 +1,5 @@
-// Mantine's styles, one file per component: one that is used for the first time needs its line here.
+// Mantine's styles, one file per component: one that is used for the first time needs its line here, or beside the
+// import of the component where only few pages use it.
 // The order matters: a component's file comes after those of the parts it is made of. All of them are in the layer
 // `mantine`, so our own rules win over them in whichever file the bundler puts either.
 import './layers.css';
@@ -23,8 +24,6 @@ import '@mantine/core/styles/ActionIcon.layer.css';
 import '@mantine/core/styles/Title.layer.css';
 import '@mantine/core/styles/Text.layer.css';
 import '@mantine/core/styles/Badge.layer.css';
-import '@mantine/core/styles/SimpleGrid.layer.css';
-import '@mantine/core/styles/Tabs.layer.css';
 import '@mantine/core/styles/Kbd.layer.css';
 import '@mantine/core/styles/Skeleton.layer.css';
 import '@mantine/core/styles/Combobox.layer.css';
@@ -32,21 +31,11 @@ import '@mantine/core/styles/Table.layer.css';
 import '@mantine/core/styles/SegmentedControl.layer.css';
 import '@mantine/core/styles/Drawer.layer.css';
 import '@mantine/core/styles/Modal.layer.css';
-import '@mantine/core/styles/Notification.layer.css';
 import '@mantine/core/styles/Stack.layer.css';
-import '@mantine/core/styles/Pill.layer.css';
-import '@mantine/core/styles/PillsInput.layer.css';
 import '@mantine/core/styles/Anchor.layer.css';
-import '@mantine/core/styles/List.layer.css';
 import '@mantine/core/styles/Tooltip.layer.css';
 import '@mantine/core/styles/Menu.layer.css';
-import '@mantine/core/styles/NumberInput.layer.css';
 import '@mantine/core/styles/Checkbox.layer.css';
-import '@mantine/core/styles/Switch.layer.css';
-import '@mantine/core/styles/Progress.layer.css';
-import '@mantine/core/styles/Alert.layer.css';
-import '@mantine/core/styles/Fieldset.layer.css';
-import '@mantine/core/styles/Radio.layer.css';
 import '@mantine/core/styles/Burger.layer.css';
-import '@mantine/core/styles/PasswordInput.layer.css';
 import './tokens.css';
+import './shared.css';

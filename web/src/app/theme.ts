@@ -7,92 +7,20 @@ import {
   type MantineColorsTuple,
 } from '@mantine/core';
 
-const brand: MantineColorsTuple = [
-  '#EEF0FD',
-  '#DDE2FB',
-  '#BCC6F7',
-  '#9DB0FF',
-  '#7D90F0',
-  '#6376E4',
-  '#4C60D6',
-  '#3B4EC8',
-  '#3040A8',
-  '#263388',
-];
-const green: MantineColorsTuple = [
-  '#DAFBE1',
-  '#ACEEBB',
-  '#7EE2A0',
-  '#56D364',
-  '#4AC26B',
-  '#2DA44E',
-  '#23923F',
-  '#1A7F37',
-  '#116329',
-  '#044F1E',
-];
-const red: MantineColorsTuple = [
-  '#FFEBE9',
-  '#FFCECB',
-  '#FFAAA3',
-  '#FF8B82',
-  '#FA6E64',
-  '#E5534B',
-  '#CF3A2F',
-  '#B42318',
-  '#9B1C12',
-  '#7A140C',
-];
-const yellow: MantineColorsTuple = [
-  '#FFF8C5',
-  '#FAE17D',
-  '#EEC954',
-  '#E3B341',
-  '#D4A72C',
-  '#BF8700',
-  '#A56F00',
-  '#8A5A00',
-  '#7A4E00',
-  '#5E3B00',
-];
-const blue: MantineColorsTuple = [
-  '#DDF4FF',
-  '#B6E3FF',
-  '#96CCFF',
-  '#79B8FF',
-  '#54AEFF',
-  '#218BFF',
-  '#0F6FCB',
-  '#0B5CAD',
-  '#0A4F94',
-  '#083A6E',
-];
-const slate: MantineColorsTuple = [
-  '#F6F8FA',
-  '#EAEEF2',
-  '#D0D7DE',
-  '#9AA4B0',
-  '#818B98',
-  '#6E7781',
-  '#636C76',
-  '#59636E',
-  '#454C54',
-  '#2F353B',
-];
+/** A hue from light to dark, in ten shades. */
+function shades(written: string): MantineColorsTuple {
+  return written.split(' ') as unknown as MantineColorsTuple;
+}
+
+const brand = shades('#EEF0FD #DDE2FB #BCC6F7 #9DB0FF #7D90F0 #6376E4 #4C60D6 #3B4EC8 #3040A8 #263388');
+const green = shades('#DAFBE1 #ACEEBB #7EE2A0 #56D364 #4AC26B #2DA44E #23923F #1A7F37 #116329 #044F1E');
+const red = shades('#FFEBE9 #FFCECB #FFAAA3 #FF8B82 #FA6E64 #E5534B #CF3A2F #B42318 #9B1C12 #7A140C');
+const yellow = shades('#FFF8C5 #FAE17D #EEC954 #E3B341 #D4A72C #BF8700 #A56F00 #8A5A00 #7A4E00 #5E3B00');
+const blue = shades('#DDF4FF #B6E3FF #96CCFF #79B8FF #54AEFF #218BFF #0F6FCB #0B5CAD #0A4F94 #083A6E');
+const slate = shades('#F6F8FA #EAEEF2 #D0D7DE #9AA4B0 #818B98 #6E7781 #636C76 #59636E #454C54 #2F353B');
 
 // Mantine's own dark surfaces, in the tint of our grounds.
-const dark: MantineColorsTuple = [
-  '#E6EAF0',
-  '#C3CAD3',
-  '#9AA4B0',
-  '#7C8794',
-  '#4A535E',
-  '#3A424C',
-  '#262C34',
-  '#171B21',
-  '#12161B',
-  '#0F1216',
-];
+const dark = shades('#E6EAF0 #C3CAD3 #9AA4B0 #7C8794 #4A535E #3A424C #262C34 #171B21 #12161B #0F1216');
 
 const SANS = '-apple-system,"Segoe UI","PingFang SC","Microsoft YaHei","Noto Sans SC","Noto Sans CJK SC",sans-serif';
 const MONO = 'ui-monospace,"SF Mono",Consolas,"DejaVu Sans Mono","Noto Sans Mono CJK SC",monospace';
@@ -169,17 +97,21 @@ function hues(of: (hue: string) => Record<string, string>): Record<string, strin
   return Object.assign({}, ...HUES.map(of)) as Record<string, string>;
 }
 
+const OURS = {
+  '--mantine-color-body': 'var(--cm-panel)',
+  '--mantine-color-text': 'var(--cm-fg)',
+  '--mantine-color-dimmed': 'var(--cm-muted)',
+  '--mantine-color-placeholder': 'var(--cm-muted)',
+  '--mantine-color-anchor': 'var(--cm-link)',
+  '--mantine-color-error': 'var(--cm-err)',
+  '--mantine-color-default-border': 'var(--cm-control)',
+  '--mantine-color-default-hover': 'var(--cm-hover)',
+};
+
 export const variables: CSSVariablesResolver = () => ({
   variables: {},
   light: {
-    '--mantine-color-body': 'var(--cm-panel)',
-    '--mantine-color-text': 'var(--cm-fg)',
-    '--mantine-color-dimmed': 'var(--cm-muted)',
-    '--mantine-color-placeholder': 'var(--cm-muted)',
-    '--mantine-color-anchor': 'var(--cm-link)',
-    '--mantine-color-error': 'var(--cm-err)',
-    '--mantine-color-default-border': 'var(--cm-control)',
-    '--mantine-color-default-hover': 'var(--cm-hover)',
+    ...OURS,
     ...hues((hue) => ({
       [`--mantine-color-${hue}-light`]: `var(--mantine-color-${hue}-${hue === 'slate' ? 1 : 0})`,
       [`--mantine-color-${hue}-light-hover`]: `var(--mantine-color-${hue}-1)`,
@@ -187,15 +119,8 @@ export const variables: CSSVariablesResolver = () => ({
     })),
   },
   dark: {
-    '--mantine-color-body': 'var(--cm-panel)',
-    '--mantine-color-text': 'var(--cm-fg)',
-    '--mantine-color-dimmed': 'var(--cm-muted)',
-    '--mantine-color-placeholder': 'var(--cm-muted)',
-    '--mantine-color-anchor': 'var(--cm-link)',
-    '--mantine-color-error': 'var(--cm-err)',
+    ...OURS,
     '--mantine-color-default': 'var(--cm-raised)',
-    '--mantine-color-default-border': 'var(--cm-control)',
-    '--mantine-color-default-hover': 'var(--cm-hover)',
     ...hues((hue) => ({
       [`--mantine-color-${hue}-light`]: `color-mix(in srgb, var(--mantine-color-${hue}-3) 14%, var(--cm-panel))`,
       [`--mantine-color-${hue}-light-hover`]: `color-mix(in srgb, var(--mantine-color-${hue}-3) 20%, var(--cm-panel))`,

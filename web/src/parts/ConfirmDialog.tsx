@@ -12,15 +12,22 @@ type Props = {
   impact: ReactNode;
   /** The verb on the button: "Roll back". */
   action: string;
+  cancel?: string | undefined;
   danger?: boolean;
+  /** Something was typed: neither Escape nor a click beside it closes the dialog. */
+  kept?: boolean;
   /** What must be typed before the button works. */
   confirmText?: string;
+  /** False while something that is needed is missing. */
+  ready?: boolean;
   size?: string | number;
+  /** Whoever resolves to false keeps the dialog open. */
   onConfirm: () => Promise<unknown>;
 };
 
 export function ConfirmDialog(props: Props) {
-  const { opened, onClose, title, impact, action, danger = true, confirmText, size = 'lg', onConfirm } = props;
+  const { opened, onClose, title, impact, action, cancel, danger = true, kept = false } = props;
+  const { confirmText, size = 'lg', onConfirm } = props;
   const { t } = useTranslation();
   const [typed, setTyped] = useState('');
   const [busy, setBusy] = useState(false);
@@ -30,15 +37,14 @@ export function ConfirmDialog(props: Props) {
     setTyped('');
     setError(null);
   }, [opened]);
-  const ready = !confirmText || typed.trim() === confirmText;
+  const ready = props.ready !== false && (!confirmText || typed.trim() === confirmText);
 
   async function confirm() {
     if (!ready || busy) return;
     setBusy(true);
     setError(null);
     try {
-      await onConfirm();
-      onClose();
+      if ((await onConfirm()) !== false) onClose();
     } catch (thrown) {
       setError(thrown);
     } finally {
@@ -52,6 +58,8 @@ export function ConfirmDialog(props: Props) {
       onClose={() => !busy && onClose()}
       title={title}
       size={size}
+      closeOnEscape={!kept}
+      closeOnClickOutside={!kept}
       closeButtonProps={{ 'aria-label': t('close') }}
     >
       <form
@@ -75,7 +83,7 @@ export function ConfirmDialog(props: Props) {
           {error !== null && <ErrorCard error={error} compact />}
           <Group justify="flex-end" gap="sm">
             <Button variant="default" onClick={onClose} disabled={busy} data-autofocus={confirmText ? undefined : true}>
-              {t('cancel')}
+              {cancel ?? t('cancel')}
             </Button>
             <Button type="submit" {...(danger ? { color: 'red' } : {})} disabled={!ready} loading={busy}>
               {action}

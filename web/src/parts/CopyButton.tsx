@@ -3,6 +3,7 @@ import { ActionIcon } from '@mantine/core';
 import { IconCheck, IconCopy } from '@tabler/icons-react';
 import { useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import classes from './CopyButton.module.css';
 
 type Props = {
   value: string;
@@ -43,5 +44,15 @@ export function CopyButton({ value, label }: Props) {
     >
       {copied ? <IconCheck size={14} color="var(--cm-ok)" /> : <IconCopy size={14} />}
     </ActionIcon>
+  );
+}
+
+/** A value as machines write it, with the button that copies it. */
+export function Copied({ value, label }: Props) {
+  return (
+    <span className={classes['copied']}>
+      <code title={value}>{value}</code>
+      <CopyButton value={value} label={label} />
+    </span>
   );
 }

@@ -27,7 +27,7 @@ export function DiffPane({ before, after, names, mode, onMode }: Props) {
     <div className={classes['pane']}>
       <div className={classes['head']}>
         <span>
-          <span className={classes['left']}>− {left}</span> <span className={classes['right']}>+ {right}</span>
+          <span className="err">− {left}</span> <span className={classes['right']}>+ {right}</span>
         </span>
         <SegmentedControl
           value={shown}

@@ -35,7 +35,7 @@ export function ErrorCard({ error, retry, compact }: Props) {
           {next}
         </Text>
         {!compact && i18n.language !== 'en' && (
-          <details className={classes['own']}>
+          <details className={`${classes['own']} muted size12`}>
             <summary>{t('serverSaid')}</summary>
             <p lang="en" className={classes['message']}>
               {own.join(' ')}
@@ -48,7 +48,7 @@ export function ErrorCard({ error, retry, compact }: Props) {
               {t('retry')}
             </Button>
           )}
-          <span className={classes['code']}>{told.code}</span>
+          <span className="muted size12 mono">{told.code}</span>
           <CopyButton value={report} label={t('code')} />
         </Group>
       </div>

@@ -32,7 +32,7 @@ function Node({ name, value, depth }: { name: string | null; value: unknown; dep
   const [open, setOpen] = useState(depth > 0);
   const [shown, setShown] = useState(PART);
   const entries = entriesOf(value);
-  const label = name !== null && <span className={classes['name']}>{name}: </span>;
+  const label = name !== null && <span className="info">{name}: </span>;
   if (!entries?.length) {
     return (
       <div className={classes['leaf']}>
@@ -54,7 +54,7 @@ function Node({ name, value, depth }: { name: string | null; value: unknown; dep
       >
         {open ? <IconChevronDown size={14} aria-hidden /> : <IconChevronRight size={14} aria-hidden />}
         {label}
-        <span className={classes['size']}>{size}</span>
+        <span className="muted">{size}</span>
       </button>
       {open && (
         <div className={classes['inside']}>

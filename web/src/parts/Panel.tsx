@@ -43,7 +43,7 @@ export function Panel<T>(props: Props<T>) {
   const id = useId();
   return (
     <section
-      className={[classes['panel'], className].filter(Boolean).join(' ')}
+      className={[`${classes['panel']} column`, className].filter(Boolean).join(' ')}
       {...(title ? { 'aria-labelledby': id } : { 'aria-label': label })}
       aria-busy={state?.isPending || undefined}
     >
@@ -65,7 +65,7 @@ export function Panel<T>(props: Props<T>) {
           <span>{degraded}</span>
         </p>
       )}
-      <div className={flush ? classes['flush'] : classes['body']}>
+      <div className={flush ? classes['flush'] : 'padded'}>
         <Inside {...props} />
       </div>
     </section>

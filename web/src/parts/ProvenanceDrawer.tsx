@@ -6,7 +6,7 @@ import { useTranslation } from 'react-i18next';
 import { allTexts } from '@/i18n';
 
 const Provenance = lazy(async () => {
-  const [module] = await Promise.all([import('@/pages/notes/Provenance'), allTexts()]);
+  const [module] = await Promise.all([import('@/pages/memory/Provenance'), allTexts()]);
   return { default: module.Provenance };
 });
 

@@ -16,7 +16,7 @@ export function Ref({ reference, copy = true, children }: Props) {
       {page ? (
         <PageLink to={page}>{children ?? reference}</PageLink>
       ) : (
-        <span className={classes['name']}>{children ?? reference}</span>
+        <span className={`${classes['name']} cut`}>{children ?? reference}</span>
       )}
       {copy && <CopyButton value={reference} label={t('id')} />}
     </span>
@@ -28,7 +28,7 @@ export function PageLink({ to, children }: { to: string; children: React.ReactNo
   const [path = '', query = ''] = to.split('?');
   return (
     <Anchor
-      className={classes['name']}
+      className={`${classes['name']} cut`}
       renderRoot={(props) => (
         <Link {...props} to={path} search={Object.fromEntries(new URLSearchParams(query)) as never} />
       )}

@@ -8,9 +8,14 @@ import {
   IconCircleDashed,
   IconCircleX,
   IconClockOff,
+  IconEyeOff,
   IconLoader,
+  IconMessageOff,
+  IconPin,
   IconQuestionMark,
+  IconReplace,
   IconTrash,
+  IconUserQuestion,
 } from '@tabler/icons-react';
 import type { ComponentType } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -32,12 +37,19 @@ const MARKS: Record<Status, readonly [ComponentType<{ size: number; 'aria-hidden
   degraded: [IconAlertTriangle, 'warn'],
   candidate: [IconCircleDashed, 'info'],
   active: [IconCircleCheck, 'ok'],
+  open: [IconCircleCheck, 'ok'], // a session that goes on
   validated: [IconCircleCheck, 'ok'],
   deprecated: [IconAlertTriangle, 'warn'],
   expired: [IconClockOff, 'muted'],
   archived: [IconArchive, 'muted'],
   deleted: [IconTrash, 'muted'],
   quarantined: [IconAlertTriangle, 'warn'],
+  proposed: [IconUserQuestion, 'warn'],
+  superseded: [IconReplace, 'muted'],
+  hidden: [IconEyeOff, 'muted'],
+  pinned: [IconPin, 'info'],
+  dismissed: [IconTrash, 'muted'],
+  withheld: [IconMessageOff, 'warn'],
   rejected: [IconCircleX, 'err'],
   allow: [IconCircleCheck, 'ok'],
   deny: [IconCircleX, 'err'],
@@ -60,7 +72,7 @@ export function StatusMark({ status, detail }: { status: string; detail?: string
     <span className={classes['mark']} data-tone={tone} data-status={status}>
       <Icon size={14} aria-hidden />
       <span>{isStatus(status) ? t(`status.${status}`) : status}</span>
-      {detail && <span className={classes['detail']}>{detail}</span>}
+      {detail && <span className="muted">{detail}</span>}
     </span>
   );
 }

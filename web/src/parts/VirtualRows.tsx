@@ -1,13 +1,25 @@
 // A list of any length with a few rows in the page. j, k and the arrows move and load, Enter opens. One row has the
 // focus at a time; it stays in the page while others come and go, so that the focus is never lost.
-import { Loader } from '@mantine/core';
+import { Checkbox, Loader } from '@mantine/core';
 import { defaultRangeExtractor, useVirtualizer, type Range } from '@tanstack/react-virtual';
-import { useCallback, useEffect, useMemo, useRef, useState, type KeyboardEvent, type ReactNode } from 'react';
+import {
+  lazy,
+  Suspense,
+  useCallback,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+  type KeyboardEvent,
+  type ReactNode,
+} from 'react';
 import { useTranslation } from 'react-i18next';
-import { usePreferences } from '@/app/preferences';
+import { preferences, usePreferences } from '@/app/preferences';
 import { useShortcuts } from '@/app/useShortcuts';
 import { useHeadings, useStayInPlace } from './rowHeadings';
 import classes from './VirtualRows.module.css';
+
+const Peek = lazy(() => import('./Peek').then((module) => ({ default: module.Peek })));
 
 type Props<T> = {
   rows: readonly T[];
@@ -24,7 +36,7 @@ type Props<T> = {
   loadingMore?: boolean;
   /** How many rows there are in all, where that is known and more than are loaded. */
   total?: number;
-  /** Fixed height; by default that of the chosen density. */
+  /** The height where there is room; the chosen density decides how much of it is used. */
   rowHeight?: number;
   /** Rows differ in height and are measured; rowHeight is then the guess. */
   measured?: boolean;
@@ -36,22 +48,42 @@ type Props<T> = {
   /** Rows that only head those below: keys pass over them, and the last one passed stays in view. */
   isHeading?: (row: T) => boolean;
   headingHeight?: number;
+  /** Rows have a box. x selects the row that the reader is at, or no longer; with shift, all from the last one on. */
+  toggle?: Toggle<T> | undefined;
+  /** Space shows this of the row that the reader is at, over the list. */
+  peek?: ((row: T) => ReactNode) | undefined;
   /** The reader scrolled up to the first rows: load what comes before them. What is in view stays where it is. */
   onStartReached?: () => void;
 };
 
+export type Toggle<T> = {
+  label: string;
+  run: (row: T, range: boolean) => void;
+  isOn: (row: T) => boolean;
+  /** What the box of a row is called. */
+  nameOf: (row: T) => string;
+};
+
 const AHEAD = 20; // rows before the end at which the next page is asked for
 const OVERSCAN = 8;
+const COMPACT = 0.76; // of the usual height
+const LEAST = 24; // so much a finger needs
+
+/** How high the rows of a list are in the chosen density. */
+export function useRowHeight(comfortable = 40): number {
+  const { density } = usePreferences();
+  return density === 'compact' ? Math.max(LEAST, Math.round(comfortable * COMPACT)) : comfortable;
+}
 
 export function VirtualRows<T>(props: Props<T>) {
   const { rows, keyOf, render, label, selectedKey, onSelect, onOpen, onEndReached, loadingMore } = props;
   const { total, measured = false, height = 'min(70vh, 720px)', keys = true, stick = false } = props;
-  const { isHeading, headingHeight = 28, onStartReached } = props;
+  const { isHeading, headingHeight = 28, onStartReached, toggle, peek } = props;
   const { t } = useTranslation(['common', 'shell']);
-  const { density } = usePreferences();
-  const rowHeight = props.rowHeight ?? (density === 'compact' ? 32 : 40);
+  const rowHeight = useRowHeight(props.rowHeight);
   const box = useRef<HTMLDivElement>(null);
   const [at, setAt] = useState(0);
+  const [peeking, setPeeking] = useState(false);
   const name = useRef(keyOf);
   name.current = keyOf;
   const chosen = useMemo(
@@ -134,6 +166,10 @@ export function VirtualRows<T>(props: Props<T>) {
     bring(index, 'auto');
     scrolledTo.current = keyOf(row);
     onSelect?.(row);
+    if (!peeking) takeFocus(row); // else the look over the list keeps it
+  }
+
+  function takeFocus(row: T) {
     const focus = () => {
       const element = box.current?.querySelector<HTMLElement>(`[data-key="${CSS.escape(keyOf(row))}"]`);
       element?.focus({ preventScroll: true });
@@ -150,6 +186,15 @@ export function VirtualRows<T>(props: Props<T>) {
       ? [
           { keys: 'j', label: t('shell:shortcuts.next'), group: 'lists', run: () => move(begun ? active + 1 : active) },
           { keys: 'k', label: t('shell:shortcuts.previous'), group: 'lists', run: () => move(active - 1) },
+          ...(peek ? [{ keys: ' ', label: t('peek.key'), group: 'lists' as const, run: () => setPeeking(true) }] : []),
+          ...(toggle
+            ? (['x', 'X'] as const).map((pressed) => ({
+                keys: pressed,
+                label: toggle.label,
+                group: 'lists' as const,
+                run: () => toggle.run(rows[active] as T, pressed === 'X'),
+              }))
+            : []),
         ]
       : [],
   );
@@ -169,9 +214,11 @@ export function VirtualRows<T>(props: Props<T>) {
     const row = rows[active];
     if (event.key in steps) move(steps[event.key] ?? 0);
     else if (event.key === 'Enter' && row !== undefined) (onOpen ?? onSelect)?.(row);
+    else if (event.key === ' ' && peek && preferences().singleKeys) setPeeking(true);
     else return;
     event.preventDefault();
   }
+  const peeked = peeking ? rows[active] : undefined;
 
   return (
     <div className={classes['frame']}>
@@ -181,7 +228,8 @@ export function VirtualRows<T>(props: Props<T>) {
         aria-label={label}
         aria-rowcount={total ?? (onEndReached && loadingMore ? -1 : rows.length)}
         className={classes['box']}
-        style={{ height }}
+        // Lists that are as high as their usual rows stay so when the rows are lower.
+        style={{ height, ...(rowHeight < (props.rowHeight ?? 40) ? { maxHeight: list.getTotalSize() } : {}) }}
         onKeyDown={onKeyDown}
         onScroll={({ currentTarget: { scrollHeight, scrollTop, clientHeight } }) => {
           atEnd.current = scrollHeight - scrollTop - clientHeight < rowHeight;
@@ -229,9 +277,11 @@ export function VirtualRows<T>(props: Props<T>) {
                   scrolledTo.current = keyOf(row);
                   (onSelect ?? onOpen)?.(row);
                 }}
+                onFocus={() => setAt(index)}
                 onDoubleClick={() => onOpen?.(row)}
               >
                 <div role="gridcell" className={classes['cell']}>
+                  {toggle && <RowBox row={row} toggle={toggle} />}
                   {render(row, index)}
                 </div>
               </div>
@@ -239,6 +289,20 @@ export function VirtualRows<T>(props: Props<T>) {
           })}
         </div>
       </div>
+      {peek && peeked !== undefined && (
+        <Suspense>
+          <Peek
+            onClose={() => {
+              setPeeking(false);
+              takeFocus(peeked);
+            }}
+            onMove={(step) => move(active + step)}
+            onOpen={() => (onOpen ?? onSelect)?.(peeked)}
+          >
+            {peek(peeked)}
+          </Peek>
+        </Suspense>
+      )}
       {loadingMore && (
         <div className={classes['more']} role="status">
           <Loader size={12} aria-hidden />
@@ -246,5 +310,23 @@ export function VirtualRows<T>(props: Props<T>) {
         </div>
       )}
     </div>
+  );
+}
+
+function RowBox<T>({ row, toggle }: { row: T; toggle: Toggle<T> }) {
+  return (
+    <span
+      className={classes['select']}
+      onClick={(event) => event.stopPropagation()}
+      onDoubleClick={(event) => event.stopPropagation()}
+    >
+      <Checkbox
+        size="xs"
+        aria-label={toggle.nameOf(row)}
+        checked={toggle.isOn(row)}
+        tabIndex={-1}
+        onChange={(event) => toggle.run(row, (event.nativeEvent as MouseEvent).shiftKey)}
+      />
+    </span>
   );
 }

@@ -4,16 +4,16 @@ import { memoryPage, pageOf, uriOf } from './reference';
 
 describe('references', () => {
   it.each([
-    ['#12', '/ui/observations/12'],
-    ['#S9', '/ui/observations/S9'],
-    ['p7', '/ui/observations/P7'],
+    ['#12', '/ui/memories/12'],
+    ['#S9', '/ui/memories/S9'],
+    ['p7', '/ui/memories/P7'],
     ['note project://config', '/ui/m/project/config'],
     ['core://agent/how to?', '/ui/m/core/agent/how%20to%3F'],
     ['mem:12ab', '/ui/rb/12ab'],
-    ['qa qa-0041', '/ui/qa?sel=qa-0041'],
+    ['qa qa-0041', '/ui/memories/qa-0041'],
     ['run_1', '/ui/runs/run_1'],
     ['rbd_31', '/ui/rb/deltas/rbd_31'],
-    ['kb-1', null],
+    ['kb-1', '/ui/memories/kb-1'],
     ['javascript:alert(1)', null],
     ['two words', null],
     ['', null],

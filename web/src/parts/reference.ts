@@ -6,11 +6,12 @@ const ADDRESS = /^([a-z][a-z0-9_-]*):\/\/(.*)$/i;
 export function pageOf(reference: string): string | null {
   const name = reference.trim().replace(/^(?:note|qa) /, '');
   const numbered = NUMBERED.exec(name);
-  if (numbered) return `/ui/observations/${numbered[1]?.toUpperCase()}${numbered[2]}`;
+  if (numbered) return `/ui/memories/${numbered[1]?.toUpperCase()}${numbered[2]}`;
   const address = ADDRESS.exec(name);
   if (address) return memoryPage(name);
   if (name.startsWith('mem:')) return `/ui/rb/${encodeURIComponent(name.slice(4))}`;
-  if (name.startsWith('qa-')) return `/ui/qa?sel=${encodeURIComponent(name)}`;
+  if (name.startsWith('qa-') || name.startsWith('kb-')) return `/ui/memories/${encodeURIComponent(name)}`;
+  if (name.startsWith('kb:')) return `/ui/kb/documents?piece=${encodeURIComponent(name)}`;
   if (name.startsWith('run_')) return `/ui/runs/${encodeURIComponent(name)}`;
   if (name.startsWith('batch_')) return `/ui/batches/${encodeURIComponent(name)}`;
   if (name.startsWith('rbd_')) return `/ui/rb/deltas/${encodeURIComponent(name)}`;

@@ -150,7 +150,7 @@ def whole(text: str) -> Any:
         return None
 
 
-def settings_over(usual: Path, given: str, changes: Mapping[str, Any]) -> str:
+def settings_over(usual: Path, given: str, changes: Mapping[str, object]) -> str:
     """The machine's own settings file with changes for one run; `given` is the path that the person has set, if any."""
     try:
         found = whole(Path(given or usual).read_text(encoding="utf-8"))

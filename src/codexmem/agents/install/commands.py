@@ -35,8 +35,16 @@ class ProgramCommands:
     @property
     def hook_prefix(self) -> tuple[str, ...]:
         """The hook without its arguments."""
-        before = ("env", *(f"{name}={value}" for name, value in self.told.items())) if self.told else ()
-        return (*before, *self.hook_words)
+        return (*self._before, *self.hook_words)
+
+    @property
+    def _before(self) -> tuple[str, ...]:
+        return ("env", *(f"{name}={value}" for name, value in self.told.items())) if self.told else ()
+
+    @property
+    def program(self) -> tuple[str, ...]:
+        """The command line."""
+        return (*self._before, *self.program_words)
 
     @property
     def mcp(self) -> tuple[str, ...]:

@@ -41,7 +41,7 @@ def groups(
     ]
 
 
-def command_in(settings: Mapping[str, Any], name: str) -> str:
+def command_in(settings: Mapping[str, object], name: str) -> str:
     """Our command among the hooks of an event: in a group, or on its own."""
     listed = table(settings, "hooks").get(name)
     for group in listed if isinstance(listed, list) else []:
@@ -52,7 +52,7 @@ def command_in(settings: Mapping[str, Any], name: str) -> str:
     return ""
 
 
-def server_in(settings: Mapping[str, Any], names: str = "mcpServers") -> McpServerEntry | None:
+def server_in(settings: Mapping[str, object], names: str = "mcpServers") -> McpServerEntry | None:
     """Our server, in the shape that most agents have."""
     entry = table(settings, names, SERVER)
     if not isinstance(entry.get("command"), str):
@@ -62,15 +62,15 @@ def server_in(settings: Mapping[str, Any], names: str = "mcpServers") -> McpServ
     return McpServerEntry((entry["command"], *(map(str, words) if isinstance(words, list) else ())), environ)
 
 
-def switched_off(path: Path, settings: Mapping[str, Any], *names: str) -> list[str]:
+def switched_off(path: Path, settings: Mapping[str, object], *names: str) -> list[str]:
     """A switch that keeps hooks from running, as it is written."""
     return [f"{'.'.join(names)} = false ({path})"] if _value(settings, names) is False else []
 
 
-def switched_on(path: Path, settings: Mapping[str, Any], *names: str) -> list[str]:
+def switched_on(path: Path, settings: Mapping[str, object], *names: str) -> list[str]:
     """A switch against hooks that is on, as it is written."""
     return [f"{'.'.join(names)} = true ({path})"] if _value(settings, names) is True else []
 
 
-def _value(settings: Mapping[str, Any], names: tuple[str, ...]) -> Any:
+def _value(settings: Mapping[str, object], names: tuple[str, ...]) -> Any:
     return table(settings, *names[:-1]).get(names[-1])

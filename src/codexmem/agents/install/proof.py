@@ -129,7 +129,7 @@ def _has_arrived(place: ServerLocation, session: str) -> bool:
     return bool(_forget(place, {"session": session, "preview": True}).get("found"))
 
 
-def _forget(place: ServerLocation, wanted: Mapping[str, Any]) -> dict[str, Any]:
+def _forget(place: ServerLocation, wanted: Mapping[str, object]) -> dict[str, Any]:
     """What the server says of it; nothing if it does not answer or refuses."""
     try:
         reply = transport.ask(

@@ -15,7 +15,7 @@ from typing import Any
 
 from codexmem.agents import text_in
 from codexmem.agents.claude_code import AGENT
-from codexmem.agents.transcripts import words
+from codexmem.agents.transcripts import turns
 from codexmem.agents.transcripts.files import (
     files,
     folder_of,
@@ -180,14 +180,14 @@ class _Session:
         return self._turn.end()
 
     def _asked(self, said: str, at_ms: int) -> TranscriptTurn | None:
-        prompt = words.prompt_in(said)
-        if prompt or words.is_command(said):
+        prompt = turns.prompt_in(said)
+        if prompt or turns.is_command(said):
             return self._turn.begin(prompt, at_ms)
         if said.startswith("[Request interrupted"):
             self._turn.ended = True
         return None
 
-    def _spoken(self, message: dict[str, Any], record: dict[str, Any], at_ms: int, agent: str) -> None:
+    def _spoken(self, message: Mapping[str, object], record: Mapping[str, object], at_ms: int, agent: str) -> None:
         if message.get("model") == "<synthetic>" or record.get("isApiErrorMessage") is True:
             return
         calls = [about for part in items(message.get("content")) if (about := table(part)).get("type") == "tool_use"]
@@ -199,7 +199,9 @@ class _Session:
             # Older versions write a message down before they know why it ended.
             self._turn.ended = text(reason) in _ENDED or (reason is None and bool(said) and not calls)
 
-    def _answer(self, part: dict[str, Any], record: dict[str, Any], at_ms: int, agent: str, depth: int = 0) -> None:
+    def _answer(
+        self, part: Mapping[str, object], record: Mapping[str, object], at_ms: int, agent: str, depth: int = 0
+    ) -> None:
         call, shown = text(part.get("tool_use_id")), text_in(part.get("content"))
         result = record.get("toolUseResult")
         self._delegated(result, shown, depth)
@@ -225,7 +227,7 @@ class _Session:
         except OSError:
             return
 
-    def _step(self, record: dict[str, Any], agent: str, depth: int) -> None:
+    def _step(self, record: Mapping[str, object], agent: str, depth: int) -> None:
         message, at_ms = table(record, "message"), time_ms(record.get("timestamp"))
         if record.get("type") == "assistant":
             self._spoken(message, record, at_ms, agent)
@@ -234,12 +236,12 @@ class _Session:
                 self._answer(part, record, at_ms, agent, depth)
 
 
-def _injected(record: dict[str, Any]) -> bool:
+def _injected(record: Mapping[str, object]) -> bool:
     """What the program said in the person's name."""
     return any(record.get(mark) is True for mark in ("isMeta", "isCompactSummary", "isVisibleInTranscriptOnly"))
 
 
-def _said(message: dict[str, Any]) -> str:
+def _said(message: Mapping[str, object]) -> str:
     """The text of a message, without thoughts, calls and pictures."""
     content = message.get("content")
     if isinstance(content, list):

@@ -18,7 +18,7 @@ from typing import Any
 
 from codexmem.agents import text_in
 from codexmem.agents.codex import AGENT
-from codexmem.agents.transcripts import words
+from codexmem.agents.transcripts import turns
 from codexmem.agents.transcripts.files import (
     files,
     folder_of,
@@ -119,7 +119,7 @@ class _Rollout:
 
     def _begin(self, said: str, at_ms: int) -> TranscriptTurn | None:
         """A prompt; one that is told twice begins one turn."""
-        prompt = "" if self._agent else words.prompt_in(said)
+        prompt = "" if self._agent else turns.prompt_in(said)
         if not prompt or (self._turn.prompt == prompt and self._turn.idle and not self._turn.ended):
             return None
         self._settle()
@@ -233,7 +233,7 @@ class _Rollout:
         self._left.pop(call, None)
         self._use(call, "Bash", given, told, at_ms)
 
-    def _patched(self, call: str, event: dict[str, Any], at_ms: int) -> None:
+    def _patched(self, call: str, event: Mapping[str, object], at_ms: int) -> None:
         output = f"{text(event.get('stdout'))}{text(event.get('stderr'))}"
         failed = event.get("success") is False or text(event.get("status")) in {"failed", "declined"}
         if self._turn.waiting(call) and not failed:
@@ -245,7 +245,7 @@ class _Rollout:
             call, {"tool_name": "apply_patch", "tool_input": given, "tool_response": told}, at_ms, self._agent
         )
 
-    def _asked_server(self, call: str, about: dict[str, Any], told: Any, at_ms: int) -> None:
+    def _asked_server(self, call: str, about: Mapping[str, object], told: Any, at_ms: int) -> None:
         name = f"mcp__{text(about.get('server'))}__{text(about.get('tool'))}"
         self._use(call, name, about.get("arguments"), told, at_ms)
 
@@ -254,13 +254,13 @@ class _Rollout:
         self._turn.use(call, told, at_ms, self._agent)
 
 
-def _typed(item: dict[str, Any]) -> str:
+def _typed(item: Mapping[str, object]) -> str:
     """What a message under the person's name says that is theirs; newer versions tell the kind of each part."""
     parts = items(item.get("content"))
     kinds = items(table(item, "internal_chat_message_metadata_passthrough").get("content_item_kinds"))
     if len(kinds) == len(parts):
         parts = [part for part, kind in zip(parts, kinds, strict=True) if str(kind).startswith(("user.", "unknown"))]
-    return "\n".join(filter(None, (words.prompt_in(text_in(part)) for part in parts)))
+    return "\n".join(filter(None, (turns.prompt_in(text_in(part)) for part in parts)))
 
 
 def _command(command: Any) -> str:

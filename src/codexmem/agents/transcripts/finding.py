@@ -6,11 +6,19 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from codexmem.agents import transcripts
-from codexmem.agents.transcripts.model import TranscriptFile, TranscriptOverview, TranscriptReader
+from codexmem.agents import PROMPT, installable, transcripts
+from codexmem.agents.install.targets import UserHome
+from codexmem.agents.transcripts.model import (
+    AgentHere,
+    MachineOverview,
+    TranscriptFile,
+    TranscriptOverview,
+    TranscriptReader,
+)
 
 READERS: Mapping[str, TranscriptReader] = {reader.program: reader for reader in transcripts.READERS}
 _LOOK_S = 3.0  # for an overview
+_CLAUDE_MEM = ".claude-mem/claude-mem.db"
 
 
 def find(
@@ -34,3 +42,15 @@ def overview(home: Path, environ: Mapping[str, str], checkouts: Sequence[Path]) 
         if time.monotonic() > until:
             break
     return sorted(found.values(), key=lambda each: -each.sessions)
+
+
+def on_machine(home: Path, environ: Mapping[str, str]) -> MachineOverview:
+    """Which agents are here, which of them call our hook, and what they keep; reads a few small files of each."""
+    person = UserHome(home, environ)
+    agents = [
+        AgentHere(agent.name, agent.title, bool(agent.hook(person, PROMPT)))
+        for agent in installable().values()
+        if agent.found(person)
+    ]
+    kept = f"~/{_CLAUDE_MEM}" if (home / _CLAUDE_MEM).is_file() else ""
+    return MachineOverview(agents, overview(home, environ, ()), kept)

@@ -15,7 +15,7 @@ from typing import Any
 
 from codexmem.agents import text_in
 from codexmem.agents.gemini_cli import AGENT
-from codexmem.agents.transcripts import words
+from codexmem.agents.transcripts import turns
 from codexmem.agents.transcripts.files import (
     MAX_LINE,
     files,
@@ -155,14 +155,14 @@ class _Chat:
 
     def _user(self, number: str, content: Any, at_ms: int) -> TranscriptTurn | None:
         said = _text(content)
-        prompt = words.prompt_in(said)
-        if not (prompt or words.is_command(said)) or (number and number in self._asked):
+        prompt = turns.prompt_in(said)
+        if not (prompt or turns.is_command(said)) or (number and number in self._asked):
             return None
         if number and len(self._asked) < _MAX_SEEN:
             self._asked.add(number)
         return self._turn.begin(prompt, at_ms)
 
-    def _used(self, call: dict[str, Any], at_ms: int) -> None:
+    def _used(self, call: Mapping[str, object], at_ms: int) -> None:
         number, result = text(call.get("id")), call.get("result")
         if result is None or (number and number in self._calls):
             return

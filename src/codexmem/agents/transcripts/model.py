@@ -93,3 +93,21 @@ class TranscriptReader(Protocol):
         Never raises for what stands in the file; `Unavailable` if it cannot be opened or read.
         """
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class AgentHere:
+    """An agent that is on this machine."""
+
+    name: str  # as people type it
+    title: str
+    connected: bool  # its files name our hook
+
+
+@dataclass(frozen=True, slots=True)
+class MachineOverview:
+    """What is on this machine to begin a memory with."""
+
+    agents: Sequence[AgentHere] = ()
+    transcripts: Sequence[TranscriptOverview] = ()
+    claude_mem: str = ""  # where claude-mem keeps its memory, as a person would type it; empty if it keeps none

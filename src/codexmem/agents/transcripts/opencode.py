@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from codexmem.agents.opencode import AGENT
-from codexmem.agents.transcripts import opencode_store, words
+from codexmem.agents.transcripts import opencode_store, turns
 from codexmem.agents.transcripts.files import (
     MAX_LINE,
     files,
@@ -148,10 +148,10 @@ class _Session:
 
     def _asked(self, parts: list[str], at_ms: int) -> TranscriptTurn | None:
         said = "\n".join(filter(None, parts))
-        prompt = words.prompt_in(said)
-        return self._turn.begin(prompt, at_ms) if prompt or words.is_command(said) else None
+        prompt = turns.prompt_in(said)
+        return self._turn.begin(prompt, at_ms) if prompt or turns.is_command(said) else None
 
-    def _told(self, about: dict[str, Any], part: dict[str, Any], agent: str, depth: int) -> None:
+    def _told(self, about: Mapping[str, object], part: Mapping[str, object], agent: str, depth: int) -> None:
         at_ms = time_ms(table(part, "time").get("end")) or time_ms(part.get("at")) or _at(about)
         match part.get("type"):
             case "text" if not agent and not part.get("synthetic") and about.get("summary") is not True:
@@ -161,7 +161,7 @@ class _Session:
         if not agent and about.get("role") == "assistant":
             self._turn.ended = text(about.get("finish")) in _ENDED
 
-    def _used(self, part: dict[str, Any], at_ms: int, agent: str, depth: int) -> None:
+    def _used(self, part: Mapping[str, object], at_ms: int, agent: str, depth: int) -> None:
         state = table(part, "state")
         if text(state.get("status")) not in {"completed", "error"}:
             return
@@ -186,12 +186,12 @@ class _Session:
                 self._told(about, part, session, depth + 1)
 
 
-def _typed(part: dict[str, Any]) -> str:
+def _typed(part: Mapping[str, object]) -> str:
     """What a part of a person's message says that they typed."""
     if part.get("type") != "text" or part.get("synthetic") or part.get("ignored"):
         return ""
     return text(part.get("text"))
 
 
-def _at(about: dict[str, Any]) -> int:
+def _at(about: Mapping[str, object]) -> int:
     return time_ms(table(about, "time").get("created")) or time_ms(about.get("at"))

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from codexmem.agents.qwen_code import AGENT
-from codexmem.agents.transcripts import words
+from codexmem.agents.transcripts import turns
 from codexmem.agents.transcripts.files import (
     files,
     folder_of,
@@ -98,21 +98,21 @@ class _Chat:
         return self._turn.end()
 
     def _asked(self, said: str, at_ms: int) -> TranscriptTurn | None:
-        prompt = words.prompt_in(said)
-        return self._turn.begin(prompt, at_ms) if prompt or words.is_command(said) else None
+        prompt = turns.prompt_in(said)
+        return self._turn.begin(prompt, at_ms) if prompt or turns.is_command(said) else None
 
     def _call(self, call: dict[str, Any], at_ms: int) -> None:
         if name := text(call.get("name")):
             self._turn.call(text(call.get("id")), name, call.get("args"), at_ms)
 
     def _answer(
-        self, answer: dict[str, Any], told: dict[str, Any], at_ms: int, agent: str, number: str
+        self, answer: Mapping[str, object], told: Mapping[str, object], at_ms: int, agent: str, number: str
     ) -> None:  # fmt: skip
         call, response = text(answer.get("id")) or text(told.get("callId")), answer.get("response")
         self._turn.answer(call, answered(response, told.get("resultDisplay")), at_ms, agent, number)
 
 
-def spoken(parts: Sequence[dict[str, Any]]) -> str:
+def spoken(parts: Sequence[Mapping[str, object]]) -> str:
     """What was said in a message, without thoughts."""
     return "\n".join(text(part.get("text")) for part in parts if part.get("text") and not part.get("thought"))
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from codexmem.agents import UNKNOWN
-from codexmem.agents.transcripts import words
+from codexmem.agents.transcripts import turns
 from codexmem.agents.transcripts.files import MAX_LINE, files, opened, reading, stamped, time_ms
 from codexmem.agents.transcripts.model import TranscriptFile, TranscriptFlaws, TranscriptTurn
 from codexmem.agents.transcripts.turns import TurnBuilder
@@ -169,8 +169,8 @@ class _History:
         if self._who == "user":
             said = part.removesuffix("---").rstrip()
             self._who = ""
-            prompt = words.prompt_in(said)
-            return self._turn.begin(prompt, self._at_ms) if prompt or words.is_command(said) else None
+            prompt = turns.prompt_in(said)
+            return self._turn.begin(prompt, self._at_ms) if prompt or turns.is_command(said) else None
         if part:
             self._spoken(part)
         return None

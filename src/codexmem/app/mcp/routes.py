@@ -106,7 +106,7 @@ def _transport(names: tuple[str, ...], services: ToolServices) -> "StreamableHTT
     from codexmem.app.mcp.server import serve
 
     return StreamableHTTPSessionManager(
-        serve([TOOLSETS[name] for name in names], services, version=__version__),
+        serve([TOOLSETS[name] for name in names], services, version=__version__, tell=services.tell),
         json_response=True,
         stateless=True,
         security_settings=TransportSecuritySettings(enable_dns_rebinding_protection=False),

@@ -1,22 +1,26 @@
 """Which toolsets there are, and which of them a client gets that asks for none."""
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from codexmem.features import FEATURES
 from codexmem.http.tool import Toolset
 from codexmem.kernel.feature import Rooms, load
 from codexmem.kernel.model import own_tools
+from codexmem.kernel.model.framing import Frame
 from codexmem.recall.context import ContextBuilder
-from codexmem.recall.mcp import RECALL
-from codexmem.recall.mcp_forget import FORGET, ForgetServices
+from codexmem.recall.mcp import CURATE, FORGET, RECALL, CurateServices, ForgetServices
 from codexmem.recall.wire.answers import SearchServices
 
 
-class ToolServices(SearchServices, ForgetServices, Rooms, Protocol):
+class ToolServices(SearchServices, CurateServices, ForgetServices, Rooms, Protocol):
     """What the tools of every toolset need together, and what is offered beside tools."""
 
     @property
     def context(self) -> ContextBuilder: ...
+    @property
+    def frame(self) -> Frame: ...
+    def tell(self, session: str, seqs: Sequence[int]) -> None: ...
 
 
 def named(*toolsets: Toolset[ToolServices]) -> dict[str, Toolset[ToolServices]]:
@@ -29,5 +33,5 @@ def named(*toolsets: Toolset[ToolServices]) -> dict[str, Toolset[ToolServices]]:
 
 
 _OF_ROOMS = (load(place, Toolset) for room in FEATURES for place in room.toolsets)
-TOOLSETS = named(RECALL, *_OF_ROOMS, FORGET)
+TOOLSETS = named(RECALL, *_OF_ROOMS, CURATE, FORGET)
 DEFAULT = ("recall", "notes")

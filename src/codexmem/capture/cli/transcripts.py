@@ -25,7 +25,7 @@ from codexmem.console.output import table
 from codexmem.console.progress import bar
 from codexmem.console.store import chosen, store_options, tenant_option
 from codexmem.console.terminal_width import one_line
-from codexmem.hook.surroundings import environment
+from codexmem.hook.surroundings import environment, refusing_file
 from codexmem.kernel.model.errors import CodexmemError, Unavailable
 from codexmem.kernel.model.ids import SystemClock
 
@@ -161,6 +161,8 @@ def _chosen_for_writer(store: Backend, found: Sequence[tuple[TranscriptFile, str
     sessions: list[str] = []
     questions = tokens = 0
     for file, _ in reversed(found):
+        if refusing_file(file.cwd):
+            continue
         try:
             size = sum(map(_size_in_question, _turns(file, TranscriptFlaws())))
         except _Unreadable:
@@ -204,7 +206,8 @@ def _import_one(store: Backend, file: TranscriptFile, project: str, known: Mappi
         for part in _parts(file, flaws):
             said = {
                 "contentSessionId": file.session, "platform": file.program, "project": project, "cwd": file.cwd,
-                "ask_writer": file.session in asked.sessions, "delta": tally.delta, **part,
+                "ask_writer": file.session in asked.sessions, "delta": tally.delta,
+                "rules_only": bool(refusing_file(file.cwd)), **part,
             }  # fmt: skip
             began = time.monotonic()
             tally.add(store.post("/api/transcripts", said))

@@ -185,7 +185,7 @@ def _meets(namespace: tuple[str, ...], condition: MatchCondition) -> bool:
 _ORDERS: Mapping[str, Callable[[Any, Any], bool]] = {"$gt": gt, "$gte": ge, "$lt": lt, "$lte": le}
 
 
-def _fits(value: Any, wanted: Mapping[str, Any]) -> bool:
+def _fits(value: Any, wanted: Mapping[str, object]) -> bool:
     """Whether a value has these fields; a field may be a value, fields within it, or operators such as `$gt`."""
     return isinstance(value, dict) and all(_agrees(value.get(name), one) for name, one in wanted.items())
 

@@ -18,8 +18,7 @@ from typing import Any
 
 from codexmem import agents
 from codexmem.agents import CodingAgent
-from codexmem.codecli.agents import claude_hook, claude_json, refusals
-from codexmem.codecli.agents.calls import Calls
+from codexmem.codecli.agents import claude_json, policy_hooks, protocol
 from codexmem.codecli.agents.command_line import Grammar, program_of, scan
 from codexmem.codecli.agents.json_lines import Value, line_of, list_in, table_in, text_in, value_of
 from codexmem.codecli.agents.protocol import (
@@ -33,7 +32,7 @@ from codexmem.codecli.agents.protocol import (
     UserPrompt,
     Wiring,
 )
-from codexmem.codecli.agents.requests import request_of
+from codexmem.codecli.agents.requests import Calls, request_of
 from codexmem.kernel.model.tool_access import Risk, ToolDecision, ToolRequest, Verdict
 
 # What a kind of tool can do at worst. "other" and what is new say nothing.
@@ -222,7 +221,7 @@ class AcpDialogue:
             session = text_in(params.get("sessionId"))
             for turn in self._turns.values():
                 if turn.session == session:
-                    turn.refused.append(refusals.told(request, decision))
+                    turn.refused.append(protocol.told(request, decision))
         return LineEffects(answer, happenings=self._calls.decided(request, decision) if self._wiring.holds else ())
 
     def _update(self, session: str, update: Value) -> tuple[tuple[Happening, ...], tuple[bytes, ...]]:
@@ -262,7 +261,7 @@ class AcpDialogue:
     def _turn_ended(self, turn: _Turn, message: Value, line: bytes) -> LineEffects:
         failed = "result" not in message
         if turn.refused and not turn.cancelled and not failed and turn.followed < _FOLLOW_UPS:
-            told = refusals.go_on(turn.refused)
+            told = protocol.go_on(turn.refused)
             turn.refused, turn.followed = [], turn.followed + 1
             return self._send_prompt(turn, [{"type": "text", "text": told}])
         why = text_in(table_in(message.get("error")).get("message"))
@@ -322,7 +321,7 @@ def _asking(launch: Launch, agent: CodingAgent, wiring: Wiring) -> tuple[Launch,
     if silent:
         scanned = scan(argv[1:], Grammar())
         hooked = agent.adapter == claude_json.ClaudeJson.name
-        held = claude_hook.held(launch, agent.program, scanned, wiring) if hooked else None
+        held = policy_hooks.held(launch, agent.program, scanned, wiring) if hooked else None
         return (held, ()) if held is not None else (launch, (_UNASKED % ", ".join(silent),))
     return launch if chosen else Launch((*argv, option, "default"), launch.environ, launch.cwd), ()
 

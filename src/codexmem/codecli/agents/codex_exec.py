@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from codexmem.codecli.agents import codex_hook, codex_options
+from codexmem.codecli.agents import codex_options, policy_hooks
 from codexmem.codecli.agents.codex_options import CommandLine
 from codexmem.codecli.agents.command_line import TOO_LONG, fits, merged
 from codexmem.codecli.agents.json_lines import Lines, Value, list_in, table_in, text_in, value_of
@@ -72,8 +72,8 @@ class CodexExec:
         in_launch = bool(options) or argv != launch.argv
         check = None
         if wiring.holds and wiring.hook_command:
-            hook = codex_hook.options(line, wiring.hook_command)
-            check = codex_hook.check(launch, line, hook, wiring.hook_command)
+            hook = policy_hooks.options(line, wiring.hook_command)
+            check = policy_hooks.check(launch, line, hook, wiring.hook_command)
             options += hook
         elif wiring.holds:
             notes.append(_UNHELD_NOTE)

@@ -1,15 +1,57 @@
-"""The command line of Codex: its prompt, and configuration that is given with `-c key=value`."""
+"""The command line of Codex: its prompt, and configuration that is given with `-c key=value`.
+
+Texts as TOML strings, for agents that take their configuration on the command line.
+"""
 
 from __future__ import annotations
 
+import json
 import posixpath
+import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from codexmem.codecli.agents import toml_text
 from codexmem.codecli.agents.command_line import Grammar, Scanned, program_of, scan
+from codexmem.codecli.agents.json_lines import text_in
 from codexmem.codecli.agents.protocol import Launch, TextOf
+
+
+def quoted(text: str) -> str:
+    """A basic string: JSON's own escapes, except that TOML also wants the delete character escaped."""
+    return json.dumps(text_in(text), ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def value_of(text: str) -> Any:
+    """What a value on the command line means: TOML, or else the text itself."""
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except (tomllib.TOMLDecodeError, RecursionError, KeyError):
+        return text
+
+
+def table_of(text: str | None) -> dict[str, Any]:
+    """A configuration file; empty if it cannot be read, which is for its program to complain about."""
+    try:
+        return tomllib.loads(text or "")
+    except (tomllib.TOMLDecodeError, RecursionError):
+        return {}
+
+
+def inline(value: Any) -> str:
+    """A value of tables, lists, texts, numbers and truth values on one line."""
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case int() | float():
+            return repr(value)
+        case dict():
+            return "{" + ", ".join(f"{quoted(str(key))} = {inline(each)}" for key, each in value.items()) + "}"
+        case list() | tuple():
+            return "[" + ", ".join(map(inline, value)) + "]"
+        case _:
+            return quoted(str(value))
+
 
 INSTRUCTIONS = "developer_instructions"
 STDIN = "-"
@@ -88,14 +130,14 @@ def instructions(line: CommandLine, launch: Launch, text_of: TextOf) -> str:
     """The developer instructions that hold without us, which a value on the command line would displace."""
     given = line.configured(INSTRUCTIONS)
     if given:
-        return str(toml_text.value_of(given[-1]))
+        return str(value_of(given[-1]))
     folder = launch.environ.get("CODEX_HOME") or posixpath.join(launch.environ.get("HOME", ""), ".codex")
     profile = line.scanned.value("-p", "--profile")
     files = [*([f"{profile}.config.toml"] if profile else []), "config.toml"]
     if line.scanned.has("--ignore-user-config"):
         files = []
     for name in files:
-        found = toml_text.table_of(text_of(posixpath.join(folder, name))).get(INSTRUCTIONS)
+        found = table_of(text_of(posixpath.join(folder, name))).get(INSTRUCTIONS)
         if isinstance(found, str) and found:
             return found
     return ""
@@ -103,4 +145,4 @@ def instructions(line: CommandLine, launch: Launch, text_of: TextOf) -> str:
 
 def option(key: str, value: Any) -> tuple[str, str]:
     """A value on the command line."""
-    return "-c", f"{key}={toml_text.inline(value)}"
+    return "-c", f"{key}={inline(value)}"

@@ -3,6 +3,8 @@
 An adapter does no input or output of its own. `prepare` changes how the agent is started; an `OutputWatcher` reads what
 streams past without holding it up; a `Dialogue` stands inside a two-way line protocol, where it may also change what
 passes and answer the agent's questions about tools.
+
+What an agent is told when a tool is refused, so that it can go on another way, in the words of all protocols.
 """
 
 from __future__ import annotations
@@ -199,3 +201,18 @@ class Adapter(Protocol):
     def prepare(self, launch: Launch, injection: Injection, wiring: Wiring) -> PreparedAgent:
         """The launch with the injection in it."""
         ...
+
+
+_SHOWN = 300  # characters of a command or of a tool's name
+
+
+def told(request: ToolRequest, decision: ToolDecision) -> str:
+    """One refusal."""
+    what = request.command or request.tool
+    what = what if len(what) <= _SHOWN else what[:_SHOWN] + "…"
+    return f"[mem-codecli] The tool request {what!r} was refused by policy: {decision.reason}"
+
+
+def go_on(refused: list[str]) -> str:
+    """What follows where a refusal has ended the agent's turn."""
+    return "\n".join([*refused, "Continue without it: find another way to do what was asked, or say what is missing."])

@@ -281,7 +281,7 @@ def _went_well(node: Mapping[str, Any]) -> bool:
         "failed", "error", "declined", "cancelled"}  # fmt: skip
 
 
-def _text_at(node: Mapping[str, Any], names: tuple[str, ...]) -> str:
+def _text_at(node: Mapping[str, object], names: tuple[str, ...]) -> str:
     return next((text for name in names if (text := text_in(node.get(name)))), "")
 
 

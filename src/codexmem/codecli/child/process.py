@@ -2,12 +2,15 @@
 
 One thread per stream moves bytes; the calling thread, which must be the main one, takes signals and waits. When the
 agent has ended, what it wrote is still passed on; what a process that it left behind may write later is not waited for.
+
+How the agent ended, and ending in the same way: whoever waits for us must not be able to tell the difference.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import resource
 import signal
 import threading
 import time
@@ -17,13 +20,50 @@ from typing import Protocol
 
 from codexmem.codecli.agents.protocol import Launch
 from codexmem.codecli.child import pump as moving
-from codexmem.codecli.child import signals, streams
-from codexmem.codecli.child.ending import ExitStatus
+from codexmem.codecli.child import signals, spawning
 from codexmem.codecli.child.pump import Deliver, Gone, Outbox, Pump, See, Stop, unseen
-from codexmem.codecli.child.spawning import spawn
-from codexmem.codecli.child.streams import ERR, IN, OUT, StreamMode
+from codexmem.codecli.child.spawning import ERR, IN, OUT, StreamMode, spawn
 from codexmem.codecli.child.terminals import LONGEST_LINE, Inner, Outer
 from codexmem.codecli.opening import Opening, Typed
+
+
+@dataclass(frozen=True, slots=True)
+class ExitStatus:
+    """An exit code, or the number of the signal that killed the agent."""
+
+    code: int = 0
+    signal: int = 0
+
+    @classmethod
+    def of(cls, status: int) -> ExitStatus:
+        """From what the system says of a process that is no more."""
+        if os.WIFSIGNALED(status):
+            return cls(signal=os.WTERMSIG(status))
+        return cls(code=os.WEXITSTATUS(status))
+
+    @property
+    def number(self) -> int:
+        """The exit code, or minus the signal."""
+        return -self.signal or self.code
+
+    @property
+    def shell_code(self) -> int:
+        """The exit code as a shell tells it."""
+        return 128 + self.signal if self.signal else self.code
+
+
+def die_alike(ending: ExitStatus) -> None:
+    """Die by the signal that killed the agent; returns if there was none. The dump of our memory helps nobody."""
+    if not ending.signal:
+        return
+    with contextlib.suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+    with contextlib.suppress(ValueError, OSError):  # two of them cannot be caught, and need not be given back
+        signal.signal(ending.signal, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {ending.signal})
+    os.kill(os.getpid(), ending.signal)
+    os._exit(ending.shell_code)  # a signal that does not kill: a real-time one that somebody ignores, for example
+
 
 _LOOK_S = 0.5  # a signal that another thread took away is noticed after so long
 _SEEN_S = 0.2  # what the agent said last is looked at before what the person says to it
@@ -73,8 +113,8 @@ class ProcessPlan:
 
     launch: Launch
     eyes: Eyes = field(default_factory=Eyes)
-    wants: streams.Wants = field(default_factory=streams.Wants)
-    connected: streams.Connected | None = None  # None: look
+    wants: spawning.Wants = field(default_factory=spawning.Wants)
+    connected: spawning.Connected | None = None  # None: look
     first: bytes = b""  # goes to the agent's input before the person's
     ours: int = 0  # how many bytes of that are not the person's
     opening: Opening | None = None  # puts something before the first prompt of the person's
@@ -89,8 +129,8 @@ class Between:
 
     def __init__(self, plan: ProcessPlan) -> None:
         self._plan = plan
-        self._connected = plan.connected or streams.look()
-        self.ways = streams.ways(self._connected, plan.wants)
+        self._connected = plan.connected or spawning.look()
+        self.ways = spawning.ways(self._connected, plan.wants)
         self._stop = Stop()
         self._outer = Outer(IN)
         self._inner: Inner | None = None

@@ -11,13 +11,12 @@ from codexmem.codecli.agents.choosing import choose
 from codexmem.codecli.agents.protocol import Launch
 from codexmem.codecli.child import signals
 from codexmem.codecli.configuration import Config
-from codexmem.codecli.gatekeeper import gatekeeper_of
 from codexmem.codecli.memory_client import MemoryClient
-from codexmem.codecli.pending import Pending
+from codexmem.codecli.post_run import gatekeeper_of
 from codexmem.codecli.redactor import Redactor
 from codexmem.codecli.run import AgentRun
 from codexmem.codecli.run_context import Parts, RunRecorder
-from codexmem.codecli.turns import RecentTurns
+from codexmem.codecli.turns import Pending, RecentTurns
 from codexmem.console.messages import language, say
 from codexmem.hook import surroundings as machine
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from codexmem.codecli import config_files, surroundings, trust
+from codexmem.codecli import config_files, surroundings
 from codexmem.codecli.cli.configured import configured, said
 from codexmem.codecli.config_table import BY_NAME, KEYS, Key, value_of
 from codexmem.codecli.configuration import Config
@@ -61,7 +61,7 @@ def path() -> None:
     """Print the places where configuration and state are."""
     here = Path(surroundings.cwd())
     user, project, state = config_files.user_file(), config_files.project_file(here), Path(surroundings.state_dir())
-    trusted = project is not None and trust.is_trusted(project, config_files.content_of(project), state)
+    trusted = project is not None and config_files.is_trusted(project, config_files.content_of(project), state)
     rows = [
         [say("codecli.config.user_file"), str(user), _there(user.is_file())],
         [
@@ -85,10 +85,10 @@ def trusting(file: Path | None) -> None:
     _require_a_person()
     found = _project_file(file)
     content = config_files.content_of(found)
-    trust.trust(found, content, Path(surroundings.state_dir()))
+    config_files.trust(found, content, Path(surroundings.state_dir()))
     loaded = config_files.load({}, found.parent)
     names = [name for name, origin in loaded.origins.items() if str(found) in origin]
-    document = {"path": str(found), "sha256": trust.digest(content), "keys": names}
+    document = {"path": str(found), "sha256": config_files.digest(content), "keys": names}
     current().result(document, say("codecli.config.trusted_now", path=str(found)))
     current().note(say("codecli.config.counts", names=", ".join(names) or "-"))
     current().note(say("codecli.config.until_changed"))
@@ -100,7 +100,7 @@ def untrusting(file: Path | None) -> None:
     """Trust the project's file no longer."""
     # It may be gone already, and is to be trusted no more if it comes back.
     found = file.absolute() if file else _project_file(None)
-    was = trust.untrust(found, Path(surroundings.state_dir()))
+    was = config_files.untrust(found, Path(surroundings.state_dir()))
     key = "codecli.config.untrusted_now" if was else "codecli.config.was_not_trusted"
     current().result({"path": str(found), "was_trusted": was}, say(key, path=str(found)))
 
@@ -110,17 +110,17 @@ def untrusting(file: Path | None) -> None:
 @option("--project-id", "project_id", metavar="ID", key="codecli.option.project_id")
 def init(for_project: bool, project_id: str | None) -> None:
     """Write a file to start from; one that is there stays."""
-    from codexmem.codecli import config_sample
+    from codexmem.codecli import config_table
 
     if for_project:
         from codexmem.codecli.project_context import project
 
         here = Path(surroundings.cwd())
         target = _checkout(here) / config_files.PROJECT_FILE
-        text = config_sample.of_project(project_id or project(Config(), str(here))[0])
+        text = config_table.of_project(project_id or project(Config(), str(here))[0])
     else:
         target = config_files.user_file()
-        text = config_sample.of_user(project_id or "")
+        text = config_table.of_user(project_id or "")
     try:
         target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         with target.open("x", encoding="utf-8") as file:

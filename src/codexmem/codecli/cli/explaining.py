@@ -1,14 +1,14 @@
 """`--explain`: what a run would do: query, memories, injection and rules. The agent is not started."""
 
+from collections.abc import Mapping
 from typing import Any
 
-from codexmem.codecli import policy_loading
+from codexmem.codecli import remembered_permissions
 from codexmem.codecli.cli.assembly import Wishes, assembled
 from codexmem.codecli.configuration import Config
-from codexmem.codecli.opening import InputKind, kind_of, prompt_in
+from codexmem.codecli.opening import InputKind, kind_of, peek, prompt_in
 from codexmem.codecli.recall import Recalled
 from codexmem.codecli.run import AgentRun
-from codexmem.codecli.stdin_prompt import peek
 from codexmem.console.command import current
 from codexmem.console.messages import explain, language, say
 from codexmem.kernel.model.errors import CodexmemError
@@ -73,7 +73,7 @@ def _policy(config: Config, cwd: str) -> dict[str, Any]:
     told = config.policy
     problem = ""
     try:
-        policy_loading.policy_of(config, cwd)
+        remembered_permissions.policy_of(config, cwd)
     except CodexmemError as error:
         problem = explain(error)[0]
     return {
@@ -114,7 +114,7 @@ def _text(document: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _item(item: dict[str, Any]) -> str:
+def _item(item: Mapping[str, object]) -> str:
     score = item.get("score")
     shown = f"{score:.2f}" if isinstance(score, int | float) else "?"
     question = " ".join(str(item.get("question", "")).split())[:100]

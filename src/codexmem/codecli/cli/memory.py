@@ -2,11 +2,12 @@
 
 The project must be named here, since what a person writes to a guessed project is hard to find again. A person waits
 longer than an agent, so the configured time-out is only the least that is waited.
+
+`mem-codecli confirm`: a person says that the last answer was right, which is the strongest signal there is.
 """
 
 import sys
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 import click
 
@@ -14,11 +15,14 @@ from codexmem.codecli import project_context, surroundings
 from codexmem.codecli.cli.configured import configured, memory_options
 from codexmem.codecli.configuration import Config
 from codexmem.codecli.memory_client import ItemReference, MemoryClient, RecalledItem
+from codexmem.codecli.post_run import confirmed
 from codexmem.codecli.redactor import Redactor
+from codexmem.codecli.turns import Pending
 from codexmem.console.command import Command, Group, current, option
 from codexmem.console.messages import say
 from codexmem.console.output import UsageProblem
-from codexmem.console.terminal_width import one_line, printable
+from codexmem.console.terminal_width import cut, one_line, printable
+from codexmem.kernel.model.errors import NotFound
 
 PATIENCE_MS = 15_000
 CLIENT = "mem-codecli"
@@ -147,7 +151,7 @@ def expire(batch_size: int, project_id: str | None, memory_url: str | None) -> N
 
 
 def _reached(
-    project_id: str | None, memory_url: str | None, flags: dict[str, Any] | None = None
+    project_id: str | None, memory_url: str | None, flags: Mapping[str, object] | None = None
 ) -> tuple[Config, MemoryClient, str]:
     loaded = configured({"project_id": project_id, "memory.base_url": memory_url, **(flags or {})})
     return loaded.config, _client(loaded.config), project_context.given_project(loaded.config)
@@ -199,3 +203,29 @@ def _indented(text: str) -> str:
 
 def _number(value: float | None) -> str:
     return "-" if value is None else f"{value:.2f}"
+
+
+_QUESTION = 80  # cells
+
+
+@click.command("confirm", cls=Command, key="codecli.confirm")
+@memory_options
+def confirm(project_id: str | None, memory_url: str | None) -> None:
+    """Keep the last answer."""
+    config = configured({"project_id": project_id, "memory.base_url": memory_url}).config
+    cwd = surroundings.cwd()
+    project, _ = project_context.project(config, cwd)
+    pending = Pending(surroundings.state_dir(), project, cwd)
+    waiting = pending.waiting()
+    if waiting is None:
+        raise NotFound(
+            f"nothing waits to be confirmed for {project} in this folder",
+            hint="an answer waits after a run with --memory-on if it keeps the gatekeeper's rules; "
+            "--trace-json tells which one it broke",
+            details={"reason": "codecli_nothing_waits", "project": project},
+        )
+    client = MemoryClient(project_context.place(config), max(PATIENCE_MS, config.memory.timeout_ms))
+    told = confirmed(client, project, pending, waiting)
+    shown = cut(one_line(waiting.question), _QUESTION)
+    document = {"project_id": project, "question": waiting.question, **told}
+    current().result(document, say("codecli.confirm.done", qa_id=told["qa_id"], status=told["status"], question=shown))

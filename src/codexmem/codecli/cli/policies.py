@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from codexmem.codecli import policy_loading, surroundings
+from codexmem.codecli import remembered_permissions, surroundings
 from codexmem.codecli.cli.configured import configured
 from codexmem.codecli.policy.deciding import NO_RISK, DecisionStep, Policy
 from codexmem.codecli.policy.facts import Facts
@@ -129,14 +129,14 @@ def _asked(mode: str | None, *, tool: str, server: str, paths: tuple[str, ...], 
 def _policy(mode: str | None) -> tuple[Policy, str]:
     loaded = configured({"policy.mode": mode})
     cwd = surroundings.cwd()
-    policy = policy_loading.policy_of(loaded.config, cwd, _always(), loaded.origins)
+    policy = remembered_permissions.policy_of(loaded.config, cwd, _always(), loaded.origins)
     if loaded.config.audit.mode == "off":
         current().note(say("codecli.policies.off"), good=False)
     return policy, cwd
 
 
 def _always() -> Always:
-    return Always(policy_loading.root_of(surroundings.cwd()), Path(surroundings.state_dir()))
+    return Always(remembered_permissions.root_of(surroundings.cwd()), Path(surroundings.state_dir()))
 
 
 def _told(request: ToolRequest, policy: Policy, decision: ToolDecision, steps: tuple[DecisionStep, ...]) -> None:

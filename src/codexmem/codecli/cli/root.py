@@ -17,15 +17,15 @@ cli = Group(
     lazy={
         "run": "codexmem.codecli.cli.run:run",
         "memory": "codexmem.codecli.cli.memory:memory",
-        "confirm": "codexmem.codecli.cli.confirm:confirm",
+        "confirm": "codexmem.codecli.cli.memory:confirm",
         "policies": "codexmem.codecli.cli.policies:policies",
         "audit": "codexmem.codecli.cli.audit:audit",
         "sessions": "codexmem.codecli.cli.sessions:sessions",
         "replay": "codexmem.codecli.cli.replay:replay",
-        "doctor": "codexmem.codecli.cli.doctor:doctor",
+        "doctor": "codexmem.codecli.cli.checks:doctor",
         "config": "codexmem.codecli.cli.config:config",
         "completion": "codexmem.codecli.cli.completion:completion",
-        "version": "codexmem.codecli.cli.version:version",
+        "version": "codexmem.codecli.cli.completion:version",
     },
 )
 

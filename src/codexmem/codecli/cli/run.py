@@ -10,7 +10,6 @@ from typing import Any
 import click
 
 from codexmem.codecli import exec_through, project_context, surroundings
-from codexmem.codecli.child.ending import die_alike
 from codexmem.codecli.child.spawning import NOT_FOUND, NotStarted
 from codexmem.codecli.cli.configured import configured
 from codexmem.console.command import Command, current, option
@@ -83,6 +82,7 @@ def run(
         return NOT_FOUND
     if not (explains or tui or trace_json or record or config.memory.on or config.audit.mode != "off"):
         exec_through.become(command, surroundings.environ())
+    from codexmem.codecli.child.process import die_alike
     from codexmem.codecli.cli.assembly import Wishes, assembled
 
     wishes = Wishes(tui=tui, trace=trace_json, record=record, may_ask=not click.get_current_context().meta[_NO_INPUT])

@@ -9,11 +9,10 @@ from functools import cached_property
 from codexmem.codecli.policy import commands as policy_commands
 from codexmem.codecli.policy import domains as policy_domains
 from codexmem.codecli.policy import names as policy_names
-from codexmem.codecli.policy import paths as policy_paths
+from codexmem.codecli.policy import names as policy_paths
 from codexmem.codecli.policy.commands import ParsedCommand
 from codexmem.codecli.policy.domains import Address
-from codexmem.codecli.policy.names import Called
-from codexmem.codecli.policy.paths import Around, FilePath
+from codexmem.codecli.policy.names import Around, Called, FilePath
 from codexmem.kernel.model.tool_access import Risk, ToolRequest
 
 _NAMES: dict[Risk, str] = {

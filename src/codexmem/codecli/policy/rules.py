@@ -14,10 +14,9 @@ from dataclasses import dataclass
 
 from codexmem.codecli.policy import commands as policy_commands
 from codexmem.codecli.policy import domains as policy_domains
-from codexmem.codecli.policy import paths as policy_paths
+from codexmem.codecli.policy import names as policy_paths
 from codexmem.codecli.policy.domains import Host
-from codexmem.codecli.policy.names import Pattern
-from codexmem.codecli.policy.paths import Around, FilePath
+from codexmem.codecli.policy.names import Around, FilePath, Pattern
 from codexmem.kernel.model.errors import InvalidArgument
 from codexmem.kernel.model.tool_access import Risk, Verdict
 

@@ -44,7 +44,7 @@ def routes(_: object, builds: Builds | None = None) -> APIRouter:
     @api.api_route("/", methods=_READING, include_in_schema=False)
     def home() -> Response:
         # Relative, so that no caller's Host decides where it leads.
-        return Response(status_code=307, headers={"Location": "/viewer", "Cache-Control": "no-cache"})
+        return Response(status_code=307, headers={"Location": "/ui", "Cache-Control": "no-cache"})
 
     @api.api_route("/viewer", methods=_READING, include_in_schema=False)
     def viewer(request: Request, plain: Annotated[str, Query(max_length=10)] = "") -> Response:

@@ -10,7 +10,7 @@ message: errors are written here, not passed on.
 import logging
 import math
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
@@ -99,7 +99,7 @@ class ApiReranker:
     def _named(self) -> dict[str, Any]:
         return {"model": self._model} if self._model else {}
 
-    def _posted(self, body: dict[str, Any], until_s: float) -> tuple[int, Any]:
+    def _posted(self, body: Mapping[str, object], until_s: float) -> tuple[int, Any]:
         """Status and, of a good one, the answer's JSON."""
         headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
         left_s = max(0.01, until_s - self._now_s())

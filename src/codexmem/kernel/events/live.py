@@ -96,7 +96,9 @@ class Live:
         if position:
             place, end = LogPosition(int(position), int(seq)), self._events.end()
             # Beyond the end is a place in another history, before a restore; reading on from there would miss much.
-            if (place.position, place.seq) <= (end.position, end.seq):
+            # So is one whose event stands at another position here: the tenant has come from another cluster.
+            stored = self._events.stored(place.seq)
+            if (place.position, place.seq) <= (end.position, end.seq) and stored in (None, place):
                 return place
         return self._events.place_of(int(seq))
 

@@ -6,7 +6,7 @@ of the example; long ones, and those that hold a citation in it, are written ane
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 MAX_DEPTH = 24
@@ -115,7 +115,7 @@ class _Making:
         return self._text({}, hint) if isinstance(hint, str) else hint
 
     @staticmethod
-    def _type(schema: dict[str, Any], hint: Any) -> str | None:
+    def _type(schema: Mapping[str, object], hint: Any) -> str | None:
         named = schema.get("type")
         if isinstance(named, list):
             fits = [each for each in named if _is(hint, each)]

@@ -135,6 +135,7 @@ class AuthorAnswer:
     error_class: str | None = None  # why there is no answer although somebody was to be asked
     error: str | None = None
     wait_s: float = 0.0  # how long the model wants to be left alone
+    model: str | None = None  # the name of who was asked
 
     @property
     def by(self) -> By:
@@ -148,4 +149,5 @@ class AuthorAnswer:
             (*self.refused, *other.refused), self.questions + other.questions, self.prompt_tokens + other.prompt_tokens,
             self.completion_tokens + other.completion_tokens, self.model_ms + other.model_ms,
             other.error_class or self.error_class, other.error or self.error, max(self.wait_s, other.wait_s),
+            other.model or self.model,
         )  # fmt: skip

@@ -7,12 +7,13 @@ code and whether the call failed. Only what is needed of a long text is looked a
 import json
 import re
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
 from codexmem.kernel.model.capture import CapturedEvent
+from codexmem.kernel.model.file_blobs import PATH_FIELDS
 
 MAX_TEXT = 200_000  # characters of a response that are looked at
 
@@ -57,8 +58,6 @@ _FAMILIES: dict[Family, tuple[str, ...]] = {
     Family.AGENT: ("task", "agent", "spawn_agent", "dispatch_agent", "subagent", "delegate"),
 }  # fmt: skip
 _BY_NAME = {name: family for family, names in _FAMILIES.items() for name in names}
-_PATHS = ("file_path", "filePath", "path", "absolute_path", "notebook_path", "target_file", "filename", "file",
-          "dir_path", "directory")  # fmt: skip
 _COMMANDS = ("command", "cmd", "script", "commands")
 _TEXTS = ("stdout", "stderr", "output", "aggregated_output", "text", "content", "llmContent", "returnDisplay", "result",
           "error", "message", "data")  # fmt: skip
@@ -108,14 +107,14 @@ def fields(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def first(given: dict[str, Any], names: Iterable[str]) -> str:
+def first(given: Mapping[str, object], names: Iterable[str]) -> str:
     """The first of these fields that holds a text."""
     return next((value for name in names if isinstance(value := given.get(name), str) and value.strip()), "")
 
 
 def path_of(event: CapturedEvent) -> str:
     """The file or folder that the call was about."""
-    return first(fields(event.input), _PATHS) or first(fields(event.response), ("filePath", "file_path"))
+    return first(fields(event.input), PATH_FIELDS) or first(fields(event.response), ("filePath", "file_path"))
 
 
 def command_of(event: CapturedEvent) -> str:
@@ -166,7 +165,7 @@ def text_of(value: Any, depth: int = 0) -> str:
     return ""
 
 
-def _exit_code(given: dict[str, Any]) -> int | None:
+def _exit_code(given: Mapping[str, object]) -> int | None:
     for place in (given, given.get("metadata")):
         if isinstance(place, dict):
             for name in _CODES:

@@ -4,7 +4,7 @@ Every class is frozen, parses itself from JSON on read and names the facets it c
 to look inside JSON. Fields unknown to this version are refused rather than dropped: history must survive a round trip.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Self
 
@@ -19,7 +19,7 @@ class Attrs:
     """No extra fields: what every kind starts from."""
 
     @classmethod
-    def from_json(cls, raw: dict[str, Any]) -> Self:
+    def from_json(cls, raw: Mapping[str, object]) -> Self:
         """Parse what `to_json` wrote; lists become tuples so that values stay comparable."""
         known = {f.name for f in fields(cls)}
         unknown = sorted(set(raw) - known)
@@ -40,6 +40,13 @@ class Attrs:
         return ()
 
 
+STAMPED = ("stamped", "yes")  # the label of what can be compared with a checkout
+
+
+def _stamped(blobs: tuple[str, ...]) -> Iterable[tuple[str, str]]:
+    return (STAMPED,) if blobs else ()
+
+
 @dataclass(frozen=True, slots=True)
 class ObservationAttrs(Attrs):
     """What a session learned or did, distilled."""
@@ -54,9 +61,11 @@ class ObservationAttrs(Attrs):
     events: tuple[int, ...] = ()  # the captured events it came from
     imported: str = ""  # where it stood in the program it was imported from: claude-mem:123
     unproven: tuple[str, ...] = ()  # what its author claimed besides, and the evidence does not bear
+    blobs: tuple[str, ...] = ()  # stamps of the file contents that it rests on (`file_blobs`)
 
     def facets(self) -> Iterable[tuple[str, str]]:
         """Concepts, and every file that was read or changed, under its path and the ends of it."""
+        yield from _stamped(self.blobs)
         yield from (("concept", concept) for concept in self.concepts)
         yield from (("file", label) for path in (*self.files_read, *self.files_modified) for label in file_labels(path))
 
@@ -80,6 +89,7 @@ class SummaryAttrs(Attrs):
     commands: tuple[str, ...] = ()  # that worked, as they were typed
     failed_commands: tuple[str, ...] = ()  # that never worked
     errors: tuple[str, ...] = ()  # the first line of each
+    blobs: tuple[str, ...] = ()  # stamps of the file contents that it rests on (`file_blobs`)
 
     def text(self) -> str:
         """What such a memory says: everything but the request, which is its title."""
@@ -88,6 +98,7 @@ class SummaryAttrs(Attrs):
 
     def facets(self) -> Iterable[tuple[str, str]]:
         """Every file that was changed, under its path and the ends of it."""
+        yield from _stamped(self.blobs)
         yield from (("file", label) for path in self.files_modified for label in file_labels(path))
 
 

@@ -42,8 +42,11 @@ class HookReport:
     call: str = ""  # the agent's id of the tool call
     message: str = ""  # the agent's last words
     agent: str = ""  # which sub-agent, if one
+    process: str = ""  # of the agent, as `hook.processes` names it
     event: str = ""  # the sender's id of this delivery: sent twice, it is one event for ever
+    files: tuple[str, ...] = ()  # stamps of the files that the call was about (`file_blobs`)
     at_ms: int | None = None  # when it happened, if that was not now
+    rules_only: bool = False  # the checkout's own file says that nobody else may read it
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +66,7 @@ class CapturedEvent:
     agent: str = ""
     job: int | None = None  # what extracts it; None where nothing does
     kept: bool = True  # whether what it said is still here
+    files: tuple[str, ...] = ()  # stamps of the files that the call was about
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,18 @@ class Unauthorized(CodexmemError):
     code = "unauthorized"
 
 
+class TenantElsewhere(CodexmemError):
+    """The caller's tenant lives in another cluster; the details say where."""
+
+    code = "misdirected"
+
+
+class Forbidden(CodexmemError):
+    """The caller is known and may not do this, or the request was sent by a page of another site."""
+
+    code = "forbidden"
+
+
 class NotFound(CodexmemError):
     """Nothing answers to that handle within the caller's reach; foreign tenants' things look the same."""
 
@@ -70,5 +82,15 @@ class StorageFull(CodexmemError):
 # For a client that rebuilds an error from what a server said.
 BY_CODE: dict[str, type[CodexmemError]] = {
     kind.code: kind
-    for kind in (InvalidArgument, Unauthorized, NotFound, Conflict, RateLimited, Unavailable, NotReady, StorageFull)
+    for kind in (
+        InvalidArgument,
+        Unauthorized,
+        Forbidden,
+        NotFound,
+        Conflict,
+        RateLimited,
+        Unavailable,
+        NotReady,
+        StorageFull,
+    )
 }

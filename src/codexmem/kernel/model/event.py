@@ -29,8 +29,14 @@ class EventType(StrEnum):
     KNOWLEDGE_RESTORED = "knowledge.restored"  # knowledge and workspaces were replaced by a backup of theirs
     STORE_BACKED_UP = "store.backed_up"
     STORE_RESTORED = "store.restored"
+    TENANT_EXPORTED = "tenant.exported"
+    TENANT_IMPORTED = "tenant.imported"
+    TENANT_MOVED = "tenant.moved"
+    TENANT_ERASED = "tenant.erased"
     KEY_CREATED = "key.created"
     KEY_REVOKED = "key.revoked"
+    MEMBER_CHANGED = "member.changed"  # a member or a group was made, changed or removed
+    GRANT_CHANGED = "grant.changed"  # somebody may do more or less in a project
 
     # The trace of a run of the lab, spelled as its contract spells it.
     RUN_STARTED = "run_started"
@@ -86,10 +92,20 @@ RETENTION_MS: dict[EventType, int | None] = {
     EventType.KNOWLEDGE_RESTORED: None,
     EventType.STORE_BACKED_UP: None,
     EventType.STORE_RESTORED: None,
+    EventType.TENANT_EXPORTED: None,
+    EventType.TENANT_IMPORTED: None,
+    EventType.TENANT_MOVED: None,
+    EventType.TENANT_ERASED: None,
     EventType.KEY_CREATED: None,
     EventType.KEY_REVOKED: None,
+    EventType.MEMBER_CHANGED: None,
+    EventType.GRANT_CHANGED: None,
     **dict.fromkeys(TRACED),
 }
+
+
+# Lines of the audit. On PostgreSQL the server cannot change or remove them: a new type takes a migration (see 0018).
+AUDIT = frozenset(each for each, kept_ms in RETENTION_MS.items() if kept_ms is None) - TRACED
 
 
 @dataclass(frozen=True, slots=True)

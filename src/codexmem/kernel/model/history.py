@@ -7,9 +7,10 @@ writes an earlier state as a new version, so history only grows.
 import difflib
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import Any
 
 from codexmem.kernel.model.errors import Conflict, InvalidArgument, NotFound
-from codexmem.kernel.model.memory import MAX_KEY, State
+from codexmem.kernel.model.memory import MAX_KEY, Mark, Origin, State
 
 
 class Op(StrEnum):
@@ -31,6 +32,13 @@ class WriteContext:
     delta: str | None = None
     note: str = ""
     at_ms: int | None = None  # when it was written; now, unless history is brought along
+    origin: Origin = Origin.AGENT  # who speaks through the interface and credential that were used
+    session: str | None = None  # the agent's session that speaks, where the interface knows it
+    address: str | None = None  # from where the request came in, where it came over a network
+
+    def signature(self) -> dict[str, Any]:
+        """Who it was, for the audit."""
+        return {"actor": self.actor, "origin": self.origin.value, "address": self.address}
 
     def check(self) -> None:
         """Refuse a source that no index could hold."""
@@ -91,8 +99,13 @@ class Rollback:
 
 
 def rolled_back(now: State, earlier: State) -> State:
-    """What a memory says after going back: as it said then, under the addresses and with the links it has now."""
-    return replace(earlier, uris=now.uris, links=now.links)
+    """What a memory says after going back: as it said then, under the addresses and with the links it has now.
+
+    Going back to other words is no decision about whom they are told: marks stay as they are now, and words to which
+    nobody had agreed then have to be agreed to again.
+    """
+    marks = now.marks | (earlier.marks & {Mark.PROPOSED})
+    return replace(earlier, uris=now.uris, links=now.links, marks=marks)
 
 
 def patch(content: str, old: str, new: str) -> str:

@@ -64,6 +64,7 @@ class ForeignMemory:
     notes: str = ""
     commit: str = ""  # the whole hash, if it is a commit
     reverts: tuple[str, ...] = ()  # hashes of the commits that it takes back
+    blobs: tuple[str, ...] = ()  # stamps of what it left of its files (`file_blobs`)
 
     @property
     def program(self) -> str:

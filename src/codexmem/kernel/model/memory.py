@@ -51,13 +51,23 @@ class Status(StrEnum):
 VISIBLE = frozenset({Status.CANDIDATE, Status.ACTIVE, Status.VALIDATED})
 
 
+class Mark(StrEnum):
+    """What a person decided about a memory, or still has to; part of its state, so versioned and undone with it."""
+
+    PINNED = "pinned"  # told at the start of every session of its project
+    WITHHELD = "withheld"  # never handed to an agent; people still find it
+    DISMISSED = "dismissed"  # a note that a person put away: no agent brings it back
+    PROPOSED = "proposed"  # an agent wrote it where a person has to agree: not told unasked until one does
+
+
 class Origin(StrEnum):
-    """Who made the first version; set by the server, never by a caller."""
+    """Who made the first version; set by the server from the interface and credential used, never by a caller."""
 
     HUMAN = "human"
     AGENT = "agent"
     TOOL = "tool"
     IMPORT = "import"
+    GIT = "git"
     MODEL = "model"
 
 
@@ -93,6 +103,7 @@ class State:
     confidence: float = 0.5
     uris: tuple[str, ...] = ()  # the first is primary, the rest are aliases
     links: tuple[tuple[str, int], ...] = ()  # (relation, seq of the target)
+    marks: frozenset[Mark] = frozenset()
 
     def to_json(self) -> dict[str, Any]:
         """The whole state as stored in a version row; `from_json` inverts it exactly."""
@@ -107,6 +118,7 @@ class State:
             "confidence": self.confidence,
             "uris": list(self.uris),
             "links": [list(link) for link in self.links],
+            "marks": sorted(self.marks),
         }
 
     @classmethod
@@ -123,6 +135,7 @@ class State:
             confidence=raw["confidence"],
             uris=tuple(raw["uris"]),
             links=tuple((relation, seq) for relation, seq in raw["links"]),
+            marks=frozenset(map(Mark, raw.get("marks") or ())),  # versions of before 0.2 have none
         )
 
     def facets(self) -> frozenset[tuple[str, str]]:
@@ -133,7 +146,8 @@ class State:
             # Few of them are important, and those are asked for at every start.
             addressed.add(("priority", str(self.priority)))
         typed = {("type", self.type)} if self.type else set()
-        return frozenset(addressed | typed | set(self.attrs.facets()))
+        marked = {("mark", mark.value) for mark in self.marks}
+        return frozenset(addressed | typed | marked | set(self.attrs.facets()))
 
     def check(self, kind: Kind) -> None:
         """Refuse what no engine should be asked to store."""

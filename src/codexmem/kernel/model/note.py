@@ -126,9 +126,14 @@ def fit_uri(uri: str) -> str:
     return normal
 
 
+def is_for_all_projects(uri: str) -> bool:
+    """Whether a note under this address holds in all projects."""
+    return address.domain_of(uri) in _EVERYWHERE
+
+
 def project_of(uri: str, project: str | None) -> str:
     """Whose project a new note belongs to; none for what holds in all of them."""
-    return "" if address.domain_of(uri) in _EVERYWHERE else project or ""
+    return "" if is_for_all_projects(uri) else project or ""
 
 
 def disclosure_of(state: State) -> str:

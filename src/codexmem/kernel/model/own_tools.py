@@ -15,7 +15,7 @@ TOOLS = frozenset((
     "save_session", "list_memories", "get_memory_stats", "export_memories", "import_memories", "add_alias",
     "get_memory_versions", "rollback_memory", "diff_versions", "list_rollbacks",
     "memory_init_workspace", "memory_add", "memory_query", "memory_delete", "memory_cleanup", "memory_get_status",
-    "memory_dump", "memory_search", "memory_backup", "memory_restore", "forget",
+    "memory_dump", "memory_search", "memory_backup", "memory_restore", "forget", "change_memory",
 ))  # fmt: skip
 
 

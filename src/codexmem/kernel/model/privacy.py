@@ -21,6 +21,7 @@ HOST_TAGS = ("hook_context", "system-reminder", "system_instruction", "system-in
              "untrusted_context")  # fmt: skip
 DEEPEST = 60  # levels of a JSON value; the server refuses more
 TOO_DEEP = "[nested too deeply]"
+REMOVED = "[{:,} characters removed beside a private tag without its pair]"  # must not itself read like a tag
 
 # As typed, as typed with a Chinese keyboard, as escaped in HTML, as escaped inside JSON text.
 _OPENS = ("<", "＜", "&lt;", "\\u003c")  # noqa: RUF001
@@ -43,26 +44,34 @@ def strip_value(value: Any) -> Any:
     """A JSON value without private regions and injected blocks, in every string and key.
 
     A region may begin in one string and end in a later one; everything between is private, numbers too. One that ends
-    nowhere takes the rest of its own string. An entry whose key was private goes with it.
+    nowhere takes the rest of its own string, and how much that was is said there: whoever writes a lone tag into a file
+    or a log can hide what stands beside it, but not that it is hidden. An entry whose key was private goes with it.
     """
     leaves: list[Any] = []
-    _collect(value, leaves, 0)
+    keys: set[int] = set()
+    _collect(value, leaves, keys, 0)
     if not any(isinstance(leaf, str) and _suspicious(leaf) for leaf in leaves):
         return _rebuilt(value, iter(leaves), 0)
-    return _rebuilt(value, iter(_strip_all(leaves)), 0)
+    lone: set[int] = set()
+    left = _strip_all(leaves, lone)
+    for at in lone - keys:
+        told = REMOVED.format(len(leaves[at]) - len(left[at]))
+        left[at] += told if left[at][-1:].isspace() or not left[at] else f" {told}"
+    return _rebuilt(value, iter(left), 0)
 
 
-def _collect(value: Any, leaves: list[Any], depth: int) -> None:
-    """Every leaf and key, in the order in which people read the value."""
+def _collect(value: Any, leaves: list[Any], keys: set[int], depth: int) -> None:
+    """Every leaf and key, in the order in which people read the value, and which of them are keys."""
     if depth >= DEEPEST and isinstance(value, dict | list | tuple):
         return
     if isinstance(value, dict):
         for key, each in value.items():
+            keys.add(len(leaves))
             leaves.append(str(key))
-            _collect(each, leaves, depth + 1)
+            _collect(each, leaves, keys, depth + 1)
     elif isinstance(value, list | tuple):
         for each in value:
-            _collect(each, leaves, depth + 1)
+            _collect(each, leaves, keys, depth + 1)
     else:
         leaves.append(value)
 
@@ -88,22 +97,26 @@ def _suspicious(text: str) -> bool:
     return any(name in lowered for name in (*CLOSED_TAGS, *HOST_TAGS))
 
 
-def _strip_all(leaves: Sequence[Any]) -> list[Any]:
-    """Each leaf without what is private, looking at all of them as one text; a leaf that is no text becomes None."""
+def _strip_all(leaves: Sequence[Any], lone: set[int] | None = None) -> list[Any]:
+    """Each leaf without what is private, looking at all of them as one text; a leaf that is no text becomes None.
+
+    `lone` gets the places of leaves of which a tag without its pair took text away.
+    """
     left = list(leaves)
+    lone = set() if lone is None else lone
     for _ in range(_ROUNDS):
         before = left
         for name in CLOSED_TAGS:
-            left = _without(left, name, closed=True)
+            left = _without(left, name, lone, closed=True)
         for name in HOST_TAGS:
-            left = _without(left, name, closed=False)
+            left = _without(left, name, lone, closed=False)
         if left == before:
             return left
     # Somebody nests tags in the pieces of tags. Whatever that is, it is not for keeping.
     return ["" if isinstance(leaf, str) and _tags(leaf, (*CLOSED_TAGS, *HOST_TAGS)) else leaf for leaf in left]
 
 
-def _without(leaves: list[Any], name: str, *, closed: bool) -> list[Any]:
+def _without(leaves: list[Any], name: str, lone: set[int], *, closed: bool) -> list[Any]:
     """The leaves without the regions of one tag; `closed` says whether a lone tag takes text with it."""
     found = [(at, tag) for at, leaf in enumerate(leaves) if isinstance(leaf, str) for tag in _tags(leaf, (name,))]
     if not found:
@@ -122,8 +135,10 @@ def _without(leaves: list[Any], name: str, *, closed: bool) -> list[Any]:
         elif closed:
             cuts.append((at, ended[1] if ended[0] == at else 0, at, end))
             ended = (at, end)
+            lone.add(at)
     if closed:
         cuts += [(at, start, at, len(leaves[at])) for at, start in opened]
+        lone.update(at for at, _ in opened)
     return _cut(leaves, sorted(cuts)) if cuts else leaves
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from codexmem.kernel.model.errors import InvalidArgument
-from codexmem.kernel.model.memory import VISIBLE, Kind, Status
+from codexmem.kernel.model.memory import VISIBLE, Kind, Mark, Origin, Status
 
 MAX_PAGE = 500
 MAX_OFFSET = 10_000  # rows that a page may skip; whoever reads on resumes after the last row instead
@@ -50,6 +50,9 @@ class Filter:
     created_to_ms: int | None = None  # inclusive
     priority_min: int | None = None
     priority_max: int | None = None
+    without: frozenset[Mark] = frozenset()  # has none of these; for lists, a search does not look at it
+    origins: frozenset[Origin] = frozenset()  # said by one of these; for lists too, which read past others
+    once_core: bool = False  # was in the core when it waited for nobody's agreement; for lists too
 
     def __post_init__(self) -> None:
         """A filter that names no kind is a mistake, not a wish for everything."""

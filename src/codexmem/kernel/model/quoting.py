@@ -1,8 +1,9 @@
 """Text of a memory as it may stand before a model or on a terminal: only text, whatever was written into it.
 
-It cannot end the envelope it is put into, open another, pass for a host's or a model's own tags, colour a terminal or
-hide. Our own tags lose their name and not only a bracket: our hooks read an escaped bracket as a bracket, so that a
-memory which only speaks of `<private>` would take away the prompt it is handed over with.
+It cannot end the envelope it is put into, open another, pass for a host's or a model's own tags, for a turn of a
+conversation or for a tool call, colour a terminal or hide. Our own tags lose their name and not only a bracket: our
+hooks read an escaped bracket as a bracket, so that a memory which only speaks of `<private>` would take away the prompt
+it is handed over with. Quoted, it cannot end the quote either: a parser tells our words from others'.
 """
 
 from __future__ import annotations
@@ -11,26 +12,96 @@ import re
 
 from codexmem.kernel.model import privacy
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+OPEN, CLOSE = "\u201c", "\u201d"  # around what others wrote
+
+# Default_Ignorable_Code_Point of Unicode 16 (DerivedCoreProperties.txt), and the interlinear marks: drawn as nothing.
+# Selectors of emoji (U+FE0F) are among them; without one an emoji is drawn in another style.
+HIDDEN = (
+    (0xAD, 0xAD), (0x34F, 0x34F), (0x61C, 0x61C), (0x115F, 0x1160), (0x17B4, 0x17B5), (0x180B, 0x180F),
+    (0x200B, 0x200F), (0x202A, 0x202E), (0x2060, 0x206F), (0x3164, 0x3164), (0xFE00, 0xFE0F), (0xFEFF, 0xFEFF),
+    (0xFFA0, 0xFFA0), (0xFFF0, 0xFFFB), (0x1BCA0, 0x1BCA3), (0x1D173, 0x1D17A), (0xE0000, 0xE0FFF),
+)  # fmt: skip
+_HIDDEN = re.compile(f"[{''.join(f'{chr(first)}-{chr(last)}' for first, last in HIDDEN)}]")
 _ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_]|[PX^_][^\x1b]*(?:\x1b\\)?)")
-# What hosts and models take for structure. Code such as List<int> stays as it is.
-_STRUCTURE = re.compile(
-    r"<(?=\s*(?:/|[a-z]+[-_]|system|instruction|user|assistant|tool|private|human|function))", re.IGNORECASE
+# A mark drawn over a bracket leaves it a bracket to the eye.
+_OVER_BRACKET = re.compile("(?<=[<\uff1c])[\u0300-\u036f\u20d0-\u20ff]+")
+_ENTITY = re.compile(r"&#(?:0*60|x0*3c);?", re.IGNORECASE)
+# What hosts and models take for structure: tags by their names, tags of more than one word, marks of chat templates.
+# Code such as List<int>, vector<size_t> and </div> stays as it is.
+_TAGS = (
+    "system|sys|instructions?|user|assistant|developer|admin|tools?|private|human|functions?|invoke|parameters?|"
+    "thinking|think|thought|scratchpad|reasoning|antml|inst|reminder|important|policy|s"
 )
+_CLOSED_ONLY = "context|documents?|results?|output|stdout|stderr|data|memory|memories|message|prompt|response|quote"
+_STRUCTURE = re.compile(
+    rf"[<\uff1c](?=\s*(?:(?:\\?/)?\s*(?:{_TAGS})(?![a-z0-9.])|\\?/\s*(?:{_CLOSED_ONLY})(?![a-z0-9.])|"
+    rf"\\?/\s*[a-z]+[-_:]|[|\uff5c]|<\s*/?\s*sys))|(?<!\w)[<\uff1c](?=\s*[a-z]+(?:[-_]|:(?!:)))",
+    re.IGNORECASE,
+)
+_LLAMA = re.compile(r"\[(\s*/?\s*INST\s*)\]")
+_TURN = re.compile(r"^(\s*(?:Human|Assistant)):", re.MULTILINE)
 # Tags that our own hooks act on, however their brackets are spelled: with another letter they are none.
 _NAMES = "|".join(map(re.escape, (*privacy.CLOSED_TAGS, *privacy.HOST_TAGS)))
 _RESERVED = re.compile(rf"((?:<|\uff1c|&lt;|\\u003c)\s*(?:\\?/)?\s*(?:{_NAMES}))(?![\w.:-])", re.IGNORECASE)
-_HIDDEN = re.compile(
-    "[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
-)
+_MARKS = re.compile("[\u201c\u201d\u201e\u201f\u301d\u301e\u301f\uff02\u275d\u275e\U0001f676-\U0001f678]")
+_CUT = "…"
+_JSON_HIDDEN = re.compile(f"[\x7f-\x9f{_HIDDEN.pattern[1:-1]}]")
 
 
 def plain(text: str) -> str:
-    """Text that is only text: no control characters but ends of lines, nothing hidden, no structure, no envelope."""
-    text = _HIDDEN.sub("", _ESCAPE.sub("", text.replace("\r\n", "\n")))
-    text = "".join(each if each in "\n\t" or each.isprintable() else " " for each in text)
-    return _STRUCTURE.sub("&lt;", _RESERVED.sub(r"\1_", text))
+    """Text that is only text: no control characters but ends of lines, nothing hidden, no structure, no envelope.
+
+    The same again changes nothing. Linear in the length of the text.
+    """
+    if not text.isascii():
+        text = _HIDDEN.sub("", text)
+    if not text.isprintable():
+        text = _ESCAPE.sub("", text.replace("\r\n", "\n"))
+        text = "".join(each if each in "\n\t" or each.isprintable() else " " for each in text)
+    text = _ENTITY.sub("&lt;", _OVER_BRACKET.sub("", text))
+    text = _STRUCTURE.sub("&lt;", _RESERVED.sub(r"\1_", text))
+    return _TURN.sub("\\1\uff1a", _LLAMA.sub(r"(\1)", text))
+
+
+def plain_value(value: Any) -> Any:
+    """A JSON value with every text in it plain, keys too."""
+    if isinstance(value, str):
+        return plain(value)
+    if isinstance(value, dict):
+        return {plain(str(name)): plain_value(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain_value(each) for each in value]
+    return value
+
+
+def plain_json(text: str) -> str:
+    """A JSON text that says the same to a program, and in which nothing hides from a model or passes for structure."""
+    text = _STRUCTURE.sub("\\\\u003c", _OVER_BRACKET.sub(_escaped, text))
+    return _JSON_HIDDEN.sub(_escaped, text)
+
+
+def _escaped(found: re.Match[str]) -> str:
+    units = found.group().encode("utf-16-be")
+    return "".join(f"\\u{units[at] << 8 | units[at + 1]:04x}" for at in range(0, len(units), 2))
 
 
 def line(text: str) -> str:
-    """The same on one line."""
+    """Plain, on one line."""
     return " ".join(plain(text).split())
+
+
+def without_marks(text: str) -> str:
+    """The text with other quotation marks than those that we put around it."""
+    return _MARKS.sub('"', text)
+
+
+def quoted(text: str, limit: int = 0) -> str:
+    """Plain, on one line, between quotation marks that do not occur in it; cut visibly where it is longer."""
+    text = without_marks(line(text))
+    if limit and len(text) > limit:
+        text = f"{text[: limit - 1].rstrip()}{_CUT}"
+    return f"{OPEN}{text}{CLOSE}"

@@ -26,6 +26,7 @@ class Session:
     started_ms: int
     last_ms: int
     ended_ms: int | None = None
+    rules_only: bool = False  # a checkout in which it worked says that nobody else may read it; for good
 
     @property
     def subject(self) -> str:

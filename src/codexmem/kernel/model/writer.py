@@ -18,7 +18,9 @@ AGENTS = {
     ANY_AGENT: "agent", "codex": "Codex", "claude": "Claude Code", "qwen": "Qwen Code", "gemini": "Gemini CLI",
     "opencode": "OpenCode",
 }  # fmt: skip
-PROVIDERS = (MODEL, RULES, *AGENTS)
+SAMPLING = "sampling"  # the model of whichever agent is connected over MCP
+_SAMPLED = "MCP sampling"
+PROVIDERS = (MODEL, RULES, *AGENTS, SAMPLING)
 _HERE = frozenset({"localhost", "127.0.0.1", "::1"})
 
 _TEXTS = {
@@ -30,6 +32,8 @@ _TEXTS = {
                      "use it: codexmem writer openai)",
         "agent": "memories are written by your {model} login: what agents do here is sent where {model} sends what you "
                  "type, with secrets masked",
+        "sampling": "memories are written by the model of the agent that is connected over MCP ({model}): what agents "
+                    "do here is sent where that agent sends what you type, with secrets masked",
         "here": "memories are written by the model {model} at {host}, on this machine; nothing leaves it",
         "away": "memories are written by the model {model}: what agents do here is sent to {host}, with secrets masked",
         "failing": "the model {model} at {host} fails ({problem}): rules write the memories until that is fixed",
@@ -42,6 +46,8 @@ _TEXTS = {
                      "如要使用：codexmem writer openai）",
         "agent": "记忆由您的 {model} 登录写成：代理在此所做的内容会发送到 {model} 平时发送您输入内容的地方，"
                  "其中的机密已遮盖",
+        "sampling": "记忆由通过 MCP 连接的代理的模型写成（{model}）：代理在此所做的内容会发送到"
+                    "该代理平时发送您输入内容的地方，其中的机密已遮盖",
         "here": "记忆由本机 {host} 上的模型 {model} 写成，内容不会离开本机",
         "away": "记忆由模型 {model} 写成：代理在此所做的内容会发送到 {host}，其中的机密已遮盖",
         "failing": "{host} 上的模型 {model} 无法使用（{problem}）：修复之前由规则写成记忆",
@@ -49,6 +55,17 @@ _TEXTS = {
     },
 }  # fmt: skip
 # What is wrong with a model, by the class of the error, and what helps.
+_SAMPLING_TROUBLES = {
+    "en": {
+        "setup_required": "no connected agent offers sampling; start one that does, or choose another writer: "
+                          "codexmem writer rules",
+        "": "connected agents keep refusing or failing; codexmem logs and the viewer's failures say more",
+    },
+    "zh": {
+        "setup_required": "没有提供 sampling 的代理连接着；请启动一个，或选择别的撰写者：codexmem writer rules",
+        "": "所连接的代理一再拒绝或失败；详见 codexmem logs 和查看页的失败列表",
+    },
+}  # fmt: skip
 _AGENT_TROUBLES = {
     "en": {
         "auth_invalid": "it is not logged in; run it and log in",
@@ -97,14 +114,14 @@ class MemoryWriter:
     @property
     def sends(self) -> bool:
         """Whether captured text leaves this machine, as far as we can tell."""
-        return self.is_agent or (self.provider == MODEL and self.host not in _HERE)
+        return self.is_agent or self.provider == SAMPLING or (self.provider == MODEL and self.host not in _HERE)
 
     def described(self, language: str = "en") -> str:
         """Who writes and where the text goes, in one line."""
         if self.provider == MODEL:
             key = "away" if self.sends else "here"
-        elif self.is_agent:
-            key = "agent"
+        elif self.is_agent or self.provider == SAMPLING:
+            key = "agent" if self.is_agent else SAMPLING
         else:
             key = "undecided" if self.undecided else "chosen" if self.chosen else "no_key"
         return _TEXTS[language][key].format(model=self.model, host=self.host)
@@ -112,12 +129,13 @@ class MemoryWriter:
     def failing(self, error_class: str, language: str = "en") -> str:
         """That the model does not do it, why, and what helps, in one line."""
         problem = self.trouble(error_class, language)
-        key = "agent_failing" if self.is_agent else "failing"
+        key = "failing" if self.provider == MODEL else "agent_failing"
         return _TEXTS[language][key].format(model=self.model, host=self.host, problem=problem)
 
     def trouble(self, error_class: str, language: str = "en") -> str:
         """What is wrong with it and what helps."""
-        said = (_AGENT_TROUBLES if self.is_agent else _TROUBLES)[language]
+        troubles = _AGENT_TROUBLES if self.is_agent else _SAMPLING_TROUBLES if self.provider == SAMPLING else _TROUBLES
+        said = troubles[language]
         return said.get(error_class, said[""])
 
 
@@ -125,6 +143,8 @@ def writer_of(provider: str, *, model: str, base_url: str, api_key: str, decided
     """Who writes, by these settings; `decided`: whether a person named any of them for this purpose."""
     if provider in AGENTS:
         return MemoryWriter(provider, AGENTS[provider])
+    if provider == SAMPLING:
+        return MemoryWriter(SAMPLING, _SAMPLED)
     if provider == RULES or not (api_key or base_url):
         return MemoryWriter(RULES, chosen=provider == RULES)
     if not decided:

@@ -68,6 +68,7 @@ DEFAULT = Recipe(
         "words": 0.22,
         "meaning": 0.58,
         "coverage": 0.20,
+        "sought": 1.5,  # more than meaning, and whatever else speaks for one that has not the word, together
         "bridge": 0.05,
         "session": 0.71,
         "who": 0.47,

@@ -18,9 +18,10 @@ _LONG = math.log1p(3_000)
 _HALF_LIFE_DAYS = 30.0
 _RULE = 400  # characters in which a rule is told
 _TERMS = 32  # of a query that coverage looks for
+_WORD = 4  # characters of a word where words are not spaced, at most
 _BRIDGES = 3  # of the best that lead on to others
 _STEPS = 10  # words of each that lead on
-_PEOPLE = frozenset({Origin.HUMAN, Origin.IMPORT})
+_PEOPLE = frozenset({Origin.HUMAN})
 
 
 class RankingSignals:
@@ -74,6 +75,12 @@ class RankingSignals:
     def coverage(self) -> Values:
         """How many of the query's words it has; those that few candidates have count most."""
         return self._has(self._asked.terms[:_TERMS])
+
+    def sought(self) -> Values:
+        """The query is one word, a name or a tag, and it has it: whoever types that looks for it, not for its like."""
+        parts = self._asked.text.split()
+        one = len(parts) == 1 and (not self._asked.unspaced or len(parts[0]) <= _WORD)
+        return self._words if one else self._none()
 
     def bridge(self) -> Values:
         """It shares words with the best that the query does not say: who is meant by a number, which of two plans."""

@@ -10,11 +10,12 @@ from dataclasses import dataclass, replace
 from codexmem.kernel.events.log import Log
 from codexmem.kernel.model import history as rules
 from codexmem.kernel.model import ids
+from codexmem.kernel.model.approval import by_a_person, only_for_people
 from codexmem.kernel.model.errors import Conflict, InvalidArgument, NotFound
 from codexmem.kernel.model.event import EventType, NewEvent
 from codexmem.kernel.model.history import Delta, DeltaStatus, MemoryVersion, Mode, Op, Rollback, WriteContext
 from codexmem.kernel.model.ids import Clock
-from codexmem.kernel.model.memory import LAZY_HISTORY, Kind, Memory, State, Status
+from codexmem.kernel.model.memory import LAZY_HISTORY, VISIBLE, Kind, Memory, Origin, State, Status
 from codexmem.kernel.model.query import Handle
 from codexmem.kernel.search.indexer import Indexer
 from codexmem.kernel.services.memories import Memories, spelled
@@ -24,7 +25,8 @@ from codexmem.kernel.store.memories import MemoryTable
 from codexmem.kernel.store.receipts import ReceiptTable
 
 _ALL = frozenset(Kind)
-_LAST = 20  # newest deltas of a subject that are looked at
+_LAST = 5_000  # newest deltas of a subject, or memories to be erased, that are looked at
+_LOOKED = 20  # versions of one memory that are looked at for how it stood before
 _BATCH = 500  # memories erased per transaction: other writers wait behind it
 
 
@@ -79,6 +81,30 @@ class History:
             found = self._versions.newest(memory.kind, memory.seq, limit=limit, below=below)
             return found or ([_first(memory)] if memory.kind in LAZY_HISTORY and (below is None or below > 1) else [])
 
+    def last_shown(self, memories: Sequence[Memory]) -> dict[int, Status]:
+        """The last visible status of each of these memories; where the last versions show none, it is active.
+
+        One query reads the version before of all of them, and another the one before that of those that were hidden
+        then as well, which is rare; it ends after a few.
+        """
+        found: dict[int, Status] = {}
+        for back in range(1, _LOOKED + 1):
+            open_ones = [each for each in memories if each.seq not in found and each.version > back]
+            if not open_ones:
+                break
+            versions = self._versions.many({each.seq: (each.kind, each.version - back) for each in open_ones})
+            found |= {seq: each.state.status for seq, each in versions.items() if each.state.status in VISIBLE}
+        return {each.seq: found.get(each.seq, Status.ACTIVE) for each in memories}
+
+    def approved(self, proposed: Sequence[Memory]) -> list[Memory]:
+        """Those of these proposed memories that a person had agreed to before, as they stood then.
+
+        Two queries for all of them, however often they were changed since.
+        """
+        agreed = self._memories.agreed(proposed)
+        standing = (replace(each, state=agreed[each.seq]) for each in proposed if each.seq in agreed)
+        return [each for each in standing if each.state.status in VISIBLE]
+
     def version(self, handle: Handle, kinds: frozenset[Kind], version: int) -> MemoryVersion:
         """One version of a memory."""
         with self._db.reading():
@@ -119,7 +145,11 @@ class History:
         """One delta by its id."""
         delta = self._versions.delta(delta_id)
         if delta is None:
-            raise NotFound(f"delta {delta_id} not found")
+            raise NotFound(
+                f"delta {delta_id} not found",
+                hint="an act prints the delta that takes it back, and codexmem why names those of a memory",
+                details={"reason": "no_delta", "delta": delta_id[:80]},
+            )
         return delta
 
     def deltas_of(self, subject: str, *, limit: int = 50, before: tuple[int, str] | None = None) -> list[Delta]:
@@ -136,10 +166,20 @@ class History:
 
     def standing_undo(self, subject: str) -> str | None:
         """The newest delta that took back something of this subject and still does: undo it to have that again."""
-        deltas = self.deltas_of(subject, limit=_LAST)
+        return next(iter(self.undoings(subject)), None)
+
+    def undoings(self, subject: str) -> list[str]:
+        """Deltas that took back something of this subject and still do, the newest first, however long ago that was.
+
+        Some hundreds of its deltas are read at a time, and `_LAST` at most.
+        """
+        deltas: list[Delta] = []
+        before: tuple[int, str] | None = None
+        while len(deltas) < _LAST and (page := self.deltas_of(subject, limit=_BATCH, before=before)):
+            deltas += page
+            before = (page[-1].created_ms, page[-1].id)
         runs = {subject, *(delta.id for delta in deltas if delta.reverts is None)}
-        undoing = (each for each in deltas if each.reverts in runs and each.status is DeltaStatus.APPLIED)
-        return next((each.id for each in undoing), None)
+        return [each.id for each in deltas if each.reverts in runs and each.status is DeltaStatus.APPLIED]
 
     def preview_delta(self, delta_id: str) -> list[RollbackStep]:
         """What rolling back a delta would change, without changing it."""
@@ -201,7 +241,12 @@ class History:
             taken = self._table.taken_uris(step.target.uris, step.memory.seq)
             lost.extend(sorted(taken))
             target = replace(step.target, uris=tuple(uri for uri in step.target.uris if uri not in taken))
-            self._memories.write(step.memory, target, step.op, replace(by, delta=delta.id))
+            if by.origin is not Origin.HUMAN:
+                # Else an agent could take back what a person decided: an act of withholding, or a proposal's refusal.
+                target = replace(target, marks=step.memory.state.marks)
+            elif step.op is Op.DELETE:
+                target = by_a_person(step.memory.kind, target)
+            self._memories.write(step.memory, target, step.op, replace(by, delta=delta.id), exactly=True)
         self._log.append(
             NewEvent(
                 EventType.DELTA_ROLLED_BACK,
@@ -211,15 +256,19 @@ class History:
                     "mode": mode.value,
                     "restored": len(restored),
                     "left": len(left),
-                    "actor": by.actor,
+                    **by.signature(),
                 },
             )
         )
         return Rollback(delta, tuple(restored), tuple(left), tuple(lost))
 
     def forget(self, seqs: Iterable[int], by: WriteContext, *, reason: str = "by number") -> int:
-        """Erase these memories with all their versions; returns how many there were."""
+        """Erase these memories with all their versions; returns how many there were.
+
+        What a person wants told only a person erases, here and in `forget_all`: then nothing is erased.
+        """
         wanted = list(dict.fromkeys(seqs))
+        self._require_erasable(wanted, by)
         erased = sum(self._erase(wanted[i : i + _BATCH], by, reason) for i in range(0, len(wanted), _BATCH))
         self._db.engine.scour()
         return erased
@@ -230,6 +279,9 @@ class History:
         """Erase everything of one project, session or source, some hundreds at a time; repeat it if interrupted."""
         if [project, session, source].count(None) != 2:
             raise InvalidArgument("name exactly one of project, session and source")
+        if by.origin is not Origin.HUMAN:
+            few = self._table.numbers_of(limit=_LAST, project=project, session=session, source=source)
+            self._require_erasable(few, by)
         reason = f"by {'project' if project is not None else 'session' if session is not None else 'source'}"
         erased = 0
         while seqs := self._table.numbers_of(limit=_BATCH, project=project, session=session, source=source):
@@ -247,6 +299,14 @@ class History:
         """Numbers of the memories of one project, session or source, up to a limit."""
         return self._table.numbers_of(limit=limit, project=project, session=session, source=source)
 
+    def _require_erasable(self, seqs: Sequence[int], by: WriteContext) -> None:
+        if by.origin is Origin.HUMAN:
+            return
+        for start in range(0, len(seqs), _BATCH):
+            found = self._table.many(seqs[start : start + _BATCH], _ALL)
+            if kept := self._memories.kept(list(found.values()), by):
+                raise only_for_people(min(kept), found[min(kept)].state)
+
     def _erase(self, seqs: list[int], by: WriteContext, reason: str) -> int:
         with self._db.transaction():
             subjects = [f"memory:{seq}" for seq in seqs]
@@ -254,7 +314,7 @@ class History:
             self._receipts.drop(subjects)
             self._log.scrub(subjects)
             erased = self._table.erase(seqs)
-            payload = {"count": erased, "reason": reason, "actor": by.actor}
+            payload = {"count": erased, "reason": reason, **by.signature()}
             self._log.append(NewEvent(EventType.MEMORY_ERASED, subject="memory:erased", payload=payload))
             return erased
 

@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from codexmem.kernel.events.log import Log
-from codexmem.kernel.model import address, history, ids
+from codexmem.kernel.model import address, approval, history, ids
 from codexmem.kernel.model.errors import Conflict, InvalidArgument, NotFound, StorageFull, Unavailable
 from codexmem.kernel.model.event import EventType, NewEvent
 from codexmem.kernel.model.history import MemoryVersion, Op, WriteContext
 from codexmem.kernel.model.ids import Clock
-from codexmem.kernel.model.memory import LAZY_HISTORY, Kind, Memory, MemoryDraft, State, Status
+from codexmem.kernel.model.memory import LAZY_HISTORY, Kind, Mark, Memory, MemoryDraft, Origin, State, Status
 from codexmem.kernel.model.query import Filter, Handle, PageRequest, Seq
 from codexmem.kernel.search.indexer import Indexer
 from codexmem.kernel.store.database import Database
@@ -34,7 +34,8 @@ class Memories:
     """The verbs on single memories."""
 
     def __init__(self, db: Database, table: MemoryTable, lists: Lists, versions: VersionTable, index: Indexer, log: Log,
-                 clock: Clock) -> None:  # fmt: skip
+                 clock: Clock, trusts_agents: bool = False, require_room: Callable[[], None] = lambda: None
+                 ) -> None:  # fmt: skip
         self._db = db
         self._table = table
         self._lists = lists
@@ -42,11 +43,18 @@ class Memories:
         self._index = index
         self._log = log
         self._clock = clock
+        self._require_room = require_room
+        self._trusts_agents = trusts_agents  # whether what they write into the core needs no person
 
     def remember(self, draft: MemoryDraft, by: WriteContext) -> Memory:
         """Store something new as version 1."""
+        self._require_room()
         uris = tuple(address.writable(uri) for uri in draft.state.uris)
-        draft = replace(draft, state=replace(draft.state, uris=uris))
+        author = replace(by, origin=Origin.HUMAN) if draft.origin is Origin.HUMAN else by
+        state = replace(draft.state, uris=uris)
+        if not self._trusts_agents:
+            state = approval.judged(draft.kind, None, state, author)
+        draft = replace(draft, state=state)
         draft.check()
         by.check()
         now = self._now(by)
@@ -95,14 +103,19 @@ class Memories:
                 raise changed_since(self.get(handle, kinds), seen)
         raise Conflict(f"{spelled(handle)} is being changed by many writers at once", hint="try again")
 
-    def write(self, memory: Memory, state: State, op: Op, by: WriteContext) -> Memory:
-        """Replace the state that was read; somebody else's write in between is a conflict."""
-        written = self._write(memory, state, op, by)
+    def write(self, memory: Memory, state: State, op: Op, by: WriteContext, *, exactly: bool = False) -> Memory:
+        """Replace the state that was read; somebody else's write in between is a conflict.
+
+        What a person wants told (`is_kept`) only a person takes away; for anybody else that is a conflict as well.
+        `exactly`: also whether a person agreed to it is as the state says, because it stood like that before.
+        """
+        written = self._write(memory, state, op, by, exactly=exactly)
         if written is None:
             raise changed_since(self.get(Seq(memory.seq), frozenset({memory.kind})), memory.version)
         return written
 
-    def _write(self, memory: Memory, state: State, op: Op, by: WriteContext) -> Memory | None:
+    def _write(self, memory: Memory, state: State, op: Op, by: WriteContext, *, exactly: bool = False) -> Memory | None:
+        state = self._judged(memory, state, by, exactly=exactly)
         state.check(memory.kind)
         by.check()
         now = self._now(by)
@@ -193,6 +206,10 @@ class Memories:
         """Which memories point to this one, and how."""
         return self._table.linked_to(seq, limit)
 
+    def pointed_to(self, seqs: Sequence[int], relation: str) -> set[int]:
+        """Those of these memories that another one points to in this way; one query for all of them."""
+        return self._table.pointed_to(seqs, relation)
+
     def count(self, seqs: Sequence[int], *, shown: int = 0, used: int = 0, valid: int = 0, invalid: int = 0) -> None:
         """Add to the running counters; not a version."""
         self._table.count(seqs, shown=shown, used=used, valid=valid, invalid=invalid)
@@ -203,6 +220,39 @@ class Memories:
             self.count(seqs, shown=shown, used=used)
         except (StorageFull, Unavailable) as problem:
             _log.warning("what was read is not counted: %s", problem.message)
+
+    def agreed(self, memories: Sequence[Memory]) -> dict[int, State]:
+        """What each of these last said without being proposed, by number; those that never did are left out.
+
+        Two queries for all that are proposed; the store looks at the versions of those, and hands over one of each.
+        """
+        found = {each.seq: each.state for each in memories if Mark.PROPOSED not in each.state.marks}
+        proposed = {each.seq: each.kind for each in memories if each.seq not in found and each.version > 1}
+        return found | (self._versions.agreed(proposed) if proposed else {})
+
+    def kept(self, memories: Sequence[Memory], by: WriteContext) -> frozenset[int]:
+        """Numbers of those that this writer may not take away: a person wants them told. Costs as `agreed`."""
+        if self._trusts_agents or by.origin is Origin.HUMAN:
+            return frozenset()
+        agreed = self.agreed(memories)
+        return frozenset(
+            each.seq for each in memories if approval.is_kept(each.kind, each.state, agreed.get(each.seq), by)
+        )
+
+    def is_kept(self, memory: Memory, by: WriteContext) -> bool:
+        """Whether this writer may not take the memory away. Who tidies up by itself asks, and leaves it."""
+        return bool(self.kept((memory,), by))
+
+    def _judged(self, memory: Memory, after: State, by: WriteContext, *, exactly: bool) -> State:
+        if self._trusts_agents or (by.origin is Origin.HUMAN and exactly):
+            return after
+        if approval.brings_back(memory.state, after, by):
+            raise approval.stays_away(memory.seq)
+        agreed = self.agreed((memory,)).get(memory.seq) if by.origin is not Origin.HUMAN else None
+        kept = approval.is_kept(memory.kind, memory.state, agreed, by)
+        if kept and approval.takes_away(memory.state, after):
+            raise approval.only_for_people(memory.seq, memory.state)
+        return after if exactly and not kept else approval.judged(memory.kind, memory.state, after, by, agreed)
 
     def _now(self, by: WriteContext) -> int:
         now = self._clock.now_ms()

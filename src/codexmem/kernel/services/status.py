@@ -79,11 +79,53 @@ class StallWatch:
             return max(0, now - max(look.waiting_since_ms, look.started_ms or 0, self._moved_ms))
 
 
+class StoreWatch:
+    """Asks a database server every second whether it answers, so that nobody else has to wait to learn it.
+
+    Requests that would only wait for it are refused meanwhile; they come again when it does.
+    """
+
+    def __init__(self, db: Database, *, every_s: float = 1.0, patience_s: float = 3.0) -> None:
+        self._db = db
+        self._every_s = every_s
+        self._patience_s = patience_s
+        self._answered = True
+        self._asked_s: float | None = None  # since when an answer is waited for
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._ask_on, name="codexmem-store-watch", daemon=True)
+
+    def start(self) -> None:
+        """Begin to ask."""
+        self._thread.start()
+
+    def close(self) -> None:
+        """Ask no more."""
+        self._stop.set()
+
+    def answers(self) -> bool:
+        """Whether it answered when it was last asked, and has not been silent for long since; never waits."""
+        asked_s = self._asked_s
+        return self._answered and (asked_s is None or ids.monotonic() - asked_s <= self._patience_s)
+
+    def _ask_on(self) -> None:
+        while not self._stop.wait(self._every_s):
+            self._asked_s = ids.monotonic()
+            try:
+                with self._db.dispatching():  # to begin and end it takes an answer each
+                    pass
+                self._answered = True
+            except Exception:
+                self._answered = False
+            self._asked_s = None
+
+
 class ServerStatus:
     """The program's own state; readable before the store is open and after it is closed."""
 
-    def __init__(self, *, version: str, clock: Clock) -> None:
+    def __init__(self, *, version: str, clock: Clock, pid: int | None = None) -> None:
+        """`pid` is that of the process to stop, if it is another one."""
         self.version = version
+        self._pid = pid or os.getpid()
         self._clock = clock
         self._began = ids.monotonic()
         self._phase = Phase.INITIALIZING
@@ -117,7 +159,7 @@ class ServerStatus:
 
     def health(self) -> ServerHealth:
         """Always answers."""
-        return ServerHealth(self.version, self.initialized, os.getpid(), round(ids.monotonic() - self._began, 3))
+        return ServerHealth(self.version, self.initialized, self._pid, round(ids.monotonic() - self._began, 3))
 
     def readiness(self) -> Readiness:
         """Looks at the queue, so it fails when the store does not answer."""

@@ -4,17 +4,28 @@ A backup works while servers write; a restore refuses while anybody owns the sto
 wholly done or not at all. Events and file names are the caller's business.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from codexmem.kernel.model.errors import InvalidArgument
+from codexmem.kernel.model.errors import CodexmemError, InvalidArgument
 from codexmem.kernel.store import archive
 from codexmem.kernel.store.archive import Backup, Copied, Damaged, Progress, Step
 from codexmem.kernel.store.opening import schema_of, sqlite_path
 from codexmem.kernel.store.sqlite import backup as sqlite
 
-__all__ = ["Backup", "BackupTarget", "Damaged", "Progress", "Step", "clear_leftovers", "create", "replace", "verify"]
+__all__ = [
+    "Backup",
+    "BackupHolding",
+    "BackupTarget",
+    "Damaged",
+    "Progress",
+    "Step",
+    "clear_leftovers",
+    "create",
+    "replace",
+    "verify",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +39,30 @@ class BackupTarget:
     def engine(self) -> str:
         """Which engine it is on."""
         return "sqlite" if sqlite_path(self.url) is not None else "postgresql"
+
+
+@dataclass(frozen=True, slots=True)
+class BackupHolding:
+    """A backup that holds memories which are asked about."""
+
+    name: str
+    created_ms: int
+    memories: int | None  # None where it cannot be looked into, as the dump of a PostgreSQL store
+
+
+def holding(root: Path, ids: Sequence[str], *, most: int = 200) -> list[BackupHolding]:
+    """Which backups below this folder hold memories with these ids, the newest first; costs a lookup by id in each."""
+    found: list[BackupHolding] = []
+    folders = sorted((each for each in root.iterdir() if each.is_dir()), reverse=True) if root.is_dir() else []
+    for folder in folders[:most]:
+        try:
+            backup = archive.peek(folder)
+            held = sqlite.held(backup.copy, ids) if backup.manifest.engine == "sqlite" else None
+        except CodexmemError:
+            continue
+        if held != 0:
+            found.append(BackupHolding(folder.name, backup.manifest.created_ms, held))
+    return sorted(found, key=lambda each: -each.created_ms)
 
 
 def create(store: BackupTarget, folder: Path, *, version: str, now_ms: int, progress: Progress) -> Backup:

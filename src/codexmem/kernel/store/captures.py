@@ -96,6 +96,11 @@ class Captures:
         with self._db.reading() as tx:
             return [_event(row) for row in tx.run(_of_session, session=session, after=after, limit=limit)]
 
+    def newest(self, *, below: int, since_ms: int, limit: int) -> list[CapturedEvent]:
+        """A page of what was captured since a moment and is still here, the newest first."""
+        with self._db.reading() as tx:
+            return [_event(row) for row in tx.run(_latest, below=below, since_ms=since_ms, limit=limit)]
+
     def one(self, session: int, seq: int) -> CapturedEvent | None:
         """One event of a session, as it was captured."""
         with self._db.reading() as tx:
@@ -120,14 +125,15 @@ class Captures:
 
 def _body(report: HookReport) -> dict[str, Any]:
     body = {"input": report.input, "response": report.response, "cwd": report.cwd, "message": report.message,
-            "agent": report.agent}  # fmt: skip
-    return {name: value for name, value in body.items() if value not in (None, "")}
+            "agent": report.agent, "files": list(report.files)}  # fmt: skip
+    return {name: value for name, value in body.items() if value not in (None, "", [])}
 
 
 def _event(row: Any) -> CapturedEvent:
+    body = dict(row.body or {})
     return CapturedEvent(
         row.seq, row.session, row.turn, Capture(row.kind), row.at_ms, tool=row.tool, job=row.job,
-        kept=row.body is not None, **(row.body or {}),
+        kept=row.body is not None, files=tuple(body.pop("files", ())), **body,
     )  # fmt: skip
 
 
@@ -179,6 +185,15 @@ _of_session = (
     .order_by(_c.seq)
     .limit(bindparam("limit"))
 )
+_latest = (
+    sa.select(*_columns)
+    .where(
+        _c.tenant == ACTING, _c.seq < bindparam("below"), _c.created_ms >= bindparam("since_ms"),
+        sa.text("captured_events.body IS NOT NULL"),
+    )
+    .order_by(_c.seq.desc())
+    .limit(bindparam("limit"))
+)  # fmt: skip
 _one = sa.select(*_columns).where(_c.tenant == ACTING, _c.session == bindparam("session"), _c.seq == bindparam("seq"))
 _old = (
     sa.select(_c.seq)

@@ -38,6 +38,11 @@ class Figures:
                 count += found.scalar_one()
         return count
 
+    def stored(self, *, most: int) -> int:
+        """How many memories there are of every kind, put away or not, counted up to `most`."""
+        with self._db.reading() as tx:
+            return int(tx.run(_stored, most=most).scalar_one())
+
     def unfinished(self, kinds: Sequence[str]) -> int:
         """How many jobs of these kinds wait or run; `MOST` means that many or more."""
         with self._db.reading() as tx:
@@ -66,6 +71,9 @@ _any = sa.select(sa.func.count()).select_from(_seen.subquery())
 _any_of = sa.select(sa.func.count()).select_from(
     _seen.where(memories.c.project == bindparam("project")).subquery()
 )  # fmt: skip
+_stored = sa.select(sa.func.count()).select_from(
+    sa.select(memories.c.seq).where(memories.c.tenant == ACTING).limit(bindparam("most")).subquery()
+)
 _some = (
     sa.select(jobs.c.id)
     .where(jobs.c.tenant == ACTING, jobs.c.status.in_(("queued", "running")),

@@ -15,6 +15,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from codexmem.kernel.model.errors import CodexmemError
+from codexmem.kernel.model.project_scope import present_scope
 from codexmem.kernel.model.tenant import tenant_name
 from codexmem.kernel.store.engine import Engine
 from codexmem.kernel.store.schema import NUMBERED, Json, encoded
@@ -153,7 +154,7 @@ class Database:
                 raise
             return
         tenant = self.acting_tenant()
-        with self._translated(), self.engine.writing(tenant) as connection:
+        with self._translated(), self.engine.writing(tenant, present_scope()) as connection:
             transaction = Transaction(connection, self.engine, tenant, writes=True)
             with self._entered(transaction):
                 yield transaction
@@ -170,7 +171,7 @@ class Database:
             yield current
             return
         tenant = self.acting_tenant()
-        with self._translated(), self.engine.reading(tenant) as connection:
+        with self._translated(), self.engine.reading(tenant, present_scope()) as connection:
             transaction = Transaction(connection, self.engine, tenant, writes=False)
             with self._entered(transaction):
                 yield transaction

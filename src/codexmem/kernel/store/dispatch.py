@@ -4,6 +4,11 @@ A job can be claimed when it is queued, ready and due, and is taken from its wor
 not current: between them every unfinished job is either somebody's or claimable at a known time. A claim asks the index
 for the due jobs of one priority after the other, so it costs the same with ten jobs waiting as with a hundred thousand,
 and delayed jobs are never read past. Ending a job is the tenant's own business (`kernel/store/jobs.py`).
+
+Where a store has many tenants they take turns within a priority: a claim goes on behind the tenant that was served
+last, takes one job of each tenant that has one due, and more of each only where threads are left. Finding the next
+tenant is one seek in `jobs_turn`: a claim costs with the tenants that it passes, at most `_PASSED` of them, and never
+with their backlogs. Which tenant was last is this process's own memory: several workers each go round by themselves.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,6 +25,7 @@ from codexmem.kernel.store.jobs import FIELDS, to_job
 from codexmem.kernel.store.schema import jobs
 
 _ABOVE_ALL = 2**31 - 1
+_PASSED = 200  # tenants that one claim passes within a priority because their first job is not due yet
 
 Key = tuple[str, int]
 
@@ -38,6 +44,9 @@ class Dispatch:
     def __init__(self, db: Database) -> None:
         self._db = db
         self._due = db.engine.skip_locked(_due)
+        self._due_of = db.engine.skip_locked(_due.where(_j.tenant == bindparam("of_tenant")))
+        self._takes_turns = db.engine.ambient_tenant is None
+        self._served: dict[int, str] = {}  # the tenant whose turn was last, by priority
 
     def claim(self, worker: str, *, limit: int, lease_ms: int, now_ms: int, patient: int | None = None) -> list[Job]:
         """Take up to so many ready jobs of any tenant, of patient ones up to their own number, if there is one.
@@ -63,10 +72,38 @@ class Dispatch:
                 wanted = min(wanted, patient)
             if head.run_at_ms <= now_ms and wanted:
                 values = {"priority": head.priority, "now": now_ms, "limit": wanted}
-                keys += [(row.tenant, row.id) for row in tx.connection.execute(self._due, values)]
+                turns = self._turns(tx, head.priority, wanted, now_ms) if self._takes_turns else []
+                for place, tenant in enumerate(turns):
+                    share = wanted // len(turns) + (place < wanted % len(turns))
+                    of_tenant = {**values, "of_tenant": tenant, "limit": share}
+                    keys += [(row.tenant, row.id) for row in tx.connection.execute(self._due_of, of_tenant)]
+                if not turns:
+                    keys += [(row.tenant, row.id) for row in tx.connection.execute(self._due, values)]
             if len(keys) >= limit:
                 break
         return keys
+
+    def _turns(self, tx: Transaction, priority: int, wanted: int, now_ms: int) -> list[str]:
+        """Tenants with a due job of this priority, at most so many, from the one behind the last that was served.
+
+        Empty where the first ones that were passed have nothing due: then the oldest due job of all is next, so that
+        nothing waits for ever, and the next claim looks further on.
+        """
+        last = self._served.get(priority, "")
+        tx.connection.execute(_by_index)
+        values = {"priority": priority, "now": now_ms, "limit": wanted, "passed": _PASSED}
+        rows = tx.connection.execute(_walk, {**values, "after": last}).all()
+        found = [row.tenant for row in rows if row.due]
+        if len(rows) < _PASSED and len(found) < wanted and last:
+            again = tx.connection.execute(_walk, {**values, "after": "", "limit": wanted - len(found)}).all()
+            # Which of them stand before the last one is the database's to say: its locale may sort otherwise.
+            seen = {row.tenant for row in rows}
+            before = [row for row in again if row.tenant not in seen]
+            found += [row.tenant for row in before if row.due]
+            rows = before or rows
+        if rows:
+            self._served[priority] = found[-1] if found else rows[-1].tenant
+        return found
 
     def _take_one(self, key: Key, values: dict[str, Any]) -> list[Job]:
         try:
@@ -148,6 +185,28 @@ _due = (
     .order_by(_j.run_at_ms, _j.id)
     .limit(bindparam("limit"))
 )
+# The first waiting job of each tenant behind `after`, by seeks; ends with the tenant that makes `limit` due ones. The
+# planner knows nothing true about a queue and would sort a backlog rather than seek, so it is told not to.
+_by_index = sa.text(
+    "SELECT set_config('enable_sort', 'off', true), set_config('enable_seqscan', 'off', true), "
+    "set_config('enable_bitmapscan', 'off', true)"
+)
+_walk = sa.text("""
+    WITH RECURSIVE walk AS (
+        (SELECT tenant, run_at_ms <= :now AS due, 1 AS passed,
+                CASE WHEN run_at_ms <= :now THEN 1 ELSE 0 END AS found
+           FROM jobs WHERE status = 'queued' AND ready AND priority = :priority AND tenant > :after
+          ORDER BY priority, tenant, run_at_ms, id LIMIT 1)
+        UNION ALL
+        SELECT next.tenant, next.due, walk.passed + 1, walk.found + CASE WHEN next.due THEN 1 ELSE 0 END
+          FROM walk CROSS JOIN LATERAL (
+              SELECT tenant, run_at_ms <= :now AS due
+                FROM jobs WHERE status = 'queued' AND ready AND priority = :priority AND tenant > walk.tenant
+               ORDER BY priority, tenant, run_at_ms, id LIMIT 1) AS next
+         WHERE walk.passed < :passed AND walk.found < :limit
+    )
+    SELECT tenant, due FROM walk
+""")
 _one = sa.and_(_j.tenant == bindparam("of_tenant"), _j.id == bindparam("of_id"))
 _claim = (
     sa.update(jobs)

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 import sqlalchemy as sa
 
+from codexmem.kernel.model.tenant import ProjectScope
 from codexmem.kernel.store.notify import Notifier
 
 
@@ -19,11 +20,14 @@ class Engine(Protocol):
     placeholder: str  # of a value in the driver's own SQL
     ambient_tenant: str | None  # whom code acts for that has not said; None where it must say
 
-    def writing(self, tenant: str) -> AbstractContextManager[sa.Connection]:
-        """A durable transaction confined to the tenant: when the block ends, its effects survive a power cut."""
+    def writing(self, tenant: str, scope: ProjectScope | None = None) -> AbstractContextManager[sa.Connection]:
+        """A durable transaction confined to the tenant: when the block ends, its effects survive a power cut.
+
+        With a scope it is confined to projects besides; an engine that cannot do that must refuse.
+        """
         ...
 
-    def reading(self, tenant: str) -> AbstractContextManager[sa.Connection]:
+    def reading(self, tenant: str, scope: ProjectScope | None = None) -> AbstractContextManager[sa.Connection]:
         """A consistent snapshot confined to the tenant; writing through it fails."""
         ...
 
@@ -37,6 +41,10 @@ class Engine(Protocol):
 
     def lock_lane(self, connection: sa.Connection, tenant: str, lane: str) -> None:
         """Hold the lane until the transaction ends, so that its order of commits is its order of numbers."""
+        ...
+
+    def require_home(self, connection: sa.Connection, *, tenant: str | None = None, key_hash: str = "") -> None:
+        """While dispatching: refuse a tenant that lives in another cluster, or the key of one that went there."""
         ...
 
     def insert(self, table: sa.Table) -> Any:

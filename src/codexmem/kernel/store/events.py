@@ -28,8 +28,9 @@ class EventTable:
     def append(self, event: NewEvent, *, id: str, at_ms: int) -> None:
         """Log it with the transaction that it describes; its position is the column's default."""
         with self._db.transaction() as tx:
-            tx.add_numbered(events, {
-                "id": id, "at_ms": at_ms, "type": event.type.value, "subject": event.subject,
+            # Who appends need not be able to read it again, so nothing comes back.
+            tx.add(events, {
+                **tx.number(events), "id": id, "at_ms": at_ms, "type": event.type.value, "subject": event.subject,
                 "project": event.project, "payload": event.payload, "took_us": event.took_us,
                 "outline": event.outline,
             })  # fmt: skip
@@ -62,6 +63,12 @@ class EventTable:
             if later.position < horizon:
                 return LogPosition(later.position, later.seq - 1)
             return LogPosition(horizon, 0)  # an undecided transaction may yet commit an event before `later`
+
+    def stored(self, seq: int) -> LogPosition | None:
+        """The place of the event with this number, if it is stored."""
+        with self._db.reading() as tx:
+            row = tx.run(_exactly, seq=seq).first()
+        return LogPosition(row.position, row.seq) if row is not None else None
 
     def end(self) -> LogPosition:
         """The place after the newest decided event."""
@@ -103,6 +110,12 @@ class EventTable:
         with self._db.transaction() as tx:
             for start in range(0, len(subjects), _CHUNK):
                 tx.run(_scrub, subjects=list(subjects[start : start + _CHUNK]))
+
+    def blank(self, seqs: Sequence[int]) -> None:
+        """Blank the payloads of these events; that they happened stays."""
+        with self._db.transaction() as tx:
+            for start in range(0, len(seqs), _CHUNK):
+                tx.run(_blank, seqs=list(seqs[start : start + _CHUNK]))
 
 
 def to_event(row: Any) -> Event:
@@ -173,5 +186,10 @@ _prune = sa.delete(events).where(_e.tenant == ACTING, _e.seq.in_(_oldest.scalar_
 _scrub = (
     sa.update(events)
     .where(_e.tenant == ACTING, _e.subject.in_(bindparam("subjects", expanding=True)))
+    .values(payload=None, outline=None)
+)
+_blank = (
+    sa.update(events)
+    .where(_e.tenant == ACTING, _e.seq.in_(bindparam("seqs", expanding=True)))
     .values(payload=None, outline=None)
 )

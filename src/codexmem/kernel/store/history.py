@@ -2,15 +2,18 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import sqlalchemy as sa
 from sqlalchemy import bindparam
 
 from codexmem.kernel.model.history import Delta, DeltaStatus, MemoryVersion
-from codexmem.kernel.model.memory import Kind, State
+from codexmem.kernel.model.memory import Kind, Mark, State
+from codexmem.kernel.model.note import CORE
 from codexmem.kernel.store import rows
 from codexmem.kernel.store.database import ACTING, Database
 from codexmem.kernel.store.schema import deltas, memories, memory_versions
+from codexmem.kernel.store.schema.columns import encoded
 
 _CHUNK = 500
 
@@ -54,6 +57,16 @@ class VersionTable:
                 for row in tx.run(_these, pairs=pairs[start : start + _CHUNK]).mappings():
                     found[row["seq"]] = rows.version(wanted[row["seq"]][0], row)
         return found
+
+    def agreed(self, kinds: Mapping[int, Kind]) -> dict[int, State]:
+        """Of each of these memories the newest state that was not proposed; absent where there is none."""
+        last: dict[int, tuple[Kind, int]] = {}
+        seqs = list(kinds)
+        with self._db.reading() as tx:
+            for start in range(0, len(seqs), _CHUNK):
+                for row in tx.run(_agreed, seqs=seqs[start : start + _CHUNK]):
+                    last[row.seq] = (kinds[row.seq], row.version)
+        return {seq: version.state for seq, version in self.many(last).items()}
 
     def before(self, firsts: Mapping[int, tuple[Kind, int]]) -> dict[int, State]:
         """For each memory the state before a version of it; absent where that version was its first.
@@ -184,6 +197,26 @@ _newest = (
 _among = sa.tuple_(_v.seq, _v.version).in_(bindparam("pairs", expanding=True))
 _these = sa.select(memory_versions).where(_v.tenant == ACTING, _among)
 _pairs = sa.select(_v.seq, _v.state).where(_v.tenant == ACTING, _among)
+# Marks are the last of a state's fields, so the end of its text tells them; nothing that a memory says stands there.
+_proposed_ends = [
+    f'%"marks":{encoded(sorted({Mark.PROPOSED, *others}))}}}'
+    for count in range(len(Mark))
+    for others in combinations([mark for mark in Mark if mark is not Mark.PROPOSED], count)
+]
+_state_text = sa.type_coerce(_v.state, sa.Text)
+_not_proposed = sa.and_(*(_state_text.not_like(end) for end in _proposed_ends))
+_agreed = (
+    sa.select(_v.seq, sa.func.max(_v.version).label("version"))
+    .where(_v.tenant == ACTING, _v.seq.in_(bindparam("seqs", expanding=True)), _not_proposed)
+    .group_by(_v.seq)
+)
+# Quotes inside of a text are escaped there, so no text can look like the field.
+ONCE_CORE = sa.exists(
+    sa.select(sa.literal(1))
+    .where(_v.tenant == memories.c.tenant, _v.seq == memories.c.seq, _not_proposed,
+           sa.or_(*(_state_text.like(f'%"priority":{number},%') for number in range(CORE + 1))))
+    .correlate(memories)
+)  # fmt: skip
 _open = sa.insert(deltas)
 _delta = sa.select(deltas).where(deltas.c.tenant == ACTING, deltas.c.id == bindparam("id"))
 _deltas = (

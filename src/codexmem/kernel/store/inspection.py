@@ -11,7 +11,14 @@ from filelock import FileLock, Timeout
 
 from codexmem.kernel.model.errors import CodexmemError, Unavailable
 from codexmem.kernel.store import upgrade
-from codexmem.kernel.store.opening import require_writable, schema_of, sqlite_path, supposed_rows, vector_extension
+from codexmem.kernel.store.opening import (
+    accepted,
+    require_writable,
+    schema_of,
+    sqlite_path,
+    supposed_rows,
+    vector_extension,
+)
 from codexmem.kernel.store.schema import metadata
 from codexmem.kernel.store.sqlite.engine import plain_engine, vector_functions
 from codexmem.kernel.store.sqlite.library import SOURCE, driver, has_fix
@@ -57,6 +64,14 @@ def _reached(url: str) -> str | None:
         return schema_of(url)
     except sa.exc.OperationalError as error:
         raise Unavailable("PostgreSQL does not answer", hint="check CODEXMEM_DATABASE_URL") from error
+
+
+def is_fit(url: str) -> bool:
+    """Whether this program works on the schema that the store has: its own, or a newer one that allows it."""
+    have = schema(url)
+    if have is None or have <= upgrade.newest() or sqlite_path(url) is not None:
+        return have == upgrade.newest()
+    return accepted(url)
 
 
 def integrity(url: str) -> str | None:

@@ -14,14 +14,17 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy import bindparam
 
-from codexmem.kernel.model.memory import Memory
+from codexmem.kernel.model import audience
+from codexmem.kernel.model.memory import VISIBLE, Memory
 from codexmem.kernel.model.query import Filter, PageRequest, RowCursor, RowOrder
 from codexmem.kernel.store import rows
 from codexmem.kernel.store.database import ACTING, Database
+from codexmem.kernel.store.history import ONCE_CORE
 from codexmem.kernel.store.schema import memories, memory_facets
+from codexmem.kernel.store.schema.memories import PUT_AWAY
 
 # What a filter may ask of a row, each under the name of the value it binds.
-_CONDITIONS: dict[str, sa.ColumnElement[bool]] = {
+_CONDITIONS: dict[str, sa.ColumnElement[bool] | sa.TextClause] = {
     "kinds": memories.c.kind.in_(bindparam("kinds", expanding=True)),
     "statuses": memories.c.status.in_(bindparam("statuses", expanding=True)),
     "kind": memories.c.kind == bindparam("kind"),
@@ -32,9 +35,29 @@ _CONDITIONS: dict[str, sa.ColumnElement[bool]] = {
     "created_to_ms": memories.c.created_ms <= bindparam("created_to_ms"),
     "priority_min": memories.c.priority >= bindparam("priority_min"),
     "priority_max": memories.c.priority <= bindparam("priority_max"),
+    "origins": memories.c.origin.in_(bindparam("origins", expanding=True)),
+    # In the words of the partial index, without which neither engine would read it.
+    "put_away": sa.text(PUT_AWAY),
     "value": memory_facets.c.value == bindparam("value"),
     "labelled_project": memory_facets.c.project == bindparam("labelled_project"),
 }
+_marked = memory_facets.alias()
+# Few rows have any mark, so that the others are known by one column of their own.
+_CONDITIONS["without"] = sa.or_(
+    memories.c.marks.is_(None),
+    ~sa.exists(
+        sa.select(sa.literal(1))
+        .where(
+            _marked.c.tenant == memories.c.tenant,
+            _marked.c.facet == "mark",
+            _marked.c.value.in_(bindparam("without", expanding=True)),
+            _marked.c.created_ms == memories.c.created_ms,
+            _marked.c.seq == memories.c.seq,
+        )
+        .correlate(memories)
+    ),
+)
+_CONDITIONS["once_core"] = ONCE_CORE
 _OPTIONAL = ("project", "session", "created_from_ms", "created_to_ms", "priority_min", "priority_max")
 
 
@@ -74,7 +97,7 @@ class Lists:
             distinct = list(dict.fromkeys(merged))  # a memory with two of the wanted labels stands in two branches
             chosen = distinct[page.offset : page.offset + page.limit]
             found = {row["seq"]: row for row in tx.run(_whole, seqs=[cursor.seq for cursor in chosen]).mappings()}
-        items = tuple(rows.memory(found[cursor.seq]) for cursor in chosen)
+        items = tuple(filter(audience.admits, (rows.memory(found[cursor.seq]) for cursor in chosen)))
         return Listing(items, chosen[-1] if len(distinct) > page.offset + page.limit else None)
 
 
@@ -96,6 +119,12 @@ def _narrowed(wanted: Filter, after: RowCursor, *, newest: bool) -> Filter:
 def _branches(wanted: Filter) -> Iterator[dict[str, Any]]:
     """The values of the selections whose union is the filter."""
     common = {name: value for name in _OPTIONAL if (value := getattr(wanted, name)) is not None}
+    if wanted.without:
+        common["without"] = sorted(mark.value for mark in wanted.without)
+    if wanted.origins:
+        common["origins"] = sorted(origin.value for origin in wanted.origins)
+    if wanted.once_core:
+        common["once_core"] = True
     kinds = sorted(kind.value for kind in wanted.kinds)
     statuses = sorted(status.value for status in wanted.statuses)
     if wanted.facets:
@@ -108,6 +137,10 @@ def _branches(wanted: Filter) -> Iterator[dict[str, Any]]:
             yield {**common, "kinds": kinds, "statuses": statuses, "facet": facet, "value": label}
     elif wanted.session is not None:
         yield {**common, "kinds": kinds, "statuses": statuses}
+    elif wanted.project is not None and not wanted.statuses & VISIBLE:
+        for kind in kinds:
+            for status in statuses:
+                yield {**common, "kind": kind, "status": status, "put_away": True}
     elif wanted.project is not None:
         for kind in kinds:
             yield {**common, "kind": kind, "statuses": statuses}

@@ -10,6 +10,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy import bindparam
 
+from codexmem.kernel.model import audience
 from codexmem.kernel.model.errors import Conflict
 from codexmem.kernel.model.memory import Kind, Memory, MemoryDraft, State, Status
 from codexmem.kernel.model.query import Handle, Id, Seq, Uri
@@ -64,7 +65,8 @@ class MemoryTable:
         """The memory of these kinds that answers to the handle, whatever its status."""
         with self._db.reading() as tx:
             row = tx.run(_BY_HANDLE[type(handle)], value=handle.value).mappings().first()
-        return rows.memory(row) if row is not None and row["kind"] in kinds else None
+        memory = rows.memory(row) if row is not None and row["kind"] in kinds else None
+        return memory if memory is not None and audience.admits(memory) else None
 
     def many(self, seqs: Iterable[int], kinds: frozenset[Kind]) -> dict[int, Memory]:
         """Those of these numbers that exist and are of these kinds."""
@@ -73,7 +75,8 @@ class MemoryTable:
         with self._db.reading() as tx:
             for start in range(0, len(wanted), _CHUNK):
                 chunk = tx.run(_by_seqs, seqs=wanted[start : start + _CHUNK]).mappings()
-                found.update((row["seq"], rows.memory(row)) for row in chunk if row["kind"] in kinds)
+                memories = (rows.memory(row) for row in chunk if row["kind"] in kinds)
+                found.update((each.seq, each) for each in memories if audience.admits(each))
         return found
 
     def named(self, ids: Sequence[str], kinds: frozenset[Kind]) -> dict[str, Memory]:
@@ -82,7 +85,8 @@ class MemoryTable:
         with self._db.reading() as tx:
             for start in range(0, len(ids), _CHUNK):
                 chunk = tx.run(_by_ids, ids=list(ids[start : start + _CHUNK])).mappings()
-                found.update((row["id"], rows.memory(row)) for row in chunk if row["kind"] in kinds)
+                memories = (rows.memory(row) for row in chunk if row["kind"] in kinds)
+                found.update((each.id, each) for each in memories if audience.admits(each))
         return found
 
     def statuses(self, ids: Sequence[str]) -> dict[str, Status]:
@@ -111,6 +115,14 @@ class MemoryTable:
         """Which memories point to this one, and how."""
         with self._db.reading() as tx:
             return [(row.relation, row.from_seq) for row in tx.run(_links_to, seq=seq, limit=limit)]
+
+    def pointed_to(self, seqs: Sequence[int], relation: str) -> set[int]:
+        """Those of these memories that another one points to in this way."""
+        found: set[int] = set()
+        with self._db.reading() as tx:
+            for start in range(0, len(seqs), _CHUNK):
+                found.update(tx.run(_pointed_to, seqs=list(seqs[start : start + _CHUNK]), relation=relation).scalars())
+        return found
 
     def count(self, seqs: Sequence[int], *, shown: int = 0, used: int = 0, valid: int = 0, invalid: int = 0) -> None:
         """Add to the running counters; no version is written."""
@@ -180,7 +192,7 @@ _save = (
     .where(memories.c.tenant == ACTING, memories.c.seq == bindparam("seen_seq"),
            memories.c.version == bindparam("seen_version"))
     .values({column: bindparam(column) for column in (
-        "project", "status", "type", "title", "content", "priority", "confidence", "attrs", "uris", "links",
+        "project", "status", "type", "title", "content", "priority", "confidence", "attrs", "uris", "links", "marks",
         "version", "updated_ms")})
 )  # fmt: skip
 _by_seq = sa.select(memories).where(memories.c.tenant == ACTING, memories.c.seq == bindparam("value"))
@@ -209,6 +221,11 @@ _links_to = (
     .where(memory_links.c.tenant == ACTING, memory_links.c.to_seq == bindparam("seq"))
     .order_by(memory_links.c.from_seq, memory_links.c.relation)
     .limit(bindparam("limit"))
+)
+_pointed_to = sa.select(memory_links.c.to_seq).where(
+    memory_links.c.tenant == ACTING,
+    memory_links.c.to_seq.in_(bindparam("seqs", expanding=True)),
+    memory_links.c.relation == bindparam("relation"),
 )
 _count = (
     sa.update(memories)

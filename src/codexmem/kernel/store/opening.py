@@ -52,12 +52,17 @@ def open_database(url: str, *, pool_size: int = 20, statement_s: int = 30, lock_
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         engine = sqlite.SqliteEngine(path)
     else:
-        engine = _postgres(url).PostgresEngine(url, pool_size=pool_size, statement_s=statement_s, lock_s=lock_s)
+        engine = _postgres(url).PostgresEngine(
+            url, pool_size=pool_size, statement_s=statement_s, lock_s=lock_s, program=upgrade.newest()
+        )
     try:
         if path is not None:
             upgrade_store(url)
         else:
-            _require_newest(url)
+            _require_accepted(url)
+    except sa.exc.DatabaseError as error:
+        engine.close()
+        raise (engine.failure(error) or error) from error
     except BaseException:
         engine.close()
         raise
@@ -81,7 +86,7 @@ def open_reading(url: str, *, pool_size: int = 2) -> Database:
     engine = sqlite.SqliteReader(path)
     try:
         with engine.reading("") as connection:
-            upgrade.require_newest(connection)
+            upgrade.require_accepted(connection)
     except sa.exc.DatabaseError as error:
         engine.close()
         require_writable(path.parent)  # SQLite needs to write beside the file in order to read it
@@ -150,14 +155,14 @@ def build_approximate_index(url: str, tenant: str, model: str) -> str | None:
         ) from error
 
 
-def _require_newest(url: str) -> None:
+def _require_accepted(url: str) -> None:
     try:
         with _migrating(url) as plain, plain.connect() as connection:
-            upgrade.require_newest(connection)
+            upgrade.require_accepted(connection)
     except sa.exc.ProgrammingError as error:
         raise NotReady(
             "this PostgreSQL login may not use the store",
-            hint="have its owner run: GRANT codexmem_app, codexmem_dispatch TO <login>",
+            hint="have its owner run: GRANT codexmem_app, codexmem_member, codexmem_dispatch TO <login>",
         ) from error
 
 
@@ -165,6 +170,12 @@ def schema_of(url: str) -> str | None:
     """The schema the store has, None for an empty one."""
     with _migrating(url) as engine, engine.connect() as connection:
         return upgrade.current(connection)
+
+
+def accepted(url: str) -> bool:
+    """Whether this program works on the schema that the store has."""
+    with _migrating(url) as engine, engine.connect() as connection:
+        return upgrade.accepts(upgrade.current(connection), upgrade.oldest_program(connection))
 
 
 def vector_extension(url: str) -> str | None:

@@ -11,7 +11,7 @@ from codexmem.kernel.model.memory import Counters, Kind, Memory, Origin, State
 def state_columns(state: State) -> dict[str, Any]:
     """The columns of `memories` that a write changes: they bear the names of the state's fields."""
     columns = state.to_json()
-    return columns | {"uris": columns["uris"] or None, "links": columns["links"] or None}
+    return columns | {name: columns[name] or None for name in ("uris", "links", "marks")}
 
 
 def memory(row: RowMapping) -> Memory:

@@ -3,13 +3,14 @@
 Touching a session locks its row until the transaction ends, so that its turns and events are numbered one at a time.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy import bindparam
 
+from codexmem.kernel.model.errors import Forbidden
 from codexmem.kernel.model.session import Session, SessionStatus
 from codexmem.kernel.store.database import ACTING, Database, Transaction
 from codexmem.kernel.store.schema import sessions
@@ -41,24 +42,28 @@ class Sessions:
         self._db = db
         self._begin = db.engine.insert(sessions).on_conflict_do_nothing().returning(sessions.c.id)
 
-    def touch(self, key: str, *, project: str, platform: str, cwd: str, now_ms: int) -> TouchedSession:
-        """The session of this name, begun if it is new; what it did not know yet is filled in."""
+    def touch(self, key: str, *, project: str, platform: str, cwd: str, now_ms: int,
+              rules_only: bool = False) -> TouchedSession:  # fmt: skip
+        """The session of this name, begun if it is new; what it did not know yet is filled in.
+
+        Once only rules may read it, that stays so.
+        """
+        said = {"project": project, "platform": platform, "cwd": cwd, "rules_only": rules_only}
         with self._db.transaction() as tx:
-            found = self._touch(tx, key, project, platform, cwd, now_ms)
+            found = self._touch(tx, key, said, now_ms)
             if found is not None:
                 return found
             begun = tx.run(
-                self._begin, **tx.number(sessions), key=key, project=project, platform=platform, cwd=cwd,
+                self._begin, **tx.number(sessions), key=key, **said,
                 status=SessionStatus.ACTIVE.value, turn=0, private=False, gathered=0, started_ms=now_ms, last_ms=now_ms,
             ).first()  # fmt: skip
-            found = self._touch(tx, key, project, platform, cwd, now_ms)
-            assert found is not None  # ours, or that of whoever was faster
+            found = self._touch(tx, key, said, now_ms)
+            if found is None:  # neither ours nor that of whoever was faster
+                raise Forbidden("this session belongs to a project that this member has no right to")
             return replace(found, new=begun is not None)
 
-    def _touch(
-        self, tx: Transaction, key: str, project: str, platform: str, cwd: str, now_ms: int
-    ) -> TouchedSession | None:
-        row = tx.run(_touch, of_key=key, project=project, platform=platform, cwd=cwd, now=now_ms).mappings().first()
+    def _touch(self, tx: Transaction, key: str, said: Mapping[str, Any], now_ms: int) -> TouchedSession | None:
+        row = tx.run(_touch, of_key=key, **said, now=now_ms).mappings().first()
         return TouchedSession(_session(row), Gathering(row["gathering"], row["gathered"])) if row is not None else None
 
     def assign(self, session: Session, project: str) -> Session:
@@ -116,6 +121,11 @@ class Sessions:
             found = tx.run(_newest, **given) if project is None else tx.run(_newest_of, **given, project=project)
             return [_session(row) for row in found.mappings()]
 
+    def any_rules_only(self, project: str) -> bool:
+        """Whether the project has a session that only rules may read; one look at an index."""
+        with self._db.reading() as tx:
+            return tx.run(_any_rules_only, project=project).first() is not None
+
     def counts(self) -> tuple[int, int]:
         """How many sessions there are, and how many of them are active."""
         with self._db.reading() as tx:
@@ -153,6 +163,7 @@ _touch = (
     .values(
         last_ms=sa.case((_s.last_ms < _now, _now), else_=_s.last_ms),
         project=_filled("project"), platform=_filled("platform"), cwd=_filled("cwd"),
+        rules_only=sa.or_(_s.rules_only, sa.cast(bindparam("rules_only"), sa.Boolean)),
     )
     .returning(*_columns, _s.gathering, _s.gathered)
 )  # fmt: skip
@@ -198,6 +209,11 @@ _active = sa.select(sa.func.count()).where(_s.tenant == ACTING, sa.text("session
 _counts = sa.select(
     sa.select(sa.func.count()).where(_s.tenant == ACTING).scalar_subquery().label("total"),
     _active.scalar_subquery().label("active"),
+)
+_any_rules_only = (
+    sa.select(_s.id)
+    .where(_s.tenant == ACTING, _s.project == bindparam("project"), sa.text("sessions.rules_only"))
+    .limit(1)
 )
 _of_project = sa.select(_s.id).where(_s.tenant == ACTING, _s.project == bindparam("project")).limit(bindparam("limit"))
 _erase = sa.delete(sessions).where(_s.tenant == ACTING, _s.id.in_(bindparam("ids", expanding=True)))

@@ -1,6 +1,6 @@
 """Running sums by name, such as `agent.observation.success` or `tokens.2026-11-15`."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import sqlalchemy as sa
 from sqlalchemy import bindparam
@@ -30,6 +30,11 @@ class Tallies:
         with self._db.reading() as tx:
             return tx.run(_get, name=name).scalar() or 0
 
+    def many(self, names: Sequence[str]) -> dict[str, int]:
+        """Those of these sums to which something was ever added; a look into the key for each."""
+        with self._db.reading() as tx:
+            return {row.name: row.value for row in tx.run(_many, names=list(names))}
+
     def under(self, prefix: str) -> dict[str, int]:
         """Every sum whose name begins so."""
         with self._db.reading() as tx:
@@ -43,6 +48,7 @@ class Tallies:
 
 _t = tallies.c
 _get = sa.select(_t.value).where(_t.tenant == ACTING, _t.name == bindparam("name"))
+_many = sa.select(_t.name, _t.value).where(_t.tenant == ACTING, _t.name.in_(bindparam("names", expanding=True)))
 # Not a range: names of few dozen kinds stand here, and the order of letters depends on the database.
 _prefixed = (_t.tenant == ACTING, sa.func.substr(_t.name, 1, bindparam("length")) == bindparam("prefix"))
 _under = sa.select(_t.name, _t.value).where(*_prefixed).order_by(_t.name).limit(1_000)

@@ -6,7 +6,7 @@ that begin with `#`, which no word does, and include the tenant.
 """
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
 import sqlalchemy as sa
@@ -58,11 +58,16 @@ def narrow_scopes(tenant: str, wanted: Filter) -> list[list[str]]:
     """Groups of scope tokens, of each of which a memory that fits has at least one; kinds alone are left out."""
     groups: list[list[str]] = []
     if wanted.project is not None:
-        groups.append([_token(tenant, "project", kind.value, wanted.project) for kind in sorted(wanted.kinds)])
+        groups.append(projects_scope(tenant, wanted, [wanted.project]))
     if wanted.session is not None:
         groups.append([_token(tenant, "session", wanted.session)])
     groups += [[_token(tenant, "facet", facet, value) for value in sorted(values)] for facet, values in wanted.facets]
     return groups
+
+
+def projects_scope(tenant: str, wanted: Filter, projects: Iterable[str]) -> list[str]:
+    """The tokens of these projects, of the wanted kinds."""
+    return [_token(tenant, "project", kind.value, project) for project in projects for kind in sorted(wanted.kinds)]
 
 
 def kind_scope(tenant: str, wanted: Filter) -> list[str]:

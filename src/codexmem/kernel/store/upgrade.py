@@ -3,9 +3,11 @@
 Forward only, one migrator at a time, each step in a transaction of its own: a step that is interrupted leaves the store
 at the step before it. A store written by a newer program is refused, not guessed at.
 
-On PostgreSQL a step first waits until nobody uses the store, because programs of two versions must not write one
-schema. What else holds a table (a dump, somebody's open transaction) is waited for in short tries: a statement that
-waits for a table's lock makes everybody behind it wait too.
+On PostgreSQL the store remembers the oldest program that may use it, by the schema which that program knows. A step
+that only adds names it (`OLDEST_PROGRAM`), and such programs serve before it, meanwhile and afterwards. Without that a
+step is for programs that know it: it waits until no older one is connected. What else holds a table (a dump, somebody's
+open transaction) is waited for in short tries: a statement that waits for a table's lock makes everybody behind it wait
+too.
 """
 
 import functools
@@ -53,11 +55,28 @@ def current(connection: sa.Connection) -> str | None:
     return MigrationContext.configure(connection).get_current_revision()
 
 
-def require_newest(connection: sa.Connection) -> None:
-    """Refuse to run on a schema that is not ours."""
-    have = current(connection)
-    if have == newest():
+def accepts(have: str | None, oldest: str | None) -> bool:
+    """Whether this program works on that schema, of a store that remembers this oldest program."""
+    if oldest is not None and oldest > newest():
+        return False
+    return have == newest() or (have is not None and have > newest() and oldest is not None)
+
+
+def oldest_program(connection: sa.Connection) -> str | None:
+    """The schema that a program has to know in order to use the store; None where that was never said."""
+    if connection.dialect.name != "postgresql":
+        return None
+    said = connection.execute(_REMEMBERED).scalar_one_or_none() or ""
+    return said.removeprefix(_OLDEST) if said.startswith(_OLDEST) else None
+
+
+def require_accepted(connection: sa.Connection) -> None:
+    """Refuse to run on a schema that is not for this program."""
+    have, oldest = current(connection), oldest_program(connection)
+    if accepts(have, oldest):
         return
+    if have == newest():
+        raise NotReady(f"the store is being changed for programs of schema {oldest} or newer", hint="upgrade codexmem")
     _refuse_future(have)
     raise NotReady(
         f"the store's schema is {have or 'empty'}, this program needs {newest()}", hint="run: codexmem db upgrade"
@@ -65,18 +84,42 @@ def require_newest(connection: sa.Connection) -> None:
 
 
 def upgrade(engine: sa.Engine, *, wait_s: float = WAIT_S, tell: Tell = tell_log) -> tuple[str | None, str]:
-    """Run the missing steps; returns the schema before and after. `tell` hears how far it is."""
+    """Run the missing steps; returns the schema before and after. `tell` hears how far it is.
+
+    A store that a newer program has changed, and that this one still works with, stays as it is.
+    """
     with engine.connect() as connection, _one_migrator(connection):
         before = current(connection)
+        if before == (wanted := newest()):
+            return wanted, wanted
+        oldest = oldest_program(connection)
+        if before is not None and before > wanted and accepts(before, oldest):
+            return before, before
         _refuse_future(before)
         steps = _missing(before)
+        now = oldest or before or ""
+        then = max([now, *(_oldest_after(step) for step in steps)])
         if steps and before is not None and connection.dialect.name == "postgresql":
-            _wait_until_unused(connection, wait_s, tell)
+            if then > now:
+                _wait_for_older(connection, then, wait_s, tell)
+            _remember(connection, then)  # before the first step, so that no older program begins meanwhile
         for number, step in enumerate(steps, 1):
             if before is not None:
                 tell("step", {"schema": step.revision, "number": number, "total": len(steps)})
             _run(connection, step.revision, tell)
-        return before, newest()
+        if steps and before is None and connection.dialect.name == "postgresql":
+            _remember(connection, then)
+        return before, wanted
+
+
+def _oldest_after(step: Script) -> str:
+    return str(getattr(step.module, "OLDEST_PROGRAM", step.revision))
+
+
+def _remember(connection: sa.Connection, oldest: str) -> None:
+    # A comment, because every login may read it, and because programs of before ask for nothing else.
+    connection.exec_driver_sql(f"COMMENT ON TABLE alembic_version IS '{_OLDEST}{oldest}'")
+    connection.commit()
 
 
 def _missing(have: str | None) -> list[Script]:
@@ -114,17 +157,17 @@ def _holders(connection: sa.Connection) -> list[str]:
     return [f"{row.name or 'a session'} (pid {row.pid}, for {row.seconds} s)" for row in rows]
 
 
-def _wait_until_unused(connection: sa.Connection, wait_s: float, tell: Tell) -> None:
+def _wait_for_older(connection: sa.Connection, oldest: str, wait_s: float, tell: Tell) -> None:
     from codexmem.kernel.store.postgres import sessions
 
     deadline, told = ids.monotonic() + wait_s, False
-    while (others := sessions.count(connection)) and ids.monotonic() < deadline:
+    while (others := sessions.count(connection, below=oldest)) and ids.monotonic() < deadline:
         connection.commit()
         if not told:
             tell("in_use", {"count": others, "seconds": round(wait_s)})
             told = True
         time.sleep(min(0.5, wait_s / 10))
-    sessions.require_none(connection)
+    sessions.require_none(connection, below=oldest)
     connection.commit()
 
 
@@ -141,7 +184,10 @@ def _one_migrator(connection: sa.Connection) -> Iterator[None]:
         yield
         return
     _require_session(connection)
-    connection.execute(sa.select(sa.func.pg_advisory_lock(_ADVISORY_LOCK)))
+    # In short tries: who waits inside a statement would hold up an index that is built beside writers.
+    while not connection.execute(sa.select(sa.func.pg_try_advisory_lock(_ADVISORY_LOCK))).scalar():
+        connection.commit()
+        time.sleep(0.1)
     connection.execute(sa.text(f"SET lock_timeout = '{LOCK_S}s'"))
     connection.commit()
     try:
@@ -168,6 +214,8 @@ def _require_session(connection: sa.Connection) -> None:
         )
 
 
+_OLDEST = "codexmem: oldest program "
+_REMEMBERED = sa.text("SELECT obj_description(to_regclass('alembic_version'), 'pg_class')")
 _LOCK_NOT_AVAILABLE = "55P03"
 _OLDEST_TRANSACTIONS = sa.text(
     "SELECT pid, application_name AS name, extract(epoch FROM clock_timestamp() - xact_start)::int AS seconds"

@@ -9,9 +9,8 @@ from codexmem.kernel.opened import Kernel
 from codexmem.kernel.services.receipts import Receipts
 from codexmem.kernel.store.database import acting_as
 from codexmem.kernel.store.whole_memories import WholeMemories
-from codexmem.knowledge.service.applying import EntryRecords
 from codexmem.knowledge.service.entries import Entries
-from codexmem.knowledge.service.snapshots import Snapshots, committed_by
+from codexmem.knowledge.service.snapshots import EntryRecords, Snapshots, committed_by
 from codexmem.knowledge.service.workspace_root import WorkspaceRoot
 from codexmem.knowledge.service.workspaces import Workspaces
 

@@ -11,7 +11,7 @@ from codexmem.kernel.model import privacy, redaction
 from codexmem.kernel.model.attrs import KnowledgeAttrs
 from codexmem.kernel.model.errors import InvalidArgument, NotFound
 from codexmem.kernel.model.history import Op, WriteContext
-from codexmem.kernel.model.memory import MAX_TITLE, Kind, Memory, MemoryDraft, Origin, State, Status
+from codexmem.kernel.model.memory import MAX_TITLE, Kind, Memory, MemoryDraft, State, Status
 from codexmem.kernel.model.query import Filter, Id, PageRequest, RowOrder
 from codexmem.kernel.model.search import SearchAnswer, SearchQuery
 from codexmem.kernel.services.memories import Memories
@@ -38,7 +38,7 @@ class Entries:
             raise InvalidArgument(f"tags: at most {MAX_TAGS} are kept")
         title = " ".join(summary.split())[:MAX_TITLE]
         state = State(content, KnowledgeAttrs(summary, labels), title=title)
-        return self._memories.remember(MemoryDraft(Kind.KNOWLEDGE, state, Origin.AGENT), by)
+        return self._memories.remember(MemoryDraft(Kind.KNOWLEDGE, state, by.origin), by)
 
     def find(self, query: str, limit: int) -> list[Memory]:
         """The entries that fit best by words and meaning, best first."""

@@ -147,7 +147,7 @@ def _record(line: bytes) -> SnapshotRecord:
     return record
 
 
-def _spelled(value: Mapping[str, Any]) -> bytes:
+def _spelled(value: Mapping[str, object]) -> bytes:
     try:
         return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
     except UnicodeEncodeError:  # a file's name may be bytes that are no text

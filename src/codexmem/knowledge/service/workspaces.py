@@ -97,7 +97,7 @@ class Workspaces:
                 os.rename(name, gone, src_dir_fd=tasks, dst_dir_fd=turn.staging)
                 os.fsync(tasks)
             folders.remove_tree(turn.staging, gone)
-        payload = {"task": name, "actor": by.actor}
+        payload = {"task": name, **by.signature()}
         self._log(NewEvent(EventType.WORKSPACE_ERASED, subject=f"workspace:{name}", payload=payload))
         return self._grounds.told_task(name)
 

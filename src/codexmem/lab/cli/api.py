@@ -2,10 +2,13 @@
 
 Both ways lead to the same routes, so that a command and any other client mean the same by the same words, and are
 refused for the same reasons. What the interface advises is in the names of paths; here it is said in those of commands.
+
+Waiting for the lab: looking again until something has ended, with a bar for people.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote, urlencode
@@ -13,7 +16,10 @@ from urllib.parse import quote, urlencode
 from pydantic import BaseModel
 
 from codexmem.console.backend import Answer, Backend, InProcess, advised, backend
+from codexmem.console.progress import bar
+from codexmem.lab.wire.bank import LearningJob, RunLearnings
 from codexmem.lab.wire.fields import LabPage
+from codexmem.lab.wire.runs import LabBatch, OneBatch
 
 if TYPE_CHECKING:
     from codexmem.app import Core
@@ -86,3 +92,29 @@ def lab_api(*, create: bool = False, **where: Any) -> Iterator[LabApi]:
     """The lab of the store that these flags name; one that does not exist yet is made only if that is said."""
     with backend(write=True, create=create, **where) as store:
         yield LabApi(store, store.core if isinstance(store, InProcess) else None)
+
+
+LOOK_S = 0.3
+
+
+def until_ended(api: LabApi, batch_id: str, label: str, *, pause: Callable[[float], None] = time.sleep) -> LabBatch:
+    """The batch, once its last run has ended."""
+    with bar(label) as progress:
+        while True:
+            batch = api.get(OneBatch, "batches", batch_id).batch
+            progress(batch.ended_runs.total, batch.n_runs)
+            if batch.ended_at is not None:
+                return batch
+            pause(LOOK_S)
+
+
+def until_learned(
+    api: LabApi, run_id: str, job_id: str, *, pause: Callable[[float], None] = time.sleep
+) -> LearningJob | None:
+    """The learning, once it has ended; None if the server no longer lists it."""
+    while True:
+        jobs = api.get(RunLearnings, "runs", run_id, "reasoningbank", "jobs").jobs
+        found = next((each for each in jobs if each.rb_job_id == job_id), None)
+        if found is None or found.ended_at is not None:
+            return found
+        pause(LOOK_S)

@@ -12,8 +12,7 @@ from codexmem.console.output import FAILURE
 from codexmem.console.store import store_options, tenant_option
 from codexmem.console.terminal_width import one_line
 from codexmem.lab.cli import text as lab_text
-from codexmem.lab.cli.api import lab_api
-from codexmem.lab.cli.waiting import until_ended
+from codexmem.lab.cli.api import lab_api, until_ended
 from codexmem.lab.wire.fields import LabPage
 from codexmem.lab.wire.runs import BatchCreated, CancelRequested, LabBatch, LabRun, OneBatch
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from codexmem.console.command import Command, Group, current, option
-from codexmem.console.confirm import confirm
+from codexmem.console.input_text import confirm
 from codexmem.console.messages import say
 from codexmem.console.output import UsageProblem, table
 from codexmem.console.progress import bar
@@ -95,7 +95,7 @@ def add(namespace: str | None, folder: Path | None, sample: bool, **where: Any) 
 
 
 def _wanted(
-    namespace: str | None, folder: Path | None, sample: bool, where: Mapping[str, Any]
+    namespace: str | None, folder: Path | None, sample: bool, where: Mapping[str, object]
 ) -> list[tuple[str, Path, str]]:
     """Namespaces, what to read into each, and what documents will know that by; empty for the folder's own name."""
     if sample:

@@ -96,7 +96,7 @@ def event_line(event: LabEvent) -> str:
     return f"{stamp}  {event.event_type:<20}  {gist(event.payload or {})}".rstrip()
 
 
-def gist(payload: Mapping[str, Any]) -> str:
+def gist(payload: Mapping[str, object]) -> str:
     """What an event says, as far as it fits into a line: short values first by their names, lists by their length."""
     parts = []
     for name, value in payload.items():

@@ -3,8 +3,8 @@
 from codexmem.http.errors import ENVELOPE
 from codexmem.http.surface import Surface
 from codexmem.kernel.model.memory import Kind
+from codexmem.lab.http.pages import LabRouteServices
 from codexmem.lab.http.routes import routes
-from codexmem.lab.http.services import LabRouteServices
 
 SURFACE: Surface[LabRouteServices] = Surface(
     name="lab_api",

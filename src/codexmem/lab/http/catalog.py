@@ -5,9 +5,8 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 
 from codexmem.http.params import IdempotencyKey
-from codexmem.lab.feedback_model import MAX_NAME, Shelved
-from codexmem.lab.http.pages import DEFAULT_LIMIT, CursorText, Limit, cursor, place
-from codexmem.lab.http.services import LabRouteServices
+from codexmem.lab.http.pages import DEFAULT_LIMIT, CursorText, LabRouteServices, Limit, cursor, place
+from codexmem.lab.model import MAX_NAME, Shelved
 from codexmem.lab.service.catalog import RunCursor
 from codexmem.lab.service.lab import Lab
 from codexmem.lab.wire import feedback as wire

@@ -7,12 +7,10 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
 
-from codexmem.http.guard import actor_of
-from codexmem.kernel.model.history import WriteContext
+from codexmem.http.guard import written_by
 from codexmem.kernel.model.memory import MAX_LABEL
 from codexmem.kernel.model.query import RowCursor
-from codexmem.lab.http.pages import DEFAULT_LIMIT, CursorText, Limit, cursor, place
-from codexmem.lab.http.services import LabRouteServices
+from codexmem.lab.http.pages import DEFAULT_LIMIT, CursorText, LabRouteServices, Limit, cursor, place
 from codexmem.lab.library_model import namespace_of
 from codexmem.lab.service.lab import Lab
 from codexmem.lab.service.library import MAX_QUERY, MAX_TOP
@@ -62,13 +60,13 @@ def add(api: APIRouter, services: LabRouteServices) -> None:
 
     @api.put("/api/v1/kb/documents")
     def put(body: wire.PartRequest, request: Request) -> wire.DocumentWritten:
-        by = WriteContext(actor_of(request.scope))
+        by = written_by(request.scope)
         delta = services.room(Lab).shelving.library.put(body.namespace, body.to_part(), by, delta=body.delta)
         return wire.DocumentWritten(delta=delta)
 
     @api.post("/api/v1/kb/documents/remove")
     def remove(body: wire.RemovalRequest, request: Request) -> wire.DocumentsRemoved:
-        by = WriteContext(actor_of(request.scope))
+        by = written_by(request.scope)
         delta, gone = services.room(Lab).shelving.library.remove(
             body.namespace, body.folder, body.documents, by, delta=body.delta
         )

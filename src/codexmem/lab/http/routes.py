@@ -9,9 +9,8 @@ from codexmem.http.params import IdempotencyKey
 from codexmem.http.surface import router
 from codexmem.kernel.model.errors import InvalidArgument, NotFound
 from codexmem.kernel.model.event import TRACED, EventType
-from codexmem.lab.http import bank, catalog, kb, learning
-from codexmem.lab.http.pages import DEFAULT_LIMIT, CursorText, Limit, cursor, place
-from codexmem.lab.http.services import LabRouteServices
+from codexmem.lab.http import bank, catalog, kb
+from codexmem.lab.http.pages import DEFAULT_LIMIT, CursorText, LabRouteServices, Limit, cursor, place
 from codexmem.lab.model import BatchStatus, Run, RunStatus
 from codexmem.lab.service.lab import Lab
 from codexmem.lab.service.runs import MAX_QUERY, RunCursor
@@ -230,8 +229,8 @@ def routes(services: LabRouteServices) -> APIRouter:
     _add_events(api, services)
     _add_evidence(api, services)
     kb.add(api, services)
+    bank.add_lessons(api, services)
     bank.add(api, services)
-    learning.add(api, services)
     catalog.add(api, services)
     _add_feedback(api, services)
     _add_system(api, services)

@@ -12,12 +12,13 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from codexmem.kernel.model import privacy
+from codexmem.kernel.model import audience, privacy
 from codexmem.kernel.model.attrs import LessonAttrs
 from codexmem.kernel.model.errors import Conflict, InvalidArgument, NotFound
 from codexmem.kernel.model.history import MemoryVersion, Op, WriteContext
 from codexmem.kernel.model.ids import Clock
-from codexmem.kernel.model.memory import Kind, Memory, MemoryDraft, Origin, State, Status
+from codexmem.kernel.model.life import LESSON_TURN
+from codexmem.kernel.model.memory import Kind, Memory, MemoryDraft, State, Status
 from codexmem.kernel.model.query import Filter, Id, PageRequest, RowCursor, Seq
 from codexmem.kernel.model.search import SearchAnswer, SearchQuery
 from codexmem.kernel.services.history import History
@@ -28,11 +29,10 @@ from codexmem.kernel.store.memories import MemoryTable
 from codexmem.lab.lesson_model import GLOBAL, MAX_CONTENT, MAX_ROLE, LessonEdit, LessonType, NewLesson, attrs_of
 from codexmem.lab.model import Lesson, kept_extra
 from codexmem.lab.service.trace import RunTrace, no_run
-from codexmem.lab.store import lessons as lab_lessons
+from codexmem.lab.store import learnings as lab_lessons
 from codexmem.lab.store.runs import RunTable
 
 KINDS = frozenset({Kind.LESSON})
-BANK = "lab.bank"  # the name that a writer of lessons holds
 SHOWN = frozenset({Status.ACTIVE, Status.ARCHIVED})
 MAX_QUERY = 2_000
 MAX_TOP = 50
@@ -118,7 +118,7 @@ class Bank:
 
     def hold(self) -> None:
         """Let nobody else write lessons until the caller's transaction ends."""
-        self._table.hold(BANK)
+        self._table.hold(LESSON_TURN)
 
     def add(self, note: NewLesson, by: WriteContext) -> Memory:
         """Remember a person's note."""
@@ -132,7 +132,7 @@ class Bank:
                 raise no_run(note.source_run_id)
             self.hold()
             source = replace(by, source=None)  # undoing what a run wrote does not undo what a person said about it
-            return self._memories.remember(MemoryDraft(Kind.LESSON, state, Origin.HUMAN), source)
+            return self._memories.remember(MemoryDraft(Kind.LESSON, state, by.origin), source)
 
     def edit(self, mem_id: str, edit: LessonEdit, by: WriteContext, *, seen: int | None = None) -> Memory:
         """Change a lesson by hand; with `seen`, only if that is still its version."""
@@ -226,15 +226,16 @@ class LessonReader:
             statuses, kind = frozenset({Status(status)}), LessonType(type) if type else None
         except ValueError:
             return []
-        found, _ = self._bank.find(
-            query[:MAX_QUERY], LessonFilter(_for(role), kind, statuses), limit=max(1, min(top_k, MAX_TOP))
-        )
+        wish = LessonFilter(_for(role), kind, statuses)
+        with audience.agents():
+            found, _ = self._bank.find(query[:MAX_QUERY], wish, limit=max(1, min(top_k, MAX_TOP)))
         return [lesson(memory) for memory in found]
 
     def get(self, mem_id: str) -> Lesson | None:
         """One lesson, whatever its status."""
         try:
-            return lesson(self._bank.get(mem_id))
+            with audience.agents():
+                return lesson(self._bank.get(mem_id))
         except NotFound:
             return None
 
@@ -242,7 +243,8 @@ class LessonReader:
     def list(self, limit: int, role: str | None = None) -> tuple[int, Sequence[Lesson]]:
         """How many active lessons there are, and the newest of them."""
         wish = LessonFilter(_for(role), statuses=frozenset({Status.ACTIVE}))
-        newest = self._bank.page(wish, limit=max(1, min(limit, MAX_TOP))).items
+        with audience.agents():
+            newest = self._bank.page(wish, limit=max(1, min(limit, MAX_TOP))).items
         return self._bank.count_active(wish.roles), [lesson(memory) for memory in newest]
 
 

@@ -12,8 +12,16 @@ from codexmem.kernel.model import ids, privacy
 from codexmem.kernel.model.errors import Conflict, InvalidArgument, NotFound
 from codexmem.kernel.model.ids import Clock
 from codexmem.kernel.store.database import Database
-from codexmem.lab.feedback_model import MAX_MEASURED, MAX_NAME, CatalogEntry, Preset, Product, Shelved
-from codexmem.lab.model import SCHEMA_VERSION, kept_extra
+from codexmem.lab.model import (
+    MAX_MEASURED,
+    MAX_NAME,
+    SCHEMA_VERSION,
+    CatalogEntry,
+    Preset,
+    Product,
+    Shelved,
+    kept_extra,
+)
 from codexmem.lab.service.trace import RunTrace
 from codexmem.lab.store.catalog import CatalogTable
 from codexmem.lab.store.runs import RunCursor

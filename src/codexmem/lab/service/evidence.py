@@ -109,7 +109,7 @@ class Shelves:
             lambda namespace: self._ready(namespace, task),
         )  # fmt: skip
 
-    def are_empty(self, config: Mapping[str, Any]) -> bool:
+    def are_empty(self, config: Mapping[str, object]) -> bool:
         """Whether a run with this configuration has nothing to search; a few looks into an index."""
         return bool(self._namespaces) and all(
             self._library.is_empty(each, apart=place_of(each, config, self._configured).apart)

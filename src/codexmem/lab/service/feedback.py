@@ -12,8 +12,7 @@ from codexmem.kernel.model import ids, privacy
 from codexmem.kernel.model.errors import Conflict, InvalidArgument, NotFound
 from codexmem.kernel.model.ids import Clock
 from codexmem.kernel.store.database import Database
-from codexmem.lab.feedback_model import MAX_SCORE, MAX_VALUE, MAX_WORDS, Feedback, FeedbackInput, Share, fractions
-from codexmem.lab.model import kept_extra
+from codexmem.lab.model import MAX_SCORE, MAX_VALUE, MAX_WORDS, Feedback, FeedbackInput, Share, fractions, kept_extra
 from codexmem.lab.service.catalog import Catalog
 from codexmem.lab.service.learning import QueuedLearning
 from codexmem.lab.service.trace import RunTrace, no_run

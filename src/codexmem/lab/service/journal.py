@@ -4,10 +4,12 @@ An agent is deterministic once the answers of its model and tools are given. So 
 result is recorded, with the events that describe it, in one transaction, and after a crash `done` gives it back instead
 of its being done again. What is about to be asked of the outside is noted before, so a call that a crash made necessary
 twice stands in the trace twice as well. Only the attempt that executes the run can write; one that lost it is told so.
+
+What lies on an agent's desk during one run: the knowledge base, the lessons, and the journal to write in.
 """
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
 
 from codexmem.kernel.jobs.job_kind import Lost
 from codexmem.kernel.model.errors import InvalidArgument
@@ -15,10 +17,10 @@ from codexmem.kernel.model.event import EventType
 from codexmem.kernel.model.ids import Clock
 from codexmem.kernel.store.database import Database
 from codexmem.kernel.store.schema import encoded
-from codexmem.lab.model import Run
+from codexmem.lab.model import Evidence, Lesson, Run
 from codexmem.lab.service.trace import Entry, RunTrace
 from codexmem.lab.store.runs import Held, RunTable
-from codexmem.lab.store.steps import Steps
+from codexmem.lab.store.trace import Steps
 
 MAX_KEY = 200
 MAX_RESULT_CHARS = 4_000_000
@@ -79,3 +81,38 @@ class Journal:
             self._check()  # says why, if it knows
             raise Lost(f"run {self.run.id} is executed by another worker, or has ended")
         return held
+
+
+class KnowledgeBase(Protocol):
+    """The knowledge base as one run sees it: what it was shown keeps its alias."""
+
+    def query(self, namespace: str, text: str, mode: str, top_k: int) -> list[Evidence]:
+        """The best pieces of a namespace; each has an alias, the same one whenever it is found again in this run."""
+        ...
+
+    def get(self, alias: str) -> Evidence | None:
+        """A piece that this run was shown; None for an alias that it has not given."""
+        ...
+
+    # Last in the class: below it, `list` would mean this method to the type checker.
+    def list(self, limit: int) -> tuple[int, Sequence[str]]:
+        """How many pieces the run was shown, and the first aliases of them."""
+        ...
+
+
+class BankReader(Protocol):
+    """The ReasoningBank as a run reads it."""
+
+    def search(self, query: str, top_k: int, role: str | None = None, status: str = "active",
+               type: str | None = None) -> list[Lesson]:  # fmt: skip
+        """The lessons nearest to a query."""
+        ...
+
+    def get(self, mem_id: str) -> Lesson | None:
+        """One lesson, whatever its status."""
+        ...
+
+    # Last in the class: below it, `list` would mean this method to the type checker.
+    def list(self, limit: int, role: str | None = None) -> tuple[int, Sequence[Lesson]]:
+        """How many active lessons there are, and the newest of them."""
+        ...

@@ -9,17 +9,14 @@ from codexmem.lab.service import execution
 from codexmem.lab.service.bank import Bank, LessonReader
 from codexmem.lab.service.catalog import Catalog
 from codexmem.lab.service.evidence import Evidences, Shelves
-from codexmem.lab.service.execution import Execution
+from codexmem.lab.service.execution import Execution, RunTransitions
 from codexmem.lab.service.feedback import Judging
 from codexmem.lab.service.learning import Learning
 from codexmem.lab.service.learning import learning as learning_job
-from codexmem.lab.service.learnings import Learnings
+from codexmem.lab.service.learnings import Learnings, Rollbacks
 from codexmem.lab.service.library import Library
-from codexmem.lab.service.moves import RunTransitions
-from codexmem.lab.service.reconciling import Reconciling
-from codexmem.lab.service.rollback import Rollbacks
+from codexmem.lab.service.reconciling import LEARN, Reconciling, System, Watch
 from codexmem.lab.service.runs import RUN, Runs
-from codexmem.lab.service.system import LEARN, System, Watch
 from codexmem.lab.service.trace import RunTrace
 
 _log = logging.getLogger(__name__)

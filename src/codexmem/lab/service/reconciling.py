@@ -2,16 +2,22 @@
 
 A run moves with its job in one transaction, so this finds what somebody else has done to the queue's table, or what an
 older program left behind: a run that waits or runs although its job has ended or is no longer there.
+
+What somebody who watches the lab asks: is a worker at work, what waits, what was put right at the start.
 """
+
+from collections.abc import Callable
+from dataclasses import dataclass
 
 from codexmem.kernel.jobs.queue import Queue
 from codexmem.kernel.model import ids
 from codexmem.kernel.model.ids import Clock
 from codexmem.kernel.model.job import Job, JobStatus
+from codexmem.kernel.store import depth
 from codexmem.kernel.store.database import Database
 from codexmem.kernel.store.jobs import Jobs
-from codexmem.lab.model import Run, RunStatus
-from codexmem.lab.service.moves import RunTransitions
+from codexmem.lab.model import BatchStatus, Run, RunStatus
+from codexmem.lab.service.execution import RunTransitions
 from codexmem.lab.service.runs import enqueue
 from codexmem.lab.store.runs import RunTable
 
@@ -73,3 +79,46 @@ class Reconciling:
                     job_id = enqueue(self._queue, run.id, place_ms=self._clock.now_ms())
                     if job_id is not None:
                         self._runs.rejoin(run.id, job_id)
+
+
+LEARN = "lab.learn"  # the kind of job that learns from a run
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """Whether a worker of this process works."""
+
+    enabled: bool
+    running: bool
+    poll_interval_s: float  # at most so long until it looks, if a wake-up was lost
+
+
+@dataclass(frozen=True, slots=True)
+class SystemView:
+    """One look."""
+
+    at_ms: int
+    worker: Watch
+    runs: dict[RunStatus, int]
+    batches: dict[BatchStatus, int]
+    learning: dict[JobStatus, int]
+    reconciled: int
+
+
+class System:
+    """Looks when asked; each status is counted up to a limit, so a look costs no more as the lab grows."""
+
+    def __init__(
+        self, db: Database, runs: RunTable, reconciling: Reconciling, clock: Clock, watch: Callable[[], Watch]
+    ) -> None:
+        self._db = db
+        self._runs = runs
+        self._reconciling = reconciling
+        self._clock = clock
+        self._watch = watch
+
+    def view(self) -> SystemView:
+        """How it stands."""
+        runs, batches = self._runs.counts()
+        learning = depth.by_status(self._db, LEARN)
+        return SystemView(self._clock.now_ms(), self._watch(), runs, batches, learning, self._reconciling.reconciled)

@@ -5,7 +5,7 @@ of the events is the order of their commits, whoever writes. Payloads are masked
 form), and a text in them that is longer than anybody reads in a trace is cut.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from codexmem.kernel.events.log import Log
@@ -64,7 +64,7 @@ class RunTrace:
             for run_id in run_ids for each, payload in made
         ], at_ms=at_ms)  # fmt: skip
 
-    def fit(self, payload: dict[str, Any]) -> dict[str, Any]:
+    def fit(self, payload: Mapping[str, object]) -> dict[str, Any]:
         """A payload as it may be kept."""
         kept: dict[str, Any] = _cut(self.masked(payload))
         return kept
@@ -97,7 +97,7 @@ class RunTrace:
             raise no_run(run_id)
 
 
-def outlined(type: EventType, payload: dict[str, Any]) -> dict[str, Any] | None:
+def outlined(type: EventType, payload: Mapping[str, object]) -> dict[str, Any] | None:
     """What a list shows of an event without its payload: in which task of the run it stands, and a short line."""
     told = {name: payload[key] for name, key, kind in _OUTLINED if isinstance(payload.get(key), kind)}
     label = next((text for name in _LABELS if isinstance(text := payload.get(name), str) and text.strip()), "")
@@ -113,7 +113,7 @@ def no_run(run_id: str) -> NotFound:
     return NotFound(f"no run {run_id[:80]}", hint="runs are listed at /api/v1/runs")
 
 
-def _took_us(payload: dict[str, Any]) -> int | None:
+def _took_us(payload: Mapping[str, object]) -> int | None:
     took = payload.get("took_ms")
     return took * 1_000 if isinstance(took, int) else None
 

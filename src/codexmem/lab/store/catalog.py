@@ -12,7 +12,7 @@ from sqlalchemy import bindparam
 
 from codexmem.kernel.store.database import ACTING, Database, Transaction
 from codexmem.kernel.store.schema import preset_products, presets, products
-from codexmem.lab.feedback_model import Preset, Product, Shelved
+from codexmem.lab.model import Preset, Product, Shelved
 from codexmem.lab.store.runs import RunCursor
 
 _PRODUCT = [f.name for f in fields(Product)]

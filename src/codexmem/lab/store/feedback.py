@@ -7,7 +7,7 @@ from sqlalchemy import bindparam
 
 from codexmem.kernel.store.database import ACTING, Database
 from codexmem.kernel.store.schema import feedback, feedback_products, products
-from codexmem.lab.feedback_model import Feedback, Share, Shelved
+from codexmem.lab.model import Feedback, Share, Shelved
 
 _WORDS = ("score", "pros", "cons", "other", "updated_ms", "schema_version", "extra")
 

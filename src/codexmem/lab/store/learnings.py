@@ -2,6 +2,8 @@
 
 Pages go by a job's number or a delta's (created_ms, id), newest first; each reads an index of learnings alone, in the
 order of the page and no further than its own length, or, for deltas of one status, a bounded number.
+
+How many lessons there are, counted in an index and only so far.
 """
 
 from collections.abc import Sequence
@@ -12,10 +14,11 @@ from sqlalchemy import bindparam
 
 from codexmem.kernel.model.history import Delta, DeltaStatus, Op
 from codexmem.kernel.model.job import Job, JobStatus
+from codexmem.kernel.model.memory import Kind, Status
 from codexmem.kernel.store import rows
 from codexmem.kernel.store.database import ACTING, Database
 from codexmem.kernel.store.jobs import FIELDS, to_job
-from codexmem.kernel.store.schema import deltas, jobs, memory_versions
+from codexmem.kernel.store.schema import deltas, jobs, memories, memory_facets, memory_versions
 from codexmem.kernel.store.schema.system import LEARNINGS, OF_A_RUN
 
 LOOKED_THROUGH = 2_000  # deltas that one page of those of a status reads, at most
@@ -140,4 +143,29 @@ _later = (
     .where(_v.tenant == ACTING)
     .order_by(_v.seq, _v.version.desc())
     .limit(bindparam("limit"))
+)
+
+
+MOST = 10_000  # counting stops here: so many, or more
+
+
+def count_active(db: Database, roles: frozenset[str] = frozenset(), *, most: int = MOST) -> int:
+    """Active lessons of the acting tenant, all or those for one of these roles."""
+    with db.reading() as tx:
+        if not roles:
+            return int(tx.run(_all, most=most).scalar_one())
+        return int(tx.run(_for_roles, roles=sorted(roles), most=most).scalar_one())
+
+
+_m, _f = memories.c, memory_facets.c
+_active = (_m.kind == Kind.LESSON.value, _m.status == Status.ACTIVE.value)
+_all = sa.select(sa.func.count()).select_from(
+    sa.select(_m.seq).where(_m.tenant == ACTING, *_active).limit(bindparam("most")).subquery()
+)
+_for_roles = sa.select(sa.func.count()).select_from(
+    sa.select(_m.seq)
+    .join(memory_facets, sa.and_(_f.tenant == _m.tenant, _f.seq == _m.seq))
+    .where(_f.tenant == ACTING, _f.facet == "role", _f.value.in_(bindparam("roles", expanding=True)), *_active)
+    .limit(bindparam("most"))
+    .subquery()
 )

@@ -4,9 +4,11 @@ Every move is one UPDATE that names where it comes from, so an illegal one chang
 row takes them in the order job, batch, run; a journal takes the run alone. A batch counts how its runs ended, under the
 lock of its own row, so that of several that end at once exactly one is the last. Pages go by (created_ms, id) or by a
 run's place in its batch; each reads an index in the order of the page and no further than its own length.
+
+What lists of the lab show beside their rows: one statement for a page, whatever its length.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from enum import StrEnum
 from typing import Any, TypeVar
@@ -15,7 +17,7 @@ import sqlalchemy as sa
 from sqlalchemy import bindparam
 
 from codexmem.kernel.store.database import ACTING, Database, Transaction
-from codexmem.kernel.store.schema import batches, runs
+from codexmem.kernel.store.schema import batches, feedback, runs
 from codexmem.lab.model import Batch, BatchStatus, Run, RunStatus, sources
 
 LOOKED_THROUGH = 2_000  # requests that one page of a search by text reads, at most
@@ -162,8 +164,8 @@ class RunTable:
             tx.run(_rejoin, of_id=run_id, job_id=job_id)
 
     def end(self, run_id: str, target: RunStatus, *, now_ms: int, error: str | None = None,
-            output: dict[str, Any] | None = None, event_id: str | None = None, extra: dict[str, Any] | None = None
-            ) -> bool:  # fmt: skip
+            output: Mapping[str, object] | None = None, event_id: str | None = None,
+            extra: Mapping[str, object] | None = None) -> bool:  # fmt: skip
         """End a run; False if it has ended before, or may not end so: one to be canceled can only be canceled."""
         values = {"error": error, "output": output, "event_id": event_id, "extra": extra or {}}
         with self._db.transaction() as tx:
@@ -385,4 +387,52 @@ _count_runs = sa.select(sa.func.count()).select_from(
 )
 _count_batches = sa.select(sa.func.count()).select_from(
     sa.select(_b.id).where(_b.tenant == ACTING, _b.status == bindparam("status")).limit(MOST_COUNTED).subquery()
+)
+
+
+MOST_RUNNING = 1_000  # runs at once that are looked at
+
+
+@dataclass(frozen=True, slots=True)
+class RunVerdict:
+    """That a run was judged, and how."""
+
+    score: float | None
+    updated_ms: int
+
+
+class LabLists:
+    """Reads `runs` and `feedback` for pages of batches and runs."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def running(self, batch_ids: Sequence[str]) -> dict[str, int]:
+        """How many runs of each batch are being executed; reads those that are, of all batches, and no others."""
+        if not batch_ids:
+            return {}
+        with self._db.reading() as tx:
+            found = {row.batch_id: int(row.total) for row in tx.run(_running, status=RunStatus.RUNNING.value)}
+        return {each: found[each] for each in batch_ids if each in found}
+
+    def verdicts(self, run_ids: Sequence[str]) -> dict[str, RunVerdict]:
+        """Those of these runs that were judged."""
+        if not run_ids:
+            return {}
+        with self._db.reading() as tx:
+            return {row.run_id: RunVerdict(row.score, row.updated_ms) for row in tx.run(_verdicts, runs=list(run_ids))}
+
+
+_runs, _f = runs.c, feedback.c
+# Not by batch: as many run as there are workers, and a batch may have a thousand runs that do not.
+_executed = (
+    sa.select(_runs.batch_id)
+    .where(_runs.tenant == ACTING, _runs.status == bindparam("status"))
+    .order_by(_runs.created_ms.desc(), _runs.id.desc())
+    .limit(MOST_RUNNING)
+    .subquery()
+)
+_running = sa.select(_executed.c.batch_id, sa.func.count().label("total")).group_by(_executed.c.batch_id)
+_verdicts = sa.select(_f.run_id, _f.score, _f.updated_ms).where(
+    _f.tenant == ACTING, _f.run_id.in_(bindparam("runs", expanding=True))
 )

@@ -4,6 +4,8 @@ A trace never goes back in time (`runs.traced_ms`), so (at_ms, seq) is the order
 a reader who remembers a place misses nothing. A page of all types reads one index; of several types, one index once per
 type, and merges. It costs its own length times the number of types, however long the trace is, and payloads are read
 for the events of the page alone, up to a total size.
+
+The journals of runs in their table: each step once, in order, with its result. Rows are added, never changed.
 """
 
 import heapq
@@ -16,7 +18,7 @@ from sqlalchemy import bindparam
 
 from codexmem.kernel.model.event import Event, LogPosition
 from codexmem.kernel.store.database import ACTING, Database
-from codexmem.kernel.store.schema import events
+from codexmem.kernel.store.schema import events, run_steps
 from codexmem.kernel.store.schema.system import OF_A_RUN
 
 _LAST = 2**62
@@ -131,4 +133,37 @@ _whole = sa.select(*_bare, _e.payload).where(*_these)
 _sizes = sa.select(_e.seq, sa.func.length(_e.payload, type_=sa.Integer).label("size")).where(*_these)
 _one = sa.select(*_bare, _e.payload).where(
     _e.tenant == ACTING, _e.subject == bindparam("subject"), _of_a_run, _e.id == bindparam("id")
+)
+
+
+class Steps:
+    """Reads and writes `run_steps`."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def add(self, run_id: str, number: int, key: str, result: dict[str, Any], *, at_ms: int) -> None:
+        """Record a step; a Conflict if the run has one of this key or number."""
+        with self._db.transaction() as tx:
+            tx.add(run_steps, {"run_id": run_id, "number": number, "key": key, "result": result, "at_ms": at_ms})
+
+    def result(self, run_id: str, key: str) -> dict[str, Any] | None:
+        """What a step gave; None if it was not done."""
+        with self._db.reading() as tx:
+            found: dict[str, Any] | None = tx.run(_result, run=run_id, key=key).scalar()
+            return found
+
+    def keys(self, run_id: str, *, after: int, limit: int) -> list[tuple[int, str]]:
+        """Numbers and keys of a run's steps, in order."""
+        with self._db.reading() as tx:
+            return [(row.number, row.key) for row in tx.run(_keys, run=run_id, after=after, limit=limit)]
+
+
+_s = run_steps.c
+_result = sa.select(_s.result).where(_s.tenant == ACTING, _s.run_id == bindparam("run"), _s.key == bindparam("key"))
+_keys = (
+    sa.select(_s.number, _s.key)
+    .where(_s.tenant == ACTING, _s.run_id == bindparam("run"), _s.number > bindparam("after"))
+    .order_by(_s.number)
+    .limit(bindparam("limit"))
 )

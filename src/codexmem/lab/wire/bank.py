@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from codexmem.http.living import LivingFields
 from codexmem.kernel.model.history import Delta, DeltaStatus, MemoryVersion, Mode, Op
 from codexmem.kernel.model.job import Job, JobStatus
 from codexmem.kernel.model.memory import Memory, State, Status
@@ -25,8 +26,17 @@ from codexmem.lab.wire.fields import Document, EpochSeconds, Extra, SchemaVersio
 
 if TYPE_CHECKING:
     from codexmem.lab.service.learning import QueuedLearning
-    from codexmem.lab.service.learnings import DeltaDetail, DeltaOutline, DeltaWrite
-    from codexmem.lab.service.rollback import Later, LessonChange, Preview, Prospect, Recorded, RolledBack
+    from codexmem.lab.service.learnings import (
+        DeltaDetail,
+        DeltaOutline,
+        DeltaWrite,
+        Later,
+        LessonChange,
+        Preview,
+        Prospect,
+        Recorded,
+        RolledBack,
+    )
 
 ShownStatus = Literal["active", "archived"]
 _Content = Annotated[str, Field(min_length=1, max_length=MAX_CONTENT)]
@@ -36,6 +46,7 @@ _Done = Literal["add", "update", "archive", "restore", "remove"]
 _OPS: Mapping[Op, _Done] = {
     Op.ADD: "add", Op.UPDATE: "update", Op.ARCHIVE: "archive", Op.RESTORE: "restore", Op.DELETE: "remove"
 }  # fmt: skip
+_LEARNED = "rbd_"  # with which ids of deltas of learning and of its rollback begin
 
 
 class NoteRequest(BaseModel):
@@ -84,10 +95,12 @@ class RollbackRequest(BaseModel):
     reason: Annotated[str, Field(max_length=MAX_REASON)] = ""
 
 
-class LabLesson(WireAnswer):
+class LabLesson(LivingFields):
     """One lesson."""
 
     mem_id: str
+    seq: int
+    project: str
     status: str
     role: str
     type: str
@@ -109,6 +122,9 @@ class LabLesson(WireAnswer):
         attrs = attrs_of(memory.state)
         return cls(
             mem_id=memory.id,
+            seq=memory.seq,
+            **cls.living(memory),
+            project=memory.state.project,
             **_said(memory.state),
             source_run_id=attrs.runs[0] if attrs.runs else None,
             created_at=seconds(memory.created_ms),
@@ -394,7 +410,7 @@ class DeltaOp(WireAnswer):
                     actor=each.actor,
                     created_at=seconds(each.created_ms),
                     delta_id=each.delta,
-                    by_hand=each.delta is None,
+                    by_hand=each.delta is None or not each.delta.startswith(_LEARNED),
                 )
                 for each in write.since
             ),

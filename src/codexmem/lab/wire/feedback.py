@@ -5,12 +5,13 @@ from typing import TYPE_CHECKING, Annotated, Self
 from pydantic import BaseModel, ConfigDict, Field
 
 from codexmem.kernel.wire import Figure, WireAnswer
-from codexmem.lab.feedback_model import (
+from codexmem.lab.model import (
     MAX_MEASURED,
     MAX_NAME,
     MAX_SCORE,
     MAX_VALUE,
     MAX_WORDS,
+    SCHEMA_VERSION,
     CatalogEntry,
     Feedback,
     FeedbackInput,
@@ -20,7 +21,6 @@ from codexmem.lab.feedback_model import (
     Share,
     Shelved,
 )
-from codexmem.lab.model import SCHEMA_VERSION
 from codexmem.lab.wire.bank import LearningQueued
 from codexmem.lab.wire.fields import Document, EpochSeconds, Extra, SchemaVersion, seconds
 

@@ -27,8 +27,8 @@ from codexmem.lab.wire.fields import Document, EpochSeconds, Extra, LabPage, Sch
 
 if TYPE_CHECKING:
     from codexmem.kernel.services.status import ServerHealth
+    from codexmem.lab.service.reconciling import SystemView
     from codexmem.lab.service.runs import RunVerdict
-    from codexmem.lab.service.system import SystemView
 
 _Text = Annotated[str, Field(max_length=1000)]
 

@@ -8,11 +8,10 @@ from codexmem.kernel.store.labels import Labels
 from codexmem.kernel.store.note_queries import Noted
 from codexmem.kernel.store.sessions import Sessions
 from codexmem.notes.service.exchange import NoteTransfer
-from codexmem.notes.service.listing import NoteListing, Tree
+from codexmem.notes.service.listing import NoteListing, NoteViews, Tree
 from codexmem.notes.service.preload import Preload
 from codexmem.notes.service.reading import NoteReader
 from codexmem.notes.service.resolver import NoteResolver
-from codexmem.notes.service.views import NoteViews
 from codexmem.notes.service.writing import Keeping, Writing
 from codexmem.notes.tree_store import AddressTree
 
@@ -36,7 +35,7 @@ def build(kernel: Kernel) -> NoteService:
     """The services on an open store."""
     db, memories, history, search = kernel.db, kernel.memories, kernel.history, kernel.search
     noted = Noted(db)
-    resolver, views = NoteResolver(memories, history, noted), NoteViews(memories, noted)
+    resolver, views = NoteResolver(memories, history, noted), NoteViews(memories, history, noted)
     writing = Writing(db, memories, history, resolver)
     return NoteService(
         writing=writing,

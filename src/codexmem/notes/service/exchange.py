@@ -99,9 +99,16 @@ class NoteTransfer:
             memories=tuple(reversed(entries)),
         )
 
-    def take_in(self, document: object, strategy: Strategy, by: WriteContext) -> NotesImported:
-        """Write what the document says, as the strategy says, in one delta."""
-        entries = entries_in(document)
+    def take_in(
+        self, document: object, strategy: Strategy, by: WriteContext, *, keep_priority: bool = False
+    ) -> NotesImported:
+        """Write what the document says, as the strategy says, in one delta; core priorities only for a person."""
+        if keep_priority and by.origin is not Origin.HUMAN:
+            raise InvalidArgument(
+                "only a person may take over core priorities",
+                hint="import without it, or run codexmem memory import --keep-priority in a terminal",
+            )
+        entries = entries_in(document, vouched=keep_priority)
         if sum(max(1, len(entry.past)) for entry in entries) > MAX_WRITES:
             raise InvalidArgument(f"data has more than {MAX_WRITES:,} versions", hint="import it in parts, or without")
         taken = NotesImported(_source(document))

@@ -5,6 +5,10 @@ counting took: how often notes were read is told as of then, in a small store as
 
 A folder of the tree is an address below which others lie; it need not name a note itself. Whether everything below a
 folder is deleted is not looked at: that would read all of it.
+
+Views: addresses that name no note but many of them. `system://boot`, `system://index` and `system://recent`.
+
+A view is made when it is read and is bounded, whatever the store holds; it says when it shows only a part.
 """
 
 import threading
@@ -12,16 +16,19 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from codexmem.kernel.model import address, ids
-from codexmem.kernel.model.errors import InvalidArgument
-from codexmem.kernel.model.memory import VISIBLE, Memory, Status
-from codexmem.kernel.model.note import LISTED, NOTES, NoteFigures
-from codexmem.kernel.model.query import PageRequest, RowCursor
+from codexmem.kernel.model import address, ids, note
+from codexmem.kernel.model.errors import InvalidArgument, NotFound
+from codexmem.kernel.model.memory import VISIBLE, Mark, Memory, Status
+from codexmem.kernel.model.note import CORE, LISTED, NOTES, NoteFigures
+from codexmem.kernel.model.project_scope import present_scope
+from codexmem.kernel.model.query import Filter, PageRequest, RowCursor, RowOrder
 from codexmem.kernel.model.search import SearchAnswer, SearchMode, SearchQuery, SearchResult
+from codexmem.kernel.model.tenant import ProjectScope
+from codexmem.kernel.services.history import History
 from codexmem.kernel.services.memories import Memories
 from codexmem.kernel.store.database import Database
 from codexmem.kernel.store.note_queries import Noted
-from codexmem.notes.model import PRIORITIES, NoteFilter
+from codexmem.notes.model import PRIORITIES, NoteFilter, checked_domain
 from codexmem.notes.service.resolver import NoteResolver
 from codexmem.notes.tree_store import AddressTree, TreeChild
 
@@ -88,7 +95,7 @@ class NoteListing:
         self._desk = desk
         self._search = search
         self._lock = threading.Lock()
-        self._kept: OrderedDict[str, _Kept] = OrderedDict()
+        self._kept: OrderedDict[tuple[str, ProjectScope | None], _Kept] = OrderedDict()
 
     def search(self, query: str, wish: NoteFilter, *, limit: int, offset: int = 0) -> NoteResults:
         """Notes whose address, content or disclosure fits; an address that is asked for itself comes first."""
@@ -109,18 +116,19 @@ class NoteListing:
 
     def figures(self) -> NoteFigures:
         """How many notes there are of what."""
-        tenant, now = self._db.acting_tenant(), ids.monotonic()
+        # Members count what they may read.
+        whose, now = (self._db.acting_tenant(), present_scope()), ids.monotonic()
         # Read before the figures: what is written in between makes them count anew.
         written = self._noted.last_write()
         with self._lock:
-            kept = self._kept.get(tenant)
+            kept = self._kept.get(whose)
         if kept is not None and now < kept.until and kept.written == written:
             return kept.figures
         figures = self._noted.figures()
         took = ids.monotonic() - now
         with self._lock:
-            self._kept[tenant] = _Kept(now + min(_KEPT_S, _KEPT_TIMES * took), written, figures)
-            self._kept.move_to_end(tenant)
+            self._kept[whose] = _Kept(now + min(_KEPT_S, _KEPT_TIMES * took), written, figures)
+            self._kept.move_to_end(whose)
             while len(self._kept) > _TENANTS:
                 self._kept.popitem(last=False)
         return figures
@@ -172,3 +180,110 @@ class Tree:
 def _node(beginning: str, child: TreeChild, notes: dict[str, Memory]) -> TreeNode:
     uri = f"{beginning}{child.name}" if beginning else f"{child.name}://"
     return TreeNode(uri, child.name, child.below, notes.get(uri))
+
+
+MAX_CORE = 50
+_WAITING = 200  # proposed notes that are looked at for what a person agreed to before
+MAX_INDEX = 500
+MAX_RECENT = 100
+RECENT = 10
+_CORE_LABELS = frozenset(str(priority) for priority in range(CORE + 1))
+_VIEWS = "system://boot, system://index, system://index/DOMAIN, system://recent, system://recent/N"
+
+
+@dataclass(frozen=True, slots=True)
+class SystemNoteView:
+    """Notes that an address of the system stands for."""
+
+    uri: str
+    title: str
+    memories: tuple[Memory, ...]
+    whole: bool  # whether `memories` of it are told in full, not by a line
+    more: bool = False  # whether there are others
+    proposed: tuple[str, ...] = ()  # addresses of those that await a person's approval, whose words are not told
+
+
+def is_view(uri: str) -> bool:
+    """Whether this address names a view."""
+    return uri.strip().lower().startswith("system://")
+
+
+def core_filter() -> Filter:
+    """The notes that an agent is told at every start."""
+    return Filter(NOTES, facets=(("priority", _CORE_LABELS),), without=frozenset({Mark.PROPOSED}))
+
+
+def proposed_filter() -> Filter:
+    """The notes that wait for a person; of some the priority waits."""
+    return Filter(NOTES, facets=(("mark", frozenset({Mark.PROPOSED.value})),))
+
+
+class NoteViews:
+    """Makes views."""
+
+    def __init__(self, memories: Memories, history: History, noted: Noted) -> None:
+        self._memories = memories
+        self._history = history
+        self._noted = noted
+
+    def read(self, uri: str, *, told: bool = True) -> SystemNoteView:
+        """The view at this address; unless it is `told` to an agent, nothing is counted as shown."""
+        normal = address.normalise(uri)
+        name, *rest = normal.partition("://")[2].split("/")
+        match name, rest:
+            case "boot", []:
+                return self._boot(normal, told=told)
+            case "index", [] | [_]:
+                return self._index(normal, rest[0] if rest else None)
+            case "recent", [] | [_]:
+                return self._recent(normal, rest[0] if rest else str(RECENT))
+        raise NotFound(f"there is no view {normal}", hint=f"there are: {_VIEWS}")
+
+    def core(self) -> tuple[tuple[Memory, ...], bool]:
+        """The core notes, the most important first, and whether there are more of them.
+
+        One that was changed without a person's agreement is told as it last stood with it.
+        """
+        core, more, _ = self._core()
+        return core, more
+
+    def _core(self) -> tuple[tuple[Memory, ...], bool, tuple[str, ...]]:
+        page = self._memories.page(core_filter(), PageRequest(limit=MAX_CORE))
+        oldest = PageRequest(limit=_WAITING, order=RowOrder.OLDEST)
+        waiting = self._memories.page(proposed_filter(), oldest).items
+        # Those that were told once are asked for apart: of them agents can make no more, of the others any number.
+        changed = self._memories.page(replace(proposed_filter(), once_core=True), oldest).items
+        former = [each for each in self._history.approved(changed) if each.state.priority <= CORE]
+        told = {each.seq for each in former}
+        both = {each.seq: each for each in (*waiting, *changed)}.values()
+        proposed = [each for each in both if each.state.priority <= CORE or each.seq in told]
+        ordered = sorted((*page.items, *former), key=lambda memory: (memory.state.priority, note.primary(memory)))
+        names = tuple(sorted(map(note.primary, proposed)))
+        return tuple(ordered[:MAX_CORE]), page.after is not None or len(ordered) > MAX_CORE, names
+
+    def _boot(self, uri: str, *, told: bool) -> SystemNoteView:
+        memories, more, proposed = self._core()
+        if memories and told:
+            self._memories.count_reading([memory.seq for memory in memories], shown=1)
+        title = f"Core memories (priority 0 to {CORE})"
+        return SystemNoteView(uri, title, memories, whole=True, more=more, proposed=proposed)
+
+    def _index(self, uri: str, domain: str | None) -> SystemNoteView:
+        named = checked_domain(domain)
+        facets = (("domain", frozenset({named})),) if named else ()
+        page = self._memories.page(Filter(NOTES, statuses=LISTED, facets=facets), PageRequest(limit=MAX_INDEX))
+        title = f"Index of {named}://" if named else "Index of all memories"
+        return SystemNoteView(
+            uri, title, tuple(sorted(page.items, key=note.primary)), whole=False, more=page.after is not None
+        )
+
+    def _recent(self, uri: str, count: str) -> SystemNoteView:
+        if not count.isascii() or not count.isdigit() or not 1 <= int(count[:9]) <= MAX_RECENT:
+            raise InvalidArgument(
+                f"{count[:20]!r} is not a number from 1 to {MAX_RECENT}", hint="for example system://recent/5"
+            )
+        wanted = int(count)
+        seqs = self._noted.changed(wanted, VISIBLE)
+        found = self._memories.many(seqs, NOTES)
+        memories = tuple(found[seq] for seq in seqs if seq in found)
+        return SystemNoteView(uri, "Memories that changed last, the latest first", memories, whole=False)

@@ -14,7 +14,7 @@ from codexmem.kernel.model.attrs import NoteAttrs
 from codexmem.kernel.model.errors import Conflict, NotFound
 from codexmem.kernel.model.history import Op, WriteContext
 from codexmem.kernel.model.ids import Clock
-from codexmem.kernel.model.memory import Kind, Memory, MemoryDraft, Origin, State, Status
+from codexmem.kernel.model.memory import Kind, Memory, MemoryDraft, State, Status
 from codexmem.kernel.model.note import NOTES, NoteEdit
 from codexmem.kernel.model.query import Seq
 from codexmem.kernel.model.session import Session
@@ -80,7 +80,7 @@ class Writing:
         with self._db.transaction():
             former = self._desk.find(uri)
             if former is None:
-                draft = MemoryDraft(Kind.NOTE, state, Origin.AGENT, session=new.session)
+                draft = MemoryDraft(Kind.NOTE, state, by.origin, session=new.session or by.session)
                 return self._memories.remember(draft, replace(by, note=by.note or "created"))
             if former.state.status is not Status.DELETED:
                 raise Conflict(

@@ -2,10 +2,15 @@
 
 The shell asks the program itself at every Tab, so what it offers is what this version has. No command is imported for
 its name, and none is run.
+
+`codexmem version`: the program and the libraries that its durability rests on.
 """
+
+import platform
 
 import click
 
+from codexmem import __version__
 from codexmem.console.command import Command, current
 
 SHELLS = ("bash", "zsh", "fish")
@@ -29,3 +34,20 @@ def completion(shell: str) -> None:
     """Print the script."""
     text = script("codexmem", shell)
     current().result({"shell": shell, "script": text}, text, exact=True)
+
+
+@click.command("version", cls=Command, key="version")
+def version() -> None:
+    """Print versions."""
+    from codexmem.kernel.store import inspection
+
+    document = {
+        "version": __version__,
+        "python": platform.python_version(),
+        "sqlite": inspection.library()[0],
+        "sqlite_source": inspection.library_source(),
+    }
+    current().result(
+        document,
+        "codexmem {version} (Python {python}, SQLite {sqlite} from {sqlite_source})".format_map(document),
+    )

@@ -1,6 +1,7 @@
 """`codexmem worker`: runs jobs, and with `--port` answers probes. Only where several processes may share a store."""
 
 import logging
+import os
 import threading
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,8 @@ from codexmem.settings import Settings
 
 if TYPE_CHECKING:
     from codexmem.app import Core
+
+_NICE = 10  # on a machine that serves requests too, those come first
 
 
 @click.command("worker", cls=Command, key="worker")
@@ -40,6 +43,7 @@ def worker(port: str | None, host: str | None, data_dir: str | None, database_ur
     logging.getLogger("alembic").setLevel(logging.WARNING)
     output = current()
     stop = threading.Event()
+    os.nice(_NICE)
     with ending_signals(lambda _: stop.set()):
         core = open_core(settings)
         try:

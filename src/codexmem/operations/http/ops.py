@@ -1,17 +1,87 @@
 """The operator's paths (contract 000 §3.5, 3 to 14): the state of things, reports with their exports, and the few
 repairs that somebody decides on.
+
+Rows as a file to download: CSV as RFC 4180 has it, or one JSON object a line.
+
+A spreadsheet takes a cell that begins with certain characters for a formula, and what is exported here was written by
+strangers (queries, error texts); such cells get a leading apostrophe. JSON lines hold exactly what the list shows.
 """
 
-from typing import Annotated, Any, Protocol
+import csv
+import io
+import itertools
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Annotated, Any, Literal, Protocol
 
 from fastapi import APIRouter, Query
 from fastapi.responses import StreamingResponse
 
 from codexmem.kernel.model.memory import Kind
-from codexmem.operations.http import exports
 from codexmem.operations.service import Operations
 from codexmem.operations.wire import ops as wire
 from codexmem.operations.wire import requests
+from codexmem.operations.wire.ops import LogRow
+
+Row = dict[str, Any]  # one of the log's lines, as a list shows it
+
+_FORMULA = tuple("=+-@\t\r\n\0")
+_TOGETHER = 200  # rows per piece that is sent
+_MEDIA = {"csv": "text/csv; charset=utf-8; header=present", "ndjson": "application/x-ndjson; charset=utf-8"}
+
+
+def download(name: str, model: type[LogRow], rows: Iterable[LogRow], form: Literal["csv", "ndjson"]) -> Any:
+    """The rows as an attachment, sent as they are read. The first of them are read before anything is sent, so that a
+    store which does not answer is an error and not an empty file.
+    """
+    documents = (row.document() for row in rows)
+    pieces = csv_pieces(documents, model.columns()) if form == "csv" else ndjson_pieces(documents)
+    first = next(pieces, b"")
+    return StreamingResponse(
+        itertools.chain([first], pieces),
+        media_type=_MEDIA[form],
+        headers={"Content-Disposition": f'attachment; filename="{name}.{form}"', "Cache-Control": "no-store"},
+    )
+
+
+def csv_pieces(rows: Iterable[Row], columns: Sequence[str]) -> Iterator[bytes]:
+    """A header and the rows, in UTF-8 with CRLF."""
+    heading: list[list[Any]] = [list(columns)]
+    for some in _some(rows):
+        text = io.StringIO(newline="")
+        table = csv.writer(text, lineterminator="\r\n")
+        table.writerows(heading)
+        table.writerows([cell(row[name]) for name in columns] for row in some)
+        heading = []
+        yield text.getvalue().encode(errors="replace")
+    if heading:
+        yield (",".join(columns) + "\r\n").encode()
+
+
+def ndjson_pieces(rows: Iterable[Row]) -> Iterator[bytes]:
+    """An object a line, in UTF-8."""
+    for some in _some(rows):
+        lines = (json.dumps(row, ensure_ascii=False, separators=(",", ":")) + "\n" for row in some)
+        yield "".join(lines).encode(errors="replace")
+
+
+def cell(value: Any) -> str | int | float:
+    """One value in a cell: numbers as they are, true and false in JSON's spelling, lists and maps as JSON."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        return value
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return f"'{text}" if text.startswith(_FORMULA) else text
+
+
+def _some(rows: Iterable[Row]) -> Iterator[list[Row]]:
+    source = iter(rows)
+    while some := list(itertools.islice(source, _TOGETHER)):
+        yield some
+
 
 _KINDS = frozenset({Kind.OBSERVATION, Kind.SUMMARY, Kind.PROMPT})
 _FILE: dict[int | str, dict[str, Any]] = {200: {"content": {"text/csv": {}, "application/x-ndjson": {}}}}
@@ -85,14 +155,14 @@ def _add_exports(api: APIRouter, services: OpsServices) -> None:
     @api.get("/api/ops/search-traces/export", response_class=StreamingResponse, responses=_FILE)
     def export_search_traces(asked: Annotated[requests.TracesExport, Query()]) -> Any:
         found = services.operations.reports.export_search_traces(asked.to_filter(), limit=asked.limit)
-        return exports.download("search-traces", wire.Trace, map(wire.Trace.of, found), asked.format)
+        return download("search-traces", wire.Trace, map(wire.Trace.of, found), asked.format)
 
     @api.get("/api/ops/session-timings/export", response_class=StreamingResponse, responses=_FILE)
     def export_session_timings(asked: Annotated[requests.TimingsExport, Query()]) -> Any:
         found = services.operations.reports.export_session_timings(asked.to_filter(), limit=asked.limit)
-        return exports.download("session-timings", wire.Timing, map(wire.Timing.of, found), asked.format)
+        return download("session-timings", wire.Timing, map(wire.Timing.of, found), asked.format)
 
     @api.get("/api/ops/failure-summary/export", response_class=StreamingResponse, responses=_FILE)
     def export_failures(asked: Annotated[requests.FailuresExport, Query()]) -> Any:
         found = services.operations.reports.export_failures(asked.to_filter(), limit=asked.limit)
-        return exports.download("failure-summary", wire.Failure, map(wire.Failure.of, found), asked.format)
+        return download("failure-summary", wire.Failure, map(wire.Failure.of, found), asked.format)

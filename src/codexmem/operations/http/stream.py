@@ -9,6 +9,7 @@ depth has no id: it is a state, and the next one replaces it.
 import asyncio
 import json
 import logging
+import random
 from dataclasses import asdict
 from typing import Annotated, Any, Protocol
 
@@ -25,6 +26,7 @@ from codexmem.operations.service.watching import LiveWatcher, Told
 
 HEARTBEAT_S = 15.0
 RETRY_MS = 2_000  # how long a browser waits before it comes back
+_AFTER_STOP_MS = (100, 1_500)  # after an end that we chose: others may serve already, and not all come at once
 _SPELLED = {"error_class": "errorClass"}  # payload fields that the contract spells in another way
 
 _log = logging.getLogger(__name__)
@@ -93,6 +95,8 @@ class EventStream(Response):
             if loop.time() >= beat and not self._watcher.closed:
                 beat = loop.time() + self._heartbeat_s
                 await _piece(send, f": still here\nid: {self._watcher.place}\n\n")
+        again_ms = random.randint(*_AFTER_STOP_MS)  # noqa: S311 - spreads readers, protects nothing
+        await _piece(send, f"retry: {again_ms}\nid: {self._watcher.place}\n\n")
 
     async def _leave_with(self, receive: Receive) -> None:
         while (await receive())["type"] != "http.disconnect":

@@ -4,8 +4,7 @@ from dataclasses import dataclass
 
 from codexmem.operations.service.backups import Backups
 from codexmem.operations.service.dashboard import Standing
-from codexmem.operations.service.reports import Reports
-from codexmem.operations.service.trends import Trends
+from codexmem.operations.service.reports import Reports, Trends
 from codexmem.operations.service.upkeep import StoreUpkeep
 from codexmem.operations.service.watching import LiveWatching
 

@@ -10,6 +10,7 @@ import json
 import re
 import shlex
 import threading
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, Protocol
@@ -190,7 +191,7 @@ class Backups:
             raise failed
         return making if making is not None else self._one(name, {})
 
-    def _one(self, name: str, verified: dict[str, Any]) -> BackupEntry:
+    def _one(self, name: str, verified: Mapping[str, object]) -> BackupEntry:
         assert self._copies is not None
         try:
             backup = archive.peek(self._copies.root / name)

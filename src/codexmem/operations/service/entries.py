@@ -151,12 +151,12 @@ def numbered(subject: str, noun: str) -> int | None:
     return int(number) if name == noun and number.isascii() and number.isdigit() and len(number) <= 18 else None
 
 
-def _text(said: Mapping[str, Any], name: str) -> str:
+def _text(said: Mapping[str, object], name: str) -> str:
     value = said.get(name)
     return value if isinstance(value, str) else ""
 
 
-def _number(said: Mapping[str, Any], name: str) -> float:
+def _number(said: Mapping[str, object], name: str) -> float:
     value = said.get(name)
     return value if isinstance(value, int | float) and not isinstance(value, bool) else 0
 
@@ -166,6 +166,6 @@ def _numbers(said: Mapping[str, Any], name: str) -> dict[str, float]:
     return {key: _number(value, key) for key in value} if isinstance(value, dict) else {}
 
 
-def _list(said: Mapping[str, Any], name: str) -> list[Any]:
+def _list(said: Mapping[str, object], name: str) -> list[Any]:
     value = said.get(name)
     return value if isinstance(value, list) else []

@@ -11,11 +11,11 @@ from codexmem.kernel.model.memory import Kind
 from codexmem.kernel.model.ranking import Ranked
 from codexmem.kernel.model.writer import MemoryWriter
 from codexmem.kernel.services.status import Phase, Readiness, ServerHealth
+from codexmem.kernel.services.usage import QuotaState
 from codexmem.kernel.wire import Figure
 from codexmem.operations.service.backups import BackupCheck, BackupEntry, Backups, Making, StoreCommands
-from codexmem.operations.service.dashboard import AgentActivity, Look, Spent, StoreLocation, WorkerState
+from codexmem.operations.service.dashboard import AgentActivity, Failing, Look, Spent, StoreLocation, WorkerState
 from codexmem.operations.service.entries import Explained, TraceResult
-from codexmem.operations.service.model_watch import Failing
 from codexmem.operations.wire.ops import AgentMetrics, IndexStatus, OpsAnswer, Trace
 
 _TITLE = 200  # characters
@@ -303,6 +303,20 @@ class BudgetAnswer(OpsAnswer):
         return cls(day=spent.day, spent_tokens=spent.tokens, limit_tokens=spent.limit, left_tokens=spent.left)
 
 
+class QuotaAnswer(OpsAnswer):
+    """What a tenant has used of a quota, as this server knows it."""
+
+    name: str = Field(description="requests or events of today (UTC), or stored memories")
+    used: int
+    limit: int | None = Field(description="null: no limit")
+    spent: bool = Field(description="what would use more is refused with 429")
+
+    @classmethod
+    def of(cls, state: QuotaState) -> Self:
+        """One quota."""
+        return cls(name=state.name, used=state.used, limit=state.limit, spent=state.spent)
+
+
 class AgentAnswer(OpsAnswer):
     """A kind of agent, by its newest session."""
 
@@ -376,6 +390,7 @@ class SystemAnswer(OpsAnswer):
     index: IndexStatus
     model: ModelAnswer
     budget: BudgetAnswer
+    quotas: tuple[QuotaAnswer, ...] = Field(description="empty where one person owns the store")
     agents: tuple[AgentAnswer, ...]
     agents_truncated: bool
     events_today_truncated: bool
@@ -403,6 +418,7 @@ class SystemAnswer(OpsAnswer):
                 failing=FailingAnswer.of(look.failing) if look.failing is not None else None,
             ),
             budget=BudgetAnswer.of(look.spent),
+            quotas=tuple(map(QuotaAnswer.of, look.quotas)),
             agents=tuple(map(AgentAnswer.of, look.agents.listed)),
             agents_truncated=look.agents.truncated,
             events_today_truncated=look.agents.events_truncated,

@@ -14,8 +14,7 @@ from codexmem.http.moments import iso
 from codexmem.kernel.model.memory import Kind
 from codexmem.kernel.wire import Figure, WireAnswer, required_first
 from codexmem.operations.service.entries import FailureEntry, SearchTrace, SessionTiming
-from codexmem.operations.service.reports import FailureSummary, ReportPage
-from codexmem.operations.service.trends import Trend, TrendBucket
+from codexmem.operations.service.reports import FailureSummary, ReportPage, Trend, TrendBucket
 from codexmem.operations.service.upkeep import IndexState, NotSent, ResentVectors, Retried
 from codexmem.operations.wire.requests import TrendsRequest, spelled
 

@@ -11,14 +11,15 @@ from codexmem.kernel.model.errors import InvalidArgument
 from codexmem.kernel.model.query import RowCursor
 from codexmem.kernel.model.search import SearchMode
 from codexmem.operations.service.reports import (
+    BUCKET_S,
     MAX_EXPORTED,
     MAX_LISTED,
+    WINDOW_S,
     FailureFilter,
     TimingFilter,
     TraceFilter,
     Within,
 )
-from codexmem.operations.service.trends import BUCKET_S, WINDOW_S
 from codexmem.operations.service.upkeep import MAX_SENT
 
 MessageType = Literal["observation", "summarize"]

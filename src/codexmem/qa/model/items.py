@@ -4,14 +4,19 @@ An item is a memory of the kind qa: its answer is the content, its question the 
 validated by evidence or by a person, and ends deprecated (refuted) or expired (nobody speaks for it any more). What was
 learned about it (`domain.belief`) is no part of its state: an undone write does not undo what was learned. Only a
 person's own decision can be taken back with what was learned from it.
+
+What of a candidate is kept: nothing private, no secrets, and no text that is longer than an item may hold.
 """
 
+import json
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from codexmem.kernel.model import privacy, redaction
 from codexmem.kernel.model.attrs import QaAttrs
 from codexmem.kernel.model.memory import Kind, Memory, Status
+from codexmem.qa.model.validation import UnprocessableReport
 
 KINDS = frozenset({Kind.QA})
 OFFERED = frozenset({Status.CANDIDATE, Status.ACTIVE, Status.VALIDATED})  # what a search may give
@@ -125,3 +130,61 @@ def demoted(status: Status) -> Status:
     if status in (Status.VALIDATED, Status.ACTIVE):
         return Status.CANDIDATE
     return Status.DEPRECATED if status is Status.CANDIDATE else status
+
+
+def cleaned(new: NewQa) -> NewQa:
+    """The candidate as it may be stored; one that has nothing left is refused."""
+    return replace(
+        new,
+        question=_required(new.question, "question", MAX_QUESTION).strip(),
+        answer=_required(new.answer, "answer", MAX_ANSWER),
+        summary=_bounded(clean(new.summary), "summary", MAX_SUMMARY).strip(),
+        tags=_labels(new.tags),
+        metadata=_metadata(new.metadata),
+        source=_bounded(clean(new.source), "source", MAX_LABEL).strip(),
+        author=_bounded(clean(new.author), "author", MAX_LABEL).strip(),
+    )
+
+
+def clean(text: str) -> str:
+    """The text without what is private or secret."""
+    return redaction.redact(privacy.strip(text))
+
+
+def clean_value(value: object, most: int) -> object:
+    """A JSON value without what is private or secret; one that is longer than that is told by its length."""
+    kept: object = redaction.redact_value(privacy.strip_value(value))
+    size = len(json.dumps(kept, ensure_ascii=False))
+    return kept if size <= most else f"[{size:,} characters, not kept]"
+
+
+def _required(text: str, name: str, most: int) -> str:
+    kept = clean(text)
+    if not kept.strip():
+        hint = "all of it was marked as private, so nothing is left" if text.strip() else None
+        raise UnprocessableReport(f"{name} must not be empty", hint=hint)
+    return _bounded(kept, name, most)
+
+
+def _bounded(text: str, name: str, most: int) -> str:
+    if len(text) > most:
+        raise UnprocessableReport(
+            f"{name} is longer than {most:,} characters", hint="shorten it, or put the rest into a file"
+        )
+    return text
+
+
+def _labels(tags: Iterable[str]) -> tuple[str, ...]:
+    kept = tuple(dict.fromkeys(label for tag in tags if (label := clean(tag).strip())))
+    if len(kept) > MAX_TAGS:
+        raise UnprocessableReport(f"tags: at most {MAX_TAGS} are kept")
+    return tuple(_bounded(tag, "a tag", MAX_LABEL) for tag in kept)
+
+
+def _metadata(text: str) -> str:
+    if not text:
+        return ""
+    kept = redaction.redact_value(privacy.strip_value(json.loads(text)))
+    if not kept:
+        return ""
+    return _bounded(json.dumps(kept, ensure_ascii=False, separators=(",", ":")), "metadata", MAX_METADATA)

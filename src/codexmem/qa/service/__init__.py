@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from codexmem.kernel.opened import Kernel
 from codexmem.kernel.services.receipts import Receipts
 from codexmem.qa.service.candidates import QaCandidates
-from codexmem.qa.service.evidence import Expiry, Lifecycle, QaSignals
+from codexmem.qa.service.evidence import Expiry, QaLifecycle, QaSignals
 from codexmem.qa.service.items import QaViews, Searching
 from codexmem.qa.service.review import Editing, Retracting, Reviewing
 from codexmem.qa.store import Beliefs
@@ -29,7 +29,7 @@ def build(kernel: Kernel) -> QaService:
     """The services on an open store."""
     db, clock, table, memories, history = kernel.db, kernel.clock, kernel.table, kernel.memories, kernel.history
     beliefs = Beliefs(db)
-    views, lifecycle = QaViews(memories, beliefs, clock), Lifecycle(memories, history, beliefs, kernel.log, clock)
+    views, lifecycle = QaViews(memories, beliefs, clock), QaLifecycle(memories, history, beliefs, kernel.log, clock)
     searching = Searching(views, kernel.search)
     return QaService(
         searching=searching,

@@ -10,11 +10,12 @@ import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from codexmem.kernel.model import qa_words
+from codexmem.kernel.model import agreement, qa_words
+from codexmem.kernel.model.agreement import Agreement
 from codexmem.kernel.model.attrs import QaAttrs
 from codexmem.kernel.model.history import Op, WriteContext
 from codexmem.kernel.model.ids import Clock
-from codexmem.kernel.model.memory import MAX_TITLE, Kind, Memory, MemoryDraft, Origin, State, Status
+from codexmem.kernel.model.memory import MAX_TITLE, Kind, Memory, MemoryDraft, State, Status
 from codexmem.kernel.model.qa_words import Likeness, Words
 from codexmem.kernel.model.query import Filter, PageRequest, Seq
 from codexmem.kernel.model.search import SearchAnswer, SearchQuery
@@ -22,10 +23,7 @@ from codexmem.kernel.services.history import History
 from codexmem.kernel.services.memories import Memories
 from codexmem.kernel.store.database import Database
 from codexmem.kernel.store.memories import MemoryTable
-from codexmem.qa.model import answers as qa_answers
-from codexmem.qa.model.answers import Agreement
 from codexmem.qa.model.belief import Signal
-from codexmem.qa.model.cleaning import cleaned
 from codexmem.qa.model.items import (
     CONTRADICTS,
     JUDGED,
@@ -36,12 +34,13 @@ from codexmem.qa.model.items import (
     OFFERED,
     NewQa,
     attrs_of,
+    cleaned,
     expires_ms,
     linked,
     questions_of,
     with_phrasings,
 )
-from codexmem.qa.service.evidence import Lifecycle, LifecycleSignal
+from codexmem.qa.service.evidence import LifecycleSignal, QaLifecycle
 from codexmem.qa.service.items import QaEntry, QaViews
 from codexmem.qa.store import Beliefs, Heard
 
@@ -100,7 +99,7 @@ class QaCandidates:
     """Takes in candidates of the acting tenant."""
 
     def __init__(self, db: Database, table: MemoryTable, memories: Memories, history: History, beliefs: Beliefs,
-                 lifecycle: Lifecycle, views: QaViews, clock: Clock,
+                 lifecycle: QaLifecycle, views: QaViews, clock: Clock,
                  search: Callable[[SearchQuery], SearchAnswer]) -> None:  # fmt: skip
         self._db = db
         self._table = table
@@ -162,7 +161,7 @@ class QaCandidates:
         )  # fmt: skip
         if clashing:
             by = replace(by, delta=self._history.open_delta(f"qa:{new.project}", "contradiction", by).id)
-        memory = self._memories.remember(MemoryDraft(Kind.QA, state, Origin.AGENT), by)
+        memory = self._memories.remember(MemoryDraft(Kind.QA, state, by.origin), by)
         for other in clashing:
             self._flag(other, memory.seq, by)
         now = self._clock.now_ms()
@@ -218,7 +217,7 @@ def _likeness(asked: Words, memory: Memory) -> Likeness:
 
 def _agreement(memory: Memory, answer: str) -> Agreement:
     """What an answer says of an item's; to agree with any of its wordings is to agree."""
-    found = {qa_answers.compare(each, answer) for each in (memory.state.content, *attrs_of(memory).alternatives)}
+    found = {agreement.compare(each, answer) for each in (memory.state.content, *attrs_of(memory).alternatives)}
     if Agreement.AGREES in found:
         return Agreement.AGREES
     return Agreement.CONTRADICTS if Agreement.CONTRADICTS in found else Agreement.DIFFERS

@@ -8,15 +8,23 @@ from codexmem.kernel.events.log import Log
 from codexmem.kernel.model.event import EventType, NewEvent
 from codexmem.kernel.model.history import WriteContext
 from codexmem.kernel.model.ids import Clock
-from codexmem.kernel.model.memory import Memory, State, Status
+from codexmem.kernel.model.memory import VISIBLE, Memory, State, Status
 from codexmem.kernel.model.query import Seq
 from codexmem.kernel.services.history import History
 from codexmem.kernel.services.memories import Memories
 from codexmem.kernel.store.database import Database
 from codexmem.qa.model import belief
 from codexmem.qa.model.belief import Signal, agrees
-from codexmem.qa.model.cleaning import clean_value
-from codexmem.qa.model.items import BATCH, CANDIDATE_MS, KINDS, SIGNALS_KEPT_MS, demoted, expires_ms, promoted
+from codexmem.qa.model.items import (
+    BATCH,
+    CANDIDATE_MS,
+    KINDS,
+    SIGNALS_KEPT_MS,
+    clean_value,
+    demoted,
+    expires_ms,
+    promoted,
+)
 from codexmem.qa.model.validation import QaReference, ValidationReport
 from codexmem.qa.service.items import QaEntry, QaViews, missing
 from codexmem.qa.store import Beliefs, Heard, Learned, Named
@@ -25,6 +33,7 @@ _FOR = frozenset({Signal.USED, Signal.CONFIRMED})
 _CONTEXT = 500  # characters of what a reporter says about a report that the log keeps
 _PAYLOAD = 4_000
 _FORGET = 2  # notes of old signals that go for each new one
+_BY_ITSELF = frozenset({"evidence", "validate"})  # causes of moves that nobody asked for: they spare what is pinned
 _AT_ONCE = 100  # items in one transaction: other writers wait behind it
 
 
@@ -37,7 +46,7 @@ class LifecycleSignal:
     at_ms: int | None = None  # when it was given; now, unless it is brought along
 
 
-class Lifecycle:
+class QaLifecycle:
     """Moves items of the acting tenant.
 
     Whoever calls these holds the item's belief from before it was read to the end of the transaction.
@@ -68,7 +77,8 @@ class Lifecycle:
 
     def settle(self, memory: Memory, learned: Learned, status: Status, by: WriteContext, *, cause: str) -> Memory:
         """Keep what was learned and where the item now stands; a move is a version of its own delta."""
-        if status is not memory.state.status:
+        stays = cause in _BY_ITSELF and status not in VISIBLE and self._memories.is_kept(memory, by)
+        if status is not memory.state.status and not stays:
             memory = self.move(memory, status, by, cause=cause)
         self._beliefs.put(memory.seq, replace(learned, due_ms=expires_ms(status, learned.spoken_ms)))
         return memory
@@ -115,7 +125,7 @@ class QaSignals:
     rows of the items it names.
     """
 
-    def __init__(self, db: Database, memories: Memories, beliefs: Beliefs, lifecycle: Lifecycle, views: QaViews,
+    def __init__(self, db: Database, memories: Memories, beliefs: Beliefs, lifecycle: QaLifecycle, views: QaViews,
                  clock: Clock) -> None:  # fmt: skip
         self._db = db
         self._memories = memories
@@ -208,7 +218,7 @@ class Expiry:
     expires is one delta.
     """
 
-    def __init__(self, db: Database, memories: Memories, history: History, beliefs: Beliefs, lifecycle: Lifecycle,
+    def __init__(self, db: Database, memories: Memories, history: History, beliefs: Beliefs, lifecycle: QaLifecycle,
                  clock: Clock) -> None:  # fmt: skip
         self._db = db
         self._memories = memories
@@ -222,7 +232,9 @@ class Expiry:
         now, left, expired, delta = self._clock.now_ms(), batch_size, 0, None
         while left > 0 and (seqs := self._beliefs.due(now, min(left, _AT_ONCE))):
             with self._db.transaction():
-                gone = self._over(seqs, now)
+                over = self._over(seqs, now)
+                kept = self._memories.kept(over, by)  # pinned: a person decides when they are told no longer
+                gone = [memory for memory in over if memory.seq not in kept]
                 if gone and delta is None:
                     delta = self._history.open_delta("qa:expiry", "expire", by).id
                 for memory in gone:

@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from codexmem.kernel.model import qa_words
+from codexmem.kernel.model import agreement, qa_words
+from codexmem.kernel.model.agreement import Agreement
 from codexmem.kernel.model.errors import Conflict, NotFound
 from codexmem.kernel.model.event import Event, EventType
 from codexmem.kernel.model.history import Delta, DeltaStatus, Mode, Op, WriteContext
@@ -21,11 +22,8 @@ from codexmem.kernel.store.database import Database
 from codexmem.kernel.store.event_pages import EventPages, EventSpan
 from codexmem.kernel.store.history import VersionTable
 from codexmem.kernel.store.memories import MemoryTable
-from codexmem.qa.model import answers as qa_answers
 from codexmem.qa.model import belief
-from codexmem.qa.model.answers import Agreement
 from codexmem.qa.model.belief import Belief, Signal
-from codexmem.qa.model.cleaning import cleaned
 from codexmem.qa.model.items import (
     CONTRADICTS,
     JUDGED,
@@ -36,12 +34,13 @@ from codexmem.qa.model.items import (
     Correction,
     NewQa,
     attrs_of,
+    cleaned,
     expires_ms,
     questions_of,
     with_phrasings,
 )
 from codexmem.qa.model.validation import UnprocessableReport
-from codexmem.qa.service.evidence import Lifecycle, LifecycleSignal
+from codexmem.qa.service.evidence import LifecycleSignal, QaLifecycle
 from codexmem.qa.service.items import Answers, QaEntry, QaViews, Searching
 from codexmem.qa.store import MOST, Beliefs, Learned
 
@@ -78,7 +77,7 @@ class Retracting:
     """
 
     def __init__(self, db: Database, table: MemoryTable, memories: Memories, history: History, beliefs: Beliefs,
-                 lifecycle: Lifecycle, views: QaViews) -> None:  # fmt: skip
+                 lifecycle: QaLifecycle, views: QaViews) -> None:  # fmt: skip
         self._db = db
         self._table = table
         self._memories = memories
@@ -183,7 +182,7 @@ class Editing:
     """
 
     def __init__(self, db: Database, table: MemoryTable, memories: Memories, history: History, beliefs: Beliefs,
-                 lifecycle: Lifecycle, views: QaViews) -> None:  # fmt: skip
+                 lifecycle: QaLifecycle, views: QaViews) -> None:  # fmt: skip
         self._db = db
         self._table = table
         self._memories = memories
@@ -261,7 +260,7 @@ class Reviewing:
     """What a person does with items of the acting tenant."""
 
     def __init__(self, db: Database, table: MemoryTable, memories: Memories, history: History, beliefs: Beliefs,
-                 lifecycle: Lifecycle, views: QaViews, searching: Searching) -> None:  # fmt: skip
+                 lifecycle: QaLifecycle, views: QaViews, searching: Searching) -> None:  # fmt: skip
         self._db = db
         self._table = table
         self._memories = memories
@@ -362,7 +361,7 @@ def _beside(memory: Memory, item: QaEntry) -> Beside:
     asked = qa_words.words(attrs_of(memory).question)
     found = {qa_words.likeness(asked, qa_words.words(each)) for each in questions_of(attrs_of(other))}
     likeness = next(each for each in Likeness if each in found)
-    return Beside(item, likeness, qa_answers.compare(other.state.content, memory.state.content))
+    return Beside(item, likeness, agreement.compare(other.state.content, memory.state.content))
 
 
 def _with(memory: Memory, other: Memory) -> State:

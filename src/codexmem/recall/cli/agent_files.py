@@ -96,7 +96,7 @@ def agent_files(
         current().note(say("agent_files.not_personal"))
 
 
-def _is_here(where: Mapping[str, Any]) -> bool:
+def _is_here(where: Mapping[str, object]) -> bool:
     """Whether the store is on this machine, and this person's own."""
     settings = chosen(data_dir=where["data_dir"], database_url=where["database_url"])
     host = urlsplit(place_of(settings).url).hostname
@@ -133,7 +133,7 @@ def _import(store: Backend, run: _Run) -> None:
 
 
 def _tell_dry(run: _Run) -> None:
-    from codexmem.recall.agent_sections import sections
+    from codexmem.recall.agent_block import sections
 
     rows: list[dict[str, Any]] = [{"file": each.file, "sections": len(sections(each.file, each.text, each.folders)),
              "read_by": _readers((each.file, *each.aliases))} for each in run.texts]  # fmt: skip
@@ -176,7 +176,7 @@ def _tell_skipped(run: _Run) -> None:
         current().note(text, good=False)
 
 
-def _document(run: _Run, files: Sequence[Mapping[str, Any]], *, dry_run: bool) -> dict[str, Any]:
+def _document(run: _Run, files: Sequence[Mapping[str, object]], *, dry_run: bool) -> dict[str, Any]:
     return {
         "root": str(run.checkout.root), "project": run.project, "personal": run.personal, "dry_run": dry_run,
         "source": run.source, "delta": run.delta, "files": list(files), "skipped": run.found.skipped,

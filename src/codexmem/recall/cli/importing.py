@@ -187,7 +187,7 @@ def _sound(rows: Iterable[ForeignMemory | Broken], tally: _Tally) -> Iterator[Fo
 
 
 def _size(row: ForeignMemory) -> int:
-    lists = (row.facts, row.concepts, row.files_read, row.files_modified)
+    lists = (row.facts, row.concepts, row.files_read, row.files_modified, row.blobs)
     texts = (row.text, row.title, row.request, row.investigated, row.learned, row.completed, row.next_steps, row.notes)
     return sum(map(len, texts)) + sum(len(entry) for each in lists for entry in each)
 

@@ -1,4 +1,7 @@
-"""`codexmem search`: the one search, from a terminal. To find nothing is an answer, not a failure."""
+"""`codexmem search`: the one search, from a terminal. To find nothing is an answer, not a failure.
+
+`codexmem recent`: what was remembered last.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -6,9 +9,9 @@ from typing import Any
 import click
 
 from codexmem.console import memory_lines
-from codexmem.console.backend import Answer, backend
+from codexmem.console.backend import Answer, Backend, backend
 from codexmem.console.command import Command, current, option
-from codexmem.console.dates import DateRange, day_of, stretch
+from codexmem.console.dates import DateRange, day_of, moment_of, stretch
 from codexmem.console.memory_lines import FAIR, strength
 from codexmem.console.messages import say, say_note
 from codexmem.console.output import table
@@ -81,7 +84,7 @@ def _lines(answer: Answer, *, paint: bool) -> str:
     for entry in results:
         rank, said = str(entry["rank"]).rjust(len(str(results[-1]["rank"]))), strength(entry["score"])
         head = f"{rank}  {said}{' ' * (widest - cells(said))}  "
-        shown += memory_lines.listed(head, entry, *memory_lines.facts_of(entry))
+        shown += memory_lines.listed(head, entry, *memory_lines.facts_of(entry), *memory_lines.marks_of(entry))
         shown += memory_lines.snippet_lines(entry, answer["query"], paint=paint)
         shown += _signals(entry["signals"])
     return "\n".join(shown)
@@ -139,3 +142,60 @@ def _narrowing(asked: Mapping[str, Any], scope: Scope) -> str:
         if asked[field] is not None:
             given.append((name, day_of(asked[field])))
     return " ".join(f"--{name} {one_line(value)}" for name, value in given)
+
+
+_KINDS = ("observation", "summary", "prompt", "note", "qa", "knowledge", "lesson")
+_WRITTEN = tuple(kind for kind in _KINDS if kind != "prompt")  # what somebody asked is not what is known
+
+
+@click.command("recent", cls=Command, key="recent")
+@scope_options
+@option("--kind", "kinds", multiple=True, type=click.Choice(_KINDS), key="recent.kind")
+@option("--life", "lives", multiple=True, type=click.Choice(list(memory_lines.LIVES)), key="recent.life")
+@option("--mark", "marks", multiple=True, type=click.Choice(list(memory_lines.MARKS)), key="recent.mark")
+@option("-n", "--limit", type=click.IntRange(1, 200), default=10, metavar="N", key="recent.limit")
+@tenant_option
+@store_options
+def recent(project: str | None, all_projects: bool, kinds: tuple[str, ...], lives: tuple[str, ...],
+           marks: tuple[str, ...], limit: int, **where: Any) -> None:  # fmt: skip
+    """List the newest memories."""
+    scope = Scope(project, all_projects=all_projects)
+    with backend(**where) as store:
+        rows, more = _newest(store, scope, list(kinds or _WRITTEN), list(lives), list(marks), limit)
+        barren = [] if rows else scope.nothing(store)
+    document = {"projects": scope.projects, "kinds": list(kinds or _WRITTEN), "memories": rows, "more": more}
+    output = current()
+    output.result(document, "\n".join(line for row in rows for line in _recent_lines(row)))
+    for note in barren if not rows else [say("recent.in_project", project=scope.own)] if scope.own else []:
+        output.note(note)
+    if not rows and not barren:
+        output.note(say("search.nothing"))
+    if more:
+        output.note(say("recent.more", limit=limit))
+
+
+def _newest(store: Backend, scope: Scope, kinds: list[str], lives: list[str], marks: list[str], limit: int
+            ) -> tuple[list[Answer], bool]:  # fmt: skip
+    wanted: list[dict[str, Any]] = [{"shared": True} if not each else {"project": each} for each in scope.projects]
+    asked = {"kind": kinds, "life": lives, "mark": marks}
+    pages = [_page(store, {**asked, **each}, limit) for each in wanted or [{}]]
+    rows = sorted((row for page, _ in pages for row in page), key=lambda row: (-row["created_ms"], -row["seq"]))
+    return rows[:limit], len(rows) > limit or any(more for _, more in pages)
+
+
+def _page(store: Backend, asked: Mapping[str, object], limit: int) -> tuple[list[Answer], bool]:
+    """So many rows, if there are; the server looks at some thousands of memories at a time."""
+    rows: list[Answer] = []
+    cursor: str | None = ""
+    while cursor is not None and len(rows) < limit:
+        page = store.get("/api/memories", **asked, limit=limit - len(rows), cursor=cursor)
+        rows, cursor = rows + page["items"], page["next_cursor"]
+    return rows, cursor is not None
+
+
+def _recent_lines(row: Answer) -> list[str]:
+    entry = {**row, "label": row["ref"], "content": row["snippet"]}
+    kind, _, project = memory_lines.facts_of(entry)
+    told = [say(memory_lines.LIVES[row["life"]])] if row["life"] not in {"active", "proposed"} else []
+    told += memory_lines.marks_of(row)
+    return memory_lines.listed("", entry, kind, moment_of(row["created_ms"]), project, *told)

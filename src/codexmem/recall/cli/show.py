@@ -7,9 +7,10 @@ import click
 from codexmem.console.backend import Answer, backend
 from codexmem.console.command import Command, current
 from codexmem.console.dates import moment_of
+from codexmem.console.input_text import path_of
+from codexmem.console.memory_lines import marks_of, status_of
 from codexmem.console.messages import say
 from codexmem.console.output import table
-from codexmem.console.reference import path_of
 from codexmem.console.store import store_options, tenant_option
 from codexmem.console.terminal_width import one_line, printable
 
@@ -34,13 +35,20 @@ def _text(found: Answer) -> str:
     kind = f"{found['kind']}/{one_line(found['type'])}" if found["type"] else found["kind"]
     version = say("why.version", version=found["version"])
     rows = [
-        [say("why.kind"), f"{kind}, {found['status']}, {version}"],
+        [say("why.kind"), f"{kind}, {status_of(found)}, {version}"],
+        *([[say("show.marks"), ", ".join(told)]] if (told := _life(found)) else []),
         [say("why.made"), moment_of(found["created_ms"])],
         [say("why.project"), one_line(found["project"]) or say("scope.no_project")],
         *([[say("why.addresses"), ", ".join(map(one_line, found["uris"]))]] if found["uris"] else []),
         *([name, value] for name, value in _more(found)),
     ]
     return "\n".join((head, table(rows), "", content))
+
+
+def _life(found: Answer) -> list[str]:
+    """What its status does not say: that another memory took its place, and what a person decided about it."""
+    superseded = [say("life.superseded")] if found.get("life") == "superseded" else []
+    return superseded + marks_of(found)
 
 
 def _more(found: Answer) -> list[tuple[str, str]]:

@@ -10,6 +10,7 @@ class PlainError(BaseModel):
 
     error: str
     hint: str | None = None
+    details: dict[str, Any] | None = None  # with `reason`, by which a client words it in another language
 
 
 def answers(model: Any) -> dict[int | str, dict[str, Any]]:

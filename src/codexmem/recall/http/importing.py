@@ -1,24 +1,119 @@
-"""Importing into a running server: the rows of another program's memory, some hundreds at a time.
+"""Files that are written for agents: taken into a running server one at a time, listed, and what a block in them says.
+
+Safe to repeat: what the file said before is passed over. Where a memory comes from is set by the server.
+
+Importing into a running server: the rows of another program's memory, some hundreds at a time.
 
 Safe to repeat: a row that is here already is passed over. Where a memory comes from is set by the server; the caller
 only says which program and which database or repository.
 """
 
 from dataclasses import asdict
-from typing import Annotated, Any, Literal, Protocol
+from typing import Annotated, Any, Literal, Protocol, Self
 
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, ConfigDict, Field
 
-from codexmem.http.guard import actor_of
-from codexmem.kernel.model.history import WriteContext
+from codexmem.http.guard import written_by
+from codexmem.kernel.model.file_blobs import MAX_STAMP, MAX_STAMPS
 from codexmem.kernel.model.import_row import MAX_LIST, MAX_REVERTS, MAX_TEXT, ForeignMemory
-from codexmem.kernel.model.memory import Kind
+from codexmem.kernel.model.memory import MAX_PROJECT, Kind
+from codexmem.kernel.wire import WireAnswer
+from codexmem.recall.agent_block import lines_of
+from codexmem.recall.agent_files import (
+    MAX_ALIASES,
+    MAX_FILE,
+    MAX_PATH,
+    AgentFiles,
+    AgentFileText,
+    FileImported,
+    KnownFile,
+)
+from codexmem.recall.http.described import answers
 from codexmem.recall.importing import MAX_ROWS, Importing
+from codexmem.recall.standing_rules import StandingRules
+
+_Path = Annotated[str, Field(max_length=MAX_PATH)]
+
+
+class AgentFileServices(Protocol):
+    """What these routes need."""
+
+    @property
+    def agent_files(self) -> AgentFiles: ...
+    @property
+    def standing(self) -> StandingRules: ...
+
+
+class AgentFileRequest(BaseModel):
+    """`POST /api/import/agent-file`: what one file says now; without text it is gone."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    project: Annotated[str, Field(min_length=1, max_length=MAX_PROJECT)]
+    file: _Path
+    text: Annotated[str, Field(max_length=MAX_FILE)]
+    at_ms: Annotated[int, Field(ge=0, lt=2**53)]
+    path: _Path = ""
+    aliases: Annotated[tuple[_Path, ...], Field(max_length=MAX_ALIASES)] = ()
+    folders: Annotated[tuple[str, ...], Field(max_length=4)] = ()
+    delta: str | None = None  # what the file before answered
+
+
+class AgentFileAnswer(WireAnswer):
+    """What became of the sections of one file."""
+
+    success: bool
+    source: str = Field(description="what everything that files of this project wrote goes by; undo takes it")
+    delta: str | None = Field(description="what the next file of the same run names; null while nothing was written")
+    added: int
+    updated: int
+    hidden: int = Field(description="are no longer in the file")
+    unchanged: int
+    kept: int = Field(description="were changed, deleted or undone here, and so left")
+    undone: str | None = Field(description="the delta that undid them, if one did")
+
+    @classmethod
+    def of(cls, imported: FileImported) -> Self:
+        """What became of them."""
+        return cls(success=True, **asdict(imported))
+
+
+class KnownAgentFiles(WireAnswer):
+    """`GET /api/import/agent-files`."""
+
+    files: tuple[KnownFile, ...] = Field(description="in the order of their names, with how many sections are in use")
+
+
+class AgentBlock(WireAnswer):
+    """`GET /api/context/block`: what a block in a file for agents would say."""
+
+    project: str
+    lines: tuple[str, ...] = Field(description="between the marks; none if nothing stands")
+
+
+def add(api: APIRouter, services: AgentFileServices) -> None:
+    """Add the routes."""
+
+    @api.post("/api/import/agent-file", responses=answers(AgentFileAnswer))
+    def take_in(request: Request, body: AgentFileRequest) -> dict[str, Any]:
+        file = AgentFileText(body.file, body.text, body.at_ms, body.path, body.aliases, body.folders)
+        by = written_by(request.scope)
+        return AgentFileAnswer.of(services.agent_files.take_in(body.project, file, by, delta=body.delta)).document()
+
+    @api.get("/api/context/block", responses=answers(AgentBlock))
+    def block(project: str) -> dict[str, Any]:
+        return AgentBlock(project=project, lines=tuple(lines_of(services.standing.of(project)))).document()
+
+    @api.get("/api/import/agent-files", responses=answers(KnownAgentFiles))
+    def known(project: str) -> dict[str, Any]:
+        return KnownAgentFiles(files=tuple(services.agent_files.known(project))).document()
+
 
 _Count = Annotated[int, Field(ge=0, lt=2**53)]
 _Text = Annotated[str, Field(max_length=MAX_TEXT + 100)]  # a cut text says how much is missing
 _List = Annotated[tuple[_Text, ...], Field(max_length=MAX_LIST)]
+_Stamp = Annotated[str, Field(max_length=MAX_STAMP)]
 _Hash = Annotated[str, Field(pattern="^([0-9a-f]{40}|[0-9a-f]{64})$")]
 
 
@@ -57,6 +152,7 @@ class Row(BaseModel):
     notes: _Text = ""
     commit: _Hash | Literal[""] = ""  # of git: its hash
     reverts: Annotated[tuple[_Hash, ...], Field(max_length=MAX_REVERTS)] = ()  # … and those of what it takes back
+    blobs: Annotated[tuple[_Stamp, ...], Field(max_length=MAX_STAMPS)] = ()  # … and which content it left of its files
 
     def memory(self) -> ForeignMemory:
         """The row as the service takes it."""
@@ -74,12 +170,12 @@ class ImportRequest(BaseModel):
     rows: Annotated[list[Row], Field(max_length=MAX_ROWS)]
 
 
-def add(api: APIRouter, services: ImportServices) -> None:
+def add_importing(api: APIRouter, services: ImportServices) -> None:
     """Add the routes."""
 
     @api.post("/api/import/batch")
     def batch(request: Request, body: ImportRequest) -> dict[str, Any]:
         rows = [row.memory() for row in body.rows]
-        by = WriteContext(actor_of(request.scope))
+        by = written_by(request.scope)
         taken = services.importing.take_in(body.fingerprint, rows, by, program=body.program, delta=body.delta)
         return {"success": True, **asdict(taken)}

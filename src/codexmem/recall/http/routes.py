@@ -6,20 +6,29 @@ from typing import Annotated, Any, Protocol
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from codexmem.http.guard import actor_of
+from codexmem.http.guard import written_by
 from codexmem.http.params import Int64, asked, described
 from codexmem.http.surface import router
 from codexmem.kernel.model.errors import InvalidArgument
 from codexmem.kernel.model.history import WriteContext
 from codexmem.recall.context import MAX_TOKENS, ContextBuilder, ContextRequest
-from codexmem.recall.forgetting import MAX_IDS, ForgetPreview, Forgetting
-from codexmem.recall.http import agent_files, importing, reading, sessions, timeline, undoing
+from codexmem.recall.forgetting import MAX_IDS, Erasure, ForgetPreview, ForgetSelection, Forgetting
+from codexmem.recall.http import brief, history, importing, lifecycle, reading, review, sessions, timeline
 from codexmem.recall.http.described import answers
-from codexmem.recall.provenance import EVENTS, MAX_EVENTS, MAX_VERSIONS, VERSIONS, Explaining
-from codexmem.recall.provenance_model import Provenance
+from codexmem.recall.lineage import MAX_SHOWN, Lineage
+from codexmem.recall.provenance import (
+    EVENTS,
+    MAX_EVENTS,
+    MAX_TOLD,
+    MAX_VERSIONS,
+    TOLD,
+    VERSIONS,
+    Explaining,
+    Provenance,
+)
 from codexmem.recall.wire import everything
 from codexmem.recall.wire.everything import EverythingRequest, EverythingRows
-from codexmem.recall.wire.memories import ContextPreview, ForgetAnswer
+from codexmem.recall.wire.memories import ContextPreview, ForgetAnswer, ForgetTrail, LineageAnswer
 from codexmem.recall.wire.rows import TextAnswer
 
 
@@ -28,8 +37,20 @@ def _add_lookups(api: APIRouter, services: "RecallRouteServices") -> None:
     def provenance(
         ref: str, versions: Annotated[int, Query(ge=1, le=MAX_VERSIONS)] = VERSIONS,
         events: Annotated[int, Query(ge=1, le=MAX_EVENTS)] = EVENTS,
+        told: Annotated[int, Query(ge=1, le=MAX_TOLD, description="sessions that were told it")] = TOLD,
     ) -> dict[str, Any]:  # fmt: skip
-        return asdict(services.explaining.why(ref, versions=versions, events=events))
+        return asdict(services.explaining.why(ref, versions=versions, events=events, told=told))
+
+    @api.get("/api/lineage", responses=answers(LineageAnswer))
+    def lineage(
+        session: Annotated[str, Query(min_length=1, description="the agent's name for it")],
+        limit: Annotated[int, Query(ge=1, le=MAX_SHOWN)] = MAX_SHOWN,
+    ) -> dict[str, Any]:
+        """What a session was told, and what it wrote from then on."""
+        told = services.lineage.told(session, limit=limit)
+        since_ms = min((each.at_ms for each in told), default=0)
+        written = services.lineage.written_after(session, since_ms, limit=limit) if told else []
+        return LineageAnswer.of(session, told, written).document()
 
     @api.get(
         "/api/search/all", openapi_extra=described(EverythingRequest), responses=answers(EverythingRows | TextAnswer)
@@ -42,9 +63,10 @@ def _add_lookups(api: APIRouter, services: "RecallRouteServices") -> None:
 
 
 class RecallRouteServices(
-    agent_files.AgentFileServices, importing.ImportServices,
-    reading.FullSearchServices, everything.EverythingServices, undoing.UndoServices,
-    sessions.SessionServices, timeline.TimelineServices, Protocol,
+    importing.AgentFileServices, brief.BriefServices, history.HistoryServices, importing.ImportServices,
+    lifecycle.LifecycleServices,
+    review.ReviewServices, reading.FullSearchServices, everything.EverythingServices, history.UndoServices,
+    sessions.SessionServices, reading.StampedServices, timeline.TimelineServices, Protocol,
 ):  # fmt: skip
     """What these routes need."""
 
@@ -54,6 +76,10 @@ class RecallRouteServices(
     def explaining(self) -> Explaining: ...
     @property
     def forgetting(self) -> Forgetting: ...
+    @property
+    def erasure(self) -> Erasure: ...
+    @property
+    def lineage(self) -> Lineage: ...
 
 
 class ForgetRequest(BaseModel):
@@ -67,6 +93,8 @@ class ForgetRequest(BaseModel):
     project: str | None = None
     source: str | None = None
     preview: bool = False
+    follow: bool = False  # also what carries its words: later memories, traces of searches, captured events, the spool
+    all_after: bool = False  # with follow: also what sessions wrote after they were told it
 
 
 def routes(services: RecallRouteServices) -> APIRouter:
@@ -92,23 +120,34 @@ def routes(services: RecallRouteServices) -> APIRouter:
     @api.post("/api/forget", responses=answers(ForgetAnswer))
     def forget(request: Request, body: ForgetRequest) -> dict[str, Any]:
         _require_one(body)
+        session = body.session if body.session is not None else body.sessionDbId
+        named = ForgetSelection(body.ids, session, body.project, body.source)
         if body.preview:
-            return ForgetAnswer.of_preview(_preview(services.forgetting, body)).document()
-        erased = _forget(services.forgetting, body, WriteContext(actor_of(request.scope)))
+            trail = services.erasure.follow(named) if body.follow else None
+            return ForgetAnswer.of_preview(_preview(services.forgetting, body), trail).document()
+        if body.follow:
+            count, gone = services.erasure.erase(named, written_by(request.scope), all_after=body.all_after)
+            return ForgetAnswer(success=True, erased=count, trail=ForgetTrail.of(gone)).document()
+        erased = _forget(services.forgetting, body, written_by(request.scope))
         return ForgetAnswer(success=True, erased=erased).document()
 
-    agent_files.add(api, services)
     importing.add(api, services)
-    undoing.add(api, services)
+    brief.add(api, services)
+    history.add_history(api, services)
+    importing.add_importing(api, services)
+    lifecycle.add(api, services)
+    review.add(api, services)
+    history.add(api, services)
     _add_lookups(api, services)
-    reading.add(api, services)
+    reading.add_reading(api, services)
     sessions.add(api, services)
+    reading.add(api, services)
     timeline.add(api, services)
     return api
 
 
 def _require_one(body: ForgetRequest) -> None:
-    named = [name for name, value in body if name != "preview" and value is not None]
+    named = [name for name, value in body if name not in {"preview", "follow", "all_after"} and value is not None]
     if len(named) != 1:
         raise InvalidArgument(
             "name exactly one of ids, session, sessionDbId, project and source",

@@ -7,8 +7,7 @@ from pydantic import Field
 
 from codexmem.http.cursors import CursorText, cursor, place
 from codexmem.recall.http.described import answers
-from codexmem.recall.sessions import SessionListPage, SessionLists
-from codexmem.recall.turns import MAX_TURNS, TurnCursor, TurnListPage, TurnReader
+from codexmem.recall.sessions import MAX_TURNS, SessionListPage, SessionLists, TurnCursor, TurnListPage, TurnReader
 from codexmem.recall.undoing import Undoing
 from codexmem.recall.wire import sessions as wire
 
@@ -42,7 +41,8 @@ def add(api: APIRouter, services: SessionServices) -> None:
     def session(number: _Number) -> dict[str, Any]:
         listed = services.sessions.one(number)
         undone = tuple(services.undoing.undone(listed.session.subject))
-        return wire.OneSession.of(listed, undone=undone).document()
+        last = services.undoing.written_ms(undone[0]) if undone else None
+        return wire.OneSession.of(listed, undone=undone, undone_ms=last).document()
 
     @api.get("/api/sessions/{number:int}/turns", responses=answers(wire.TurnPage))
     def turns(

@@ -24,7 +24,7 @@ _Kinds = Annotated[
 ]
 _Project = Annotated[str | None, Query(max_length=400)]
 _Shared = Annotated[bool, Query(description="only what belongs to no project")]
-_Time = Annotated[
+TimeText = Annotated[
     str, Query(max_length=40, description="epoch seconds or milliseconds, or ISO 8601; a day is all of it")
 ]
 
@@ -46,15 +46,15 @@ def add(api: APIRouter, services: TimelineServices) -> None:
     @api.get("/api/memories/timeline", responses=answers(TimelinePage))
     def timeline(
         project: _Project = None, shared: _Shared = False, kind: _Kinds = [],  # noqa: B006  the framework copies it
-        from_: Annotated[_Time, Query(alias="from")] = "", to: _Time = "",
+        from_: Annotated[TimeText, Query(alias="from")] = "", to: TimeText = "",
         anchor: Annotated[str, Query(max_length=600, description="a memory, or a time as ISO 8601, to begin at")] = "",
         direction: Toward = Toward.OLDER, cursor: CursorText = "",
         limit: Annotated[int, Query(ge=1, le=_MAX)] = 50,
     ) -> dict[str, Any]:  # fmt: skip
         wanted = Filter(
             _kinds(kind), project="" if shared else project or None,
-            created_from_ms=_stretch("from", from_).first_ms if from_ else None,
-            created_to_ms=_stretch("to", to).last_ms if to else None,
+            created_from_ms=time_range("from", from_).first_ms if from_ else None,
+            created_to_ms=time_range("to", to).last_ms if to else None,
         )  # fmt: skip
         edge, memory = _begin(services.timeline, anchor, direction, cursor)
         return _page(services, services.timeline.flow(wanted, edge, limit=limit), memory).document()
@@ -83,7 +83,8 @@ def _begin(line: TimelineReader, anchor: str, direction: Toward, at: str) -> tup
     return line.edge(anchor, direction)
 
 
-def _stretch(name: str, text: str) -> TimeRange:
+def time_range(name: str, text: str) -> TimeRange:
+    """The time that a parameter of this name means; InvalidArgument if it means none."""
     try:
         return stretch(text)
     except (ValueError, OverflowError):

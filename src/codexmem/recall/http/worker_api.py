@@ -4,7 +4,7 @@ from typing import Any, Protocol, TypeVar
 
 from fastapi import APIRouter, Request
 
-from codexmem.http.guard import actor_of
+from codexmem.http.guard import written_by
 from codexmem.http.params import IdempotencyKey, Int64, asked, described
 from codexmem.kernel.model.errors import NotFound
 from codexmem.kernel.model.memory import Kind, Memory, Status
@@ -63,7 +63,7 @@ def _add_writing(api: APIRouter, services: LookupServices) -> None:
     @api.post("/api/memory/save", response_model_exclude_unset=True)
     def save(request: Request, body: SaveRequest, key: IdempotencyKey) -> Saved:
         def effect() -> tuple[Saved, str]:
-            saved = answers.save(services, body, actor_of(request.scope))
+            saved = answers.save(services, body, written_by(request.scope))
             return saved, f"memory:{saved.id}"
 
         return services.receipts.once_as(Saved, "/api/memory/save", key, body, effect)

@@ -5,13 +5,15 @@ from typing import Protocol
 
 from codexmem.kernel.model.errors import InvalidArgument
 from codexmem.kernel.model.history import WriteContext
-from codexmem.kernel.model.memory import Kind, Status
+from codexmem.kernel.model.memory import Kind, Memory, Status
 from codexmem.kernel.services.memories import Memories
 from codexmem.kernel.wire import WireAnswer
 from codexmem.recall.lookup import Lookup
 from codexmem.recall.saving import Saving
-from codexmem.recall.timeline import TimelineReader
-from codexmem.recall.wire import index_text, rows, timeline_text
+from codexmem.recall.staleness import Comparison, Staleness
+from codexmem.recall.timeline import TimelineReader, TimelineWindow
+from codexmem.recall.wire import index_text, rows
+from codexmem.recall.wire.index_text import TimelineQuery
 from codexmem.recall.wire.requests import (
     DEFAULT_PROJECT,
     ObservationBatchRequest,
@@ -19,7 +21,6 @@ from codexmem.recall.wire.requests import (
     SearchRequest,
     TimelineRequest,
 )
-from codexmem.recall.wire.timeline_text import TimelineQuery
 
 _READ = frozenset({Kind.OBSERVATION, Kind.SUMMARY})
 
@@ -34,6 +35,8 @@ class SearchServices(Protocol):
     @property
     def saving(self) -> Saving: ...
     @property
+    def staleness(self) -> Staleness: ...
+    @property
     def timeline(self) -> TimelineReader: ...
 
 
@@ -43,42 +46,57 @@ class Rendered:
 
     text: str
     rows: WireAnswer
+    seqs: tuple[int, ...] = ()  # the memories that it tells of
 
 
-def search(services: SearchServices, request: SearchRequest, passage_tokens: int = 0) -> Rendered:
+_NOTHING_COMPARED = Comparison()
+
+
+def search(services: SearchServices, request: SearchRequest, passage_tokens: int = 0,
+           compared: Comparison = _NOTHING_COMPARED) -> Rendered:  # fmt: skip
     """The index of what fits and, in so many tokens, what that says."""
     query = (request.query or "").strip()
     found, passages = index_text.find(services.lookup, request, passage_tokens)
-    text = "\n\n".join((index_text.index(found, query), *passages))
-    return Rendered(text, rows.SearchRows.of_search(found, query))
+    text = "\n\n".join((index_text.index(found, query, compared.marks(found.memories)), *passages))
+    return Rendered(text, rows.SearchRows.of_search(found, query), tuple(each.seq for each in found.memories))
 
 
-def timeline(services: SearchServices, request: TimelineRequest) -> Rendered:
+def timeline(services: SearchServices, request: TimelineRequest, compared: Comparison = _NOTHING_COMPARED) -> Rendered:
     """What happened around an anchor; given both, the anchor counts and the query does not."""
     query = (request.query or "").strip()
     if request.anchor is not None:
         window = services.timeline.around(request.anchor, request.depth, request.project)
         asked = TimelineQuery(request.depth, anchor=request.spelled_anchor)
-        return Rendered(timeline_text.timeline(window, asked), rows.TimelineRows.of(window))
+        return _window(window, asked, compared)
     if not query:
         raise InvalidArgument('Error: Must provide either "anchor" or "query" parameter')
     best = services.timeline.best(query, request.project)
     if best is None:
-        return Rendered(timeline_text.nothing_for(query), rows.TimelineRows(anchor=None, items=()))
+        return Rendered(index_text.nothing_for(query), rows.TimelineRows(anchor=None, items=()))
     window = services.timeline.beside(best, request.depth)
-    return Rendered(
-        timeline_text.timeline(window, TimelineQuery(request.depth, query=query)), rows.TimelineRows.of(window)
-    )
+    return _window(window, TimelineQuery(request.depth, query=query), compared)
 
 
-def batch(services: SearchServices, request: ObservationBatchRequest) -> list[rows.Observation]:
-    """Observations and turns by number; those that do not exist are left out."""
+def _window(window: TimelineWindow, asked: TimelineQuery, compared: Comparison) -> Rendered:
+    text = index_text.timeline(window, asked, compared.marks(window.items))
+    return Rendered(text, rows.TimelineRows.of(window), tuple(each.seq for each in window.items))
+
+
+def batch(services: SearchServices, request: ObservationBatchRequest,
+          compared: Comparison = _NOTHING_COMPARED) -> list[rows.Observation]:  # fmt: skip
+    """Observations and turns by number; those that do not exist are left out. Whoever opens one uses it."""
     found = services.memories.many(request.ids, _READ).values()
     kept = [memory for memory in found if memory.state.status is not Status.DELETED and request.keeps(memory)]
     kept.sort(key=lambda memory: (memory.created_ms, memory.seq), reverse=request.orderBy == "date_desc")
-    return [rows.Observation.of(memory) for memory in kept[: request.limit]]
+    services.memories.count_reading([memory.seq for memory in kept[: request.limit]], used=1)
+    return [_read(memory, compared) for memory in kept[: request.limit]]
 
 
-def save(services: SearchServices, request: SaveRequest, actor: str, project: str | None = None) -> rows.Saved:
+def _read(memory: Memory, compared: Comparison) -> rows.Observation:
+    mark = compared.verdict(memory).mark
+    return rows.MarkedObservation.of(memory, staleness=mark.strip("()")) if mark else rows.Observation.of(memory)
+
+
+def save(services: SearchServices, request: SaveRequest, by: WriteContext, project: str | None = None) -> rows.Saved:
     """Remember a text; the same text and title in the same project is one memory."""
-    return rows.Saved.of(services.saving.save(request.to_draft(project or DEFAULT_PROJECT), WriteContext(actor)))
+    return rows.Saved.of(services.saving.save(request.to_draft(project or DEFAULT_PROJECT, by.origin), by))

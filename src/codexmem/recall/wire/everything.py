@@ -4,15 +4,18 @@ The order is that of relevance across kinds: grouping by kind or day would hide 
 """
 
 from collections import Counter
+from collections.abc import Mapping
 from typing import ClassVar, Literal, Protocol, Self
 
 from pydantic import Field
 
 from codexmem.http.moments import iso
 from codexmem.kernel.model import handle
-from codexmem.kernel.model.memory import Kind, Memory, Origin, Status
+from codexmem.kernel.model.life import Life, life_of
+from codexmem.kernel.model.memory import Kind, Mark, Memory, Origin, Status
 from codexmem.kernel.wire import Figure, WireAnswer
 from codexmem.recall.lookup import Lookup, LookupResults
+from codexmem.recall.staleness import Comparison
 from codexmem.recall.wire import index_text, layout
 from codexmem.recall.wire.answers import Rendered
 from codexmem.recall.wire.index_text import notes_of
@@ -79,6 +82,8 @@ class FoundMemory(WireAnswer):
     project: str
     type: str
     status: Status
+    life: Life
+    marks: tuple[Mark, ...]
     origin: Origin
     source: str | None
     session: str | None
@@ -102,6 +107,8 @@ class FoundMemory(WireAnswer):
             project=state.project,
             type=state.type,
             status=state.status,
+            life=life_of(memory, superseded=False),
+            marks=tuple(sorted(state.marks)),
             origin=memory.origin,
             source=memory.source,
             session=memory.session,
@@ -131,15 +138,17 @@ class EverythingRows(SearchOutcome, _Kinds):  # a later base's fields are answer
         )
 
 
-def search(services: EverythingServices, request: EverythingRequest, passage_tokens: int = 0) -> Rendered:
+def search(services: EverythingServices, request: EverythingRequest, passage_tokens: int = 0,
+           compared: Comparison | None = None) -> Rendered:  # fmt: skip
     """What fits, of every kind."""
     query = (request.query or "").strip()
     found, passages = index_text.find(services.lookup, request, passage_tokens)
-    text = "\n\n".join((_text(found, query), *passages))
-    return Rendered(text, EverythingRows.of_search(found, query))
+    marks = compared.marks(found.memories) if compared is not None else {}
+    text = "\n\n".join((_text(found, query, marks), *passages))
+    return Rendered(text, EverythingRows.of_search(found, query), tuple(each.seq for each in found.memories))
 
 
-def _text(found: LookupResults, query: str) -> str:
+def _text(found: LookupResults, query: str, marks: Mapping[int, str]) -> str:
     matching = f' matching "{layout.line(query)}"' if query else ""
     if not found.memories:
         return "\n\n".join((f"No results found{matching}", *notes_of(found)))
@@ -149,20 +158,17 @@ def _text(found: LookupResults, query: str) -> str:
         f"Found {len(found.memories)} result(s){matching} in every kind of memory ({parts})",
         "",
         *_HEAD,
-        *(_line(memory) for memory in found.memories),
+        *(_line(memory, marks.get(memory.seq, "")) for memory in found.memories),
     )
     return "\n\n".join(("\n".join(lines), *notes_of(found), _READ))
 
 
-def _line(memory: Memory) -> str:
+def _line(memory: Memory, mark: str) -> str:
     state = memory.state
     title = layout.title_of(memory) if memory.kind in CATEGORIES.values() else layout.line(state.title)
     if memory.kind not in CATEGORIES.values():
         # Nothing in the recall tools reads these in full, so that the line says what they say.
         said = layout.line(state.content[: 10 * _LINE])
-        title = f"{title}: {said}" if title and title != said else said
-    day = iso(memory.created_ms)[:10]
-    return (
-        f"| {layout.cell(handle.label(memory))} | {day} | {layout.cell(layout.cut(title, _LINE))} | "
-        f"{layout.cell(state.project) or '-'} |"
-    )
+        title = layout.marked(memory, f"{title}: {said}" if title and title != said else said)
+    day, title = iso(memory.created_ms)[:10], layout.beside(layout.cell(layout.cut(title, _LINE)), mark)
+    return f"| {layout.cell(handle.label(memory))} | {day} | {title} | {layout.cell(state.project) or '-'} |"

@@ -7,8 +7,9 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from itertools import groupby
 
+from codexmem.kernel.model import quoting
 from codexmem.kernel.model.attrs import ObservationAttrs, PromptAttrs, SummaryAttrs
-from codexmem.kernel.model.memory import Kind, Memory
+from codexmem.kernel.model.memory import Kind, Mark, Memory
 
 SUMMARY_ICON, PROMPT_ICON = "🎯", "💬"
 GENERAL = "General"
@@ -57,8 +58,22 @@ def file_of(memory: Memory) -> str:
     return GENERAL
 
 
+def beside(title: str, mark: str) -> str:
+    """A title with what is said beside it: that the memory's file was changed."""
+    return f"{title} {cell(mark)}" if mark else title
+
+
 def title_of(memory: Memory) -> str:
-    """What a line says about a memory."""
+    """What a line says about a memory, and what a person decided about it or still has to."""
+    return marked(memory, _title(memory))
+
+
+def marked(memory: Memory, words: str) -> str:
+    """The words behind what a reader should know before: that the memory is proposed or withheld."""
+    return " ".join((*(f"({mark})" for mark in sorted(memory.state.marks - {Mark.PINNED})), words))
+
+
+def _title(memory: Memory) -> str:
     attrs = memory.state.attrs
     if isinstance(attrs, SummaryAttrs):
         return cut(line(attrs.request), _TITLE) or f"Session {(memory.session or str(memory.seq))[:8]}"
@@ -68,8 +83,8 @@ def title_of(memory: Memory) -> str:
 
 
 def line(text: str) -> str:
-    """The text as one line."""
-    return " ".join(text.split())
+    """The text as one line, which is only text to whoever reads it."""
+    return quoting.line(text)
 
 
 def cell(text: str) -> str:

@@ -2,6 +2,7 @@
 them. Times are milliseconds since 1970.
 """
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -9,14 +10,17 @@ from pydantic import BaseModel, ConfigDict, Field
 from codexmem.http.params import Int64
 from codexmem.kernel.model import handle, note, text_size
 from codexmem.kernel.model.attrs import QaAttrs
-from codexmem.kernel.model.memory import REMEMBERED, VISIBLE, Kind, Memory, Status
+from codexmem.kernel.model.life import Life, life_of
+from codexmem.kernel.model.memory import REMEMBERED, VISIBLE, Kind, Mark, Memory, Origin, Status
 from codexmem.kernel.model.query import Filter
 from codexmem.kernel.model.search import SearchAnswer, SearchMode, SearchQuery, SearchResult, Unit
 from codexmem.kernel.wire import Figure, WireAnswer, required_first
-from codexmem.recall.context import ContextRequest
-from codexmem.recall.context_page import Given
-from codexmem.recall.forgetting import ForgetPreview
+from codexmem.recall.context import ContextRequest, PreviewedContext
+from codexmem.recall.context_lines import MAX_MISSES, ContextLine, LineReason, NearMiss, NotTold
+from codexmem.recall.forgetting import SHOWN, ErasureTrail, ForgetPreview
+from codexmem.recall.lineage import Downstream, ToldMemory
 from codexmem.recall.overview import MOST_COUNTED
+from codexmem.recall.staleness import FileFreshness
 
 _TITLE = 200  # characters
 _SNIPPET = 300  # characters
@@ -62,21 +66,28 @@ class TimelineRow(Short):
 
     project: str
     status: Status
+    life: Life
+    marks: tuple[Mark, ...]
+    origin: Origin
     uri: str | None
     session: int | None = Field(description="number of the session in which it was made, if that was captured")
     session_key: str | None
 
     @classmethod
-    def of_session(cls, memory: Memory, session: int | None) -> Self:
-        """A memory, made in this session."""
+    def of_session(cls, memory: Memory, session: int | None, life: Life | None = None, **more: Any) -> Self:
+        """A memory, made in this session; where its life is not given, it is one that is in use."""
         state = memory.state
         return cls.of(
             memory,
             project=state.project,
             status=state.status,
+            life=life if life is not None else life_of(memory, superseded=False),
+            marks=tuple(sorted(state.marks)),
+            origin=memory.origin,
             uri=state.uris[0] if state.uris else None,
             session=session,
             session_key=memory.session,
+            **more,
         )
 
 
@@ -101,6 +112,75 @@ class MemoryCount(WireAnswer):
         return cls(count=count, more=count == MOST_COUNTED)
 
 
+class ContextMemory(WireAnswer):
+    """A memory that a line of the context tells, or that was just not told."""
+
+    ref: str
+    seq: int
+    kind: Kind
+    type: str
+    title: str
+    project: str
+    origin: Origin
+    life: Life
+    marks: tuple[Mark, ...]
+    stale: FileFreshness | None = Field(description="what became of its files in the checkout; null: not known")
+
+    @classmethod
+    def of(cls, memory: Memory, stale: FileFreshness | None, **more: Any) -> Self:
+        """A memory, with the further fields of a larger document."""
+        state = memory.state
+        asked = state.attrs.question if isinstance(state.attrs, QaAttrs) else ""
+        return cls(
+            ref=handle.ref(memory),
+            seq=memory.seq,
+            kind=memory.kind,
+            type=state.type,
+            title=more.pop("title", "") or note.headline(state.title or asked or state.content, _TITLE),
+            project=state.project,
+            origin=memory.origin,
+            life=life_of(memory, superseded=False),
+            marks=tuple(sorted(state.marks)),
+            stale=stale,
+            **more,
+        )
+
+
+class ContextPreviewLine(WireAnswer):
+    """One line of the text, or the few lines that tell one memory."""
+
+    text: str = Field(description="all of them, joined by line ends, are the text")
+    tokens: int
+    reason: LineReason = Field(description="why it stands there")
+    section: LineReason | None = Field(description="null for what is around the sections")
+    memory: ContextMemory | None = Field(description="what it tells; null for headings and for what was counted")
+
+    @classmethod
+    def of(cls, line: ContextLine, memory: ContextMemory | None) -> Self:
+        """A line, and the memory that it tells."""
+        return cls(
+            text=line.text,
+            tokens=text_size.tokens(line.text),
+            reason=line.reason,
+            section=line.section,
+            memory=memory,
+        )
+
+
+class ContextSection(WireAnswer):
+    """What a section costs, of how much it may."""
+
+    name: LineReason
+    tokens: int
+    budget: int
+
+
+class NotToldMemory(ContextMemory):
+    """A memory that was just not told; its title is what it says where only that was not told."""
+
+    why: NotTold
+
+
 class ContextPreview(WireAnswer):
     """What the next session would be given; nothing is counted as shown and no session begins."""
 
@@ -109,12 +189,39 @@ class ContextPreview(WireAnswer):
     text: str = Field(description="to the letter; empty if there is nothing to say")
     tokens: int = Field(description="about what reading it costs")
     memories: tuple[int, ...] = Field(description="numbers of the memories it tells")
+    budget: int = Field(description="tokens that it may cost")
+    sections: tuple[ContextSection, ...]
+    lines: tuple[ContextPreviewLine, ...]
+    below: tuple[NotToldMemory, ...] = Field(description=f"what was just not told, at most {MAX_MISSES}")
 
     @classmethod
-    def of(cls, request: ContextRequest, given: Given) -> Self:
+    def of(cls, request: ContextRequest, told: PreviewedContext) -> Self:
         """What this request would be given."""
+        memories = {
+            seq: ContextMemory.of(memory, told.freshness.get(seq)) for seq, memory in told.memories.items()
+        }  # fmt: skip
+
+        def missed(miss: NearMiss) -> NotToldMemory:
+            title = note.headline(miss.text, _TITLE) if miss.text else ""
+            return NotToldMemory.of(
+                told.memories[miss.seq], told.freshness.get(miss.seq), why=miss.why, title=title
+            )  # fmt: skip
+
         return cls(
-            project=request.project, prompt=request.prompt, text=given.text, tokens=given.tokens, memories=given.seqs
+            project=request.project,
+            prompt=request.prompt,
+            text=told.given.text,
+            tokens=told.given.tokens,
+            memories=told.given.seqs,
+            budget=told.budget,
+            sections=tuple(
+                ContextSection(name=each.name, tokens=each.tokens, budget=each.budget) for each in told.sections
+            ),
+            lines=tuple(
+                ContextPreviewLine.of(line, memories.get(line.seq) if line.seq is not None else None)
+                for line in told.lines
+            ),
+            below=tuple(missed(miss) for miss in told.misses),
         )
 
 
@@ -122,6 +229,100 @@ class Forgotten(Short):
     """A memory that would go."""
 
     project: str
+
+
+class FollowedMemory(Forgotten):
+    """A memory that may come of what is forgotten."""
+
+    session: str | None = Field(description="that was told it and wrote this afterwards; null if only the words say so")
+
+    @classmethod
+    def found(cls, each: Downstream) -> Self:
+        """This one."""
+        return cls.of(each.memory, project=each.memory.state.project, session=each.session)
+
+
+class UndoTrail(WireAnswer):
+    """What may come of what is undone."""
+
+    quoting: int = Field(description="memories that carry its words")
+    first_quoting: tuple[FollowedMemory, ...]
+    after: int = Field(description="memories only written after it was told")
+    first_after: tuple[FollowedMemory, ...]
+
+    @classmethod
+    def of(cls, found: Sequence[Downstream]) -> Self:
+        """These."""
+        quoting, after = ([each for each in found if each.quotes is carries] for carries in (True, False))
+        return cls(
+            quoting=len(quoting),
+            first_quoting=tuple(map(FollowedMemory.found, quoting[:SHOWN])),
+            after=len(after),
+            first_after=tuple(map(FollowedMemory.found, after[:SHOWN])),
+        )
+
+
+class HoldingBackup(WireAnswer):
+    """A backup that still holds some of it."""
+
+    name: str
+    created_ms: int
+    memories: int | None = Field(description="how many; null where it cannot be looked into")
+
+
+class ForgetTrail(WireAnswer):
+    """Where what is forgotten went."""
+
+    quoting: int = Field(description="memories that carry its words, which go with it")
+    first_quoting: tuple[FollowedMemory, ...]
+    after: int = Field(description="memories only written after it was told, which go with all_after")
+    first_after: tuple[FollowedMemory, ...]
+    events: int = Field(description="events of the log that quote it, such as traces of searches")
+    captured: int = Field(description="captured events of other sessions that quote it")
+    spooled: int = Field(description="events that wait to be delivered and quote it")
+    backups: tuple[HoldingBackup, ...] = Field(description="which stay as they are")
+    more: bool = Field(description="so much that not all was looked at")
+
+    @classmethod
+    def of(cls, trail: ErasureTrail) -> Self:
+        """This one."""
+        return cls(
+            quoting=len(trail.quoting),
+            first_quoting=tuple(map(FollowedMemory.found, trail.quoting[:SHOWN])),
+            after=len(trail.after),
+            first_after=tuple(map(FollowedMemory.found, trail.after[:SHOWN])),
+            events=len(trail.events),
+            captured=len(trail.captured),
+            spooled=len(trail.files),
+            backups=tuple(
+                HoldingBackup(name=each.name, created_ms=each.created_ms, memories=each.memories)
+                for each in trail.backups
+            ),
+            more=trail.more,
+        )
+
+
+class ToldRow(Forgotten):
+    """A memory that a session was told."""
+
+    told_ms: int
+
+
+class LineageAnswer(WireAnswer):
+    """What a session was told, the latest first, and what it wrote after the first of it, the oldest first."""
+
+    session: str
+    told: tuple[ToldRow, ...]
+    written: tuple[Forgotten, ...]
+
+    @classmethod
+    def of(cls, session: str, told: Sequence[ToldMemory], written: Sequence[Memory]) -> Self:
+        """Of this session."""
+        return cls(
+            session=session,
+            told=tuple(ToldRow.of(each.memory, project=each.memory.state.project, told_ms=each.at_ms) for each in told),
+            written=tuple(Forgotten.of(each, project=each.state.project) for each in written),
+        )
 
 
 class ForgetAnswer(WireAnswer):
@@ -132,12 +333,14 @@ class ForgetAnswer(WireAnswer):
     found: int | None = Field(default=None, description="only with preview: how many memories would go")
     more: bool | None = Field(default=None, description="only with preview: so many that only these were counted")
     first: tuple[Forgotten, ...] | None = Field(default=None, description="only with preview: some of them")
+    trail: ForgetTrail | None = Field(default=None, description="only with follow: what goes, or would go, besides")
 
     @classmethod
-    def of_preview(cls, outline: ForgetPreview) -> Self:
+    def of_preview(cls, outline: ForgetPreview, trail: ErasureTrail | None = None) -> Self:
         """What would go."""
         first = tuple(Forgotten.of(each, project=each.state.project) for each in outline.first)
-        return cls(success=True, erased=0, found=outline.found, more=outline.more, first=first)
+        more = {"trail": ForgetTrail.of(trail)} if trail is not None else {}
+        return cls(success=True, erased=0, found=outline.found, more=outline.more, first=first, **more)
 
 
 class FullSearch(BaseModel):
@@ -194,7 +397,7 @@ class FullMemory(WireAnswer):
     id: str
     kind: Kind
     version: int
-    origin: str
+    origin: Origin
     session: str | None
     source: str | None
     created_ms: int
@@ -209,6 +412,8 @@ class FullMemory(WireAnswer):
     confidence: Figure
     uris: tuple[str, ...]
     links: tuple[tuple[str, int], ...]
+    marks: tuple[Mark, ...]
+    life: Life | None = Field(None, description="where it is in its life; only of a memory that was named")
 
     @classmethod
     def of(cls, memory: Memory, **more: Any) -> Self:
@@ -219,7 +424,7 @@ class FullMemory(WireAnswer):
             id=memory.id,
             kind=memory.kind,
             version=memory.version,
-            origin=memory.origin.value,
+            origin=memory.origin,
             session=memory.session,
             source=memory.source,
             created_ms=memory.created_ms,

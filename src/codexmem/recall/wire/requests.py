@@ -238,7 +238,7 @@ class SaveRequest(_Request):
     title: str | None = Field(None, description="A short title; the beginning of the text unless given.")
     project: str | None = Field(None, description="Which project it belongs to; the caller's own unless given.")
 
-    def to_draft(self, default_project: str = DEFAULT_PROJECT) -> MemoryDraft:
+    def to_draft(self, default_project: str = DEFAULT_PROJECT, origin: Origin = Origin.AGENT) -> MemoryDraft:
         """The observation that a manual save makes."""
         # Masked before it is cut: the beginning of a secret is not known as one any more.
         text = redaction.redact(privacy.strip(self.text)).strip()
@@ -248,4 +248,4 @@ class SaveRequest(_Request):
             content=self.text, attrs=ObservationAttrs(subtitle="Manual memory"), project=project, type="discovery",
             title=title,
         )  # fmt: skip
-        return MemoryDraft(Kind.OBSERVATION, state, Origin.AGENT, session=manual_session(project))
+        return MemoryDraft(Kind.OBSERVATION, state, origin, session=manual_session(project))

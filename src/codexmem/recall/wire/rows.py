@@ -69,6 +69,12 @@ class Observation(WireAnswer):
         )
 
 
+class MarkedObservation(Observation):
+    """An observation whose files are not as they were."""
+
+    staleness: str = Field(description="what became of its files in the caller's checkout")
+
+
 class Summary(WireAnswer):
     """One checkpoint of a session."""
 

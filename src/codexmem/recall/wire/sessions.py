@@ -13,8 +13,7 @@ from codexmem.kernel.model.handle import ref
 from codexmem.kernel.model.job import Job
 from codexmem.kernel.model.memory import Kind, Memory, Status
 from codexmem.kernel.wire import Figure, WireAnswer
-from codexmem.recall.sessions import ListedSession
-from codexmem.recall.turns import Handed, Turn, TurnListPage, is_shown
+from codexmem.recall.sessions import Handed, ListedSession, Turn, TurnListPage, is_shown
 from codexmem.recall.wire.memories import Short
 
 _SHORT = 600  # characters of an event's text in a list
@@ -74,6 +73,7 @@ class OneSession(SessionRow):
     undone: tuple[str, ...] = Field(
         description="deltas that undid what it wrote, newest first; undo one to bring that back"
     )
+    undone_ms: int | None = Field(description="when the newest of them was written")
 
 
 class SessionPage(WireAnswer):

@@ -1,8 +1,17 @@
-"""`codexmem sync`: memories of a project as files of its repository, by hand, by a hook or by a watcher."""
+"""`codexmem sync`: memories of a project as files of its repository, by hand, by a hook or by a watcher.
+
+git hooks that take edits of files into the memory after a commit, a merge, a rebase and a checkout.
+
+They are written only where a person asks for them, marked as ours, and taken out again without a trace. A hook of
+somebody else is left as it is. They write no files: a checkout that changes under git's hands would get in its way.
+"""
 
 import json
+import os
+import shlex
 import threading
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +24,67 @@ from codexmem.console.output import UsageProblem, table
 from codexmem.console.store import chosen, store_options, tenant_option
 from codexmem.console.terminal_width import one_line
 from codexmem.kernel.model import project as projects
-from codexmem.kernel.model.errors import CodexmemError, InvalidArgument, NotFound
-from codexmem.sync.cli import hooks
+from codexmem.kernel.model.errors import CodexmemError, Conflict, InvalidArgument, NotFound
 from codexmem.sync.cli.checkout_history import CheckoutHistory, text_of
 from codexmem.sync.cli.ledger import Ledger, ledger_of
 from codexmem.sync.cli.passes import SyncPass, SyncSummary, SyncWish
 from codexmem.sync.cli.tree import MemoryFolder
 from codexmem.sync.model import Outcome
+
+HOOKS = ("post-commit", "post-merge", "post-checkout", "post-rewrite")
+_MARK = "# made by codexmem sync --install-hook; codexmem sync --remove-hook takes it out"
+
+
+@dataclass(frozen=True, slots=True)
+class HookChange:
+    """What became of the hooks."""
+
+    changed: tuple[str, ...]
+    foreign: tuple[str, ...]  # somebody else's, left as they are
+    line: str  # what to add to those by hand
+
+
+def install_hooks(git: CheckoutHistory, folder: str) -> HookChange:
+    """Write our hooks; those of others stay."""
+    place = _place(git)
+    place.mkdir(exist_ok=True)
+    line = f"command -v codexmem >/dev/null 2>&1 && codexmem sync --take-in --quiet --folder {shlex.quote(folder)} || :"
+    changed, foreign = [], []
+    for name in HOOKS:
+        text, path = f"#!/bin/sh\n{_MARK}\n{line}\n", place / name
+        if path.is_symlink() or (path.exists() and _MARK not in (text_of(str(path)) or "")):
+            foreign.append(name)
+        elif text_of(str(path)) != text:
+            partial = place / f".{name}.codexmem"
+            partial.write_text(text, encoding="utf-8")
+            partial.chmod(0o755)
+            os.replace(partial, path)  # noqa: PTH105
+            changed.append(name)
+    return HookChange(tuple(changed), tuple(foreign), line)
+
+
+def remove_hooks(git: CheckoutHistory) -> HookChange:
+    """Take our hooks out."""
+    place = _place(git)
+    ours = [name for name in HOOKS if not (place / name).is_symlink() and _MARK in (text_of(str(place / name)) or "")]
+    for name in ours:
+        (place / name).unlink()
+    return HookChange(tuple(ours), (), "")
+
+
+def _place(git: CheckoutHistory) -> Path:
+    config = text_of(f"{git.common}/config") or ""
+    if "hookspath" in config.lower():
+        raise Conflict(
+            "this repository keeps its hooks elsewhere (core.hooksPath)",
+            hint="call codexmem sync --take-in from its post-merge, post-checkout and post-commit hooks",
+            details={"reason": "sync_hooks_path"},
+        )
+    place = Path(git.common, "hooks")
+    if not Path(git.common).is_dir() or place.is_symlink():
+        raise NotFound(f"{place} is no folder of hooks", hint="run it inside a git repository")
+    return place
+
 
 FOLDER = ".codexmem/memory"
 _LOOKS_EVERY_S = 1.0  # at the files, while watching
@@ -160,7 +223,7 @@ def _watch(root: Path, folder: str, wish: SyncWish, where: Mapping[str, Any]) ->
 def _hooks(git: CheckoutHistory | None, folder: str, install: bool) -> None:
     if git is None:
         raise NotFound("this is no git repository", hint="run it inside one", details={"reason": "sync_no_git"})
-    change = hooks.install(git, folder) if install else hooks.remove(git)
+    change = install_hooks(git, folder) if install else remove_hooks(git)
     output = current()
     document = {"changed": list(change.changed), "foreign": list(change.foreign), "line": change.line}
     output.result(document, "\n".join(change.changed))

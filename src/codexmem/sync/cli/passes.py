@@ -17,9 +17,8 @@ from codexmem.sync import wire
 from codexmem.sync.cli.checkout_history import CheckoutHistory, PathHistory
 from codexmem.sync.cli.ledger import Ledger, LedgerEntry
 from codexmem.sync.cli.tree import FileRead, MemoryFolder
-from codexmem.sync.document import MemoryFile, marked, parse, refusal_of, resolved
+from codexmem.sync.document import MemoryFile, kind_of, marked, parse, path_of, refusal_of, resolved, uri_of
 from codexmem.sync.model import GONE, FileReport, Outcome, SyncBase
-from codexmem.sync.paths import kind_of, path_of, uri_of
 
 _MOST_TEXT = 1_500_000  # characters of a request
 _FEW = 10  # files of which any number may be deleted at once

@@ -14,8 +14,7 @@ from pathlib import Path
 
 from codexmem.kernel.model import ids
 from codexmem.kernel.model.errors import InvalidArgument
-from codexmem.sync.document import MAX_FILE
-from codexmem.sync.paths import ENDING, MAX_PATH
+from codexmem.sync.document import ENDING, MAX_FILE, MAX_PATH
 
 _MOST_FILES = 20_000
 _MOST_BYTES = 4 * MAX_FILE

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from codexmem.codecli.agents.claude_json import ClaudeDialogue, ClaudeJson
-from codexmem.codecli.agents.claude_stream import StreamWatcher
+from codexmem.codecli.agents.claude_json import ClaudeDialogue, ClaudeJson, StreamWatcher
 from codexmem.codecli.agents.protocol import (
     AgentMessage,
     Happening,

@@ -12,8 +12,7 @@ import pytest
 from hypothesis import given, settings
 
 from codexmem.codecli.agents.acp import AcpDialogue
-from codexmem.codecli.agents.claude_json import ClaudeDialogue
-from codexmem.codecli.agents.claude_stream import StreamWatcher
+from codexmem.codecli.agents.claude_json import ClaudeDialogue, StreamWatcher
 from codexmem.codecli.agents.codex_app_server import AppServer
 from codexmem.codecli.agents.codex_exec import ExecWatcher
 from codexmem.codecli.agents.generic import EventsWatcher, LinesWatcher, Mapped
@@ -45,7 +44,7 @@ def of_pieces(watcher: OutputWatcher, stream: bytes, cuts: list[int]) -> list[Ha
 
 
 @pytest.mark.parametrize("name", WATCHERS)
-@settings(max_examples=300)
+@settings(max_examples=120)
 @given(seed=SEEDS)
 @pytest.mark.slow
 def test_a_watcher_takes_anything_in_any_pieces(name: str, seed: int) -> None:
@@ -68,7 +67,7 @@ def test_a_watcher_takes_any_bytes(name: str, stream: bytes, cuts: list[int]) ->
 
 @pytest.mark.parametrize("prompt", [None, "go"])
 @pytest.mark.parametrize("name", DIALOGUES)
-@settings(max_examples=300)
+@settings(max_examples=120)
 @given(seed=SEEDS)
 @pytest.mark.slow
 def test_a_dialogue_takes_anything(name: str, prompt: str | None, seed: int) -> None:

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from codexmem.codecli.agents.calls import Calls
-from codexmem.codecli.agents.matching import Matching
 from codexmem.codecli.agents.protocol import AgentMessage, ToolEnded, ToolStarted
+from codexmem.codecli.agents.requests import Calls
+from codexmem.codecli.hook_socket import Matching
 from codexmem.kernel.model.tool_access import ToolDecision, ToolRequest, Verdict
 
 HOOKED = ToolRequest("Bash", command="make test", call_id="call_1", agent="codex")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from codexmem.codecli.agents.sse import SseEvent, SseStream
+from codexmem.codecli.agents.generic import SseEvent, SseStream
 
 
 def events(stream: bytes, size: int = 1000, longest: int = 1 << 20) -> list[SseEvent]:

@@ -19,7 +19,7 @@ from codexmem.codecli.child import signals
 from codexmem.codecli.child.lines import DialogueRelay, Splitter
 from codexmem.codecli.child.process import Between, ProcessPlan
 from codexmem.codecli.child.pump import Outbox
-from codexmem.codecli.child.streams import Connected, Wants
+from codexmem.codecli.child.spawning import Connected, Wants
 
 pytestmark = pytest.mark.process
 

@@ -14,7 +14,7 @@ import pytest
 
 from codexmem.codecli.agents.protocol import Launch
 from codexmem.codecli.child.process import Between, ProcessPlan
-from codexmem.codecli.child.streams import Connected
+from codexmem.codecli.child.spawning import Connected
 from tests._support.wrapping import BETWEEN, BOTH, STRAIGHT, Place
 
 ways = pytest.mark.parametrize("way", BOTH)

@@ -16,9 +16,8 @@ from codexmem.kernel.llm.model import Check
 from codexmem.kernel.model.event import TRACED
 from codexmem.lab.model import Run, RunOutput, RunStatus, RunTask
 from codexmem.lab.service.agent import Rejected
-from codexmem.lab.service.agent.budget import RunBudget
 from codexmem.lab.service.agent.recap import Recap
-from codexmem.lab.service.agent.tools import Toolbox
+from codexmem.lab.service.agent.tools import RunBudget, Toolbox
 from codexmem.lab.service.journal import Journal
 from codexmem.lab.service.profiles import RunLimits, load
 from tests._support.lab_desk import SmallBank, SmallLibrary
@@ -110,7 +109,7 @@ REPLIES = st.lists(
 )
 
 
-@settings(max_examples=400, deadline=None, derandomize=True)
+@settings(max_examples=160, deadline=None, derandomize=True)
 @given(replies=REPLIES, crash=st.integers(0, 40))
 @pytest.mark.slow
 def test_any_model_is_bounded_and_any_crash_leads_to_the_same_end(

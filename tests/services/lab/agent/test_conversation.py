@@ -6,7 +6,7 @@ import pytest
 
 from codexmem.kernel.llm.chat import ToolCall, spoken
 from codexmem.kernel.model.text_size import tokens
-from codexmem.lab.service.agent.conversation import Conversation, ConversationStep, RolePlan, ToolCallResult
+from codexmem.lab.service.agent.wording import Conversation, ConversationStep, RolePlan, ToolCallResult
 
 
 def step(number: int, chars: int, *, arguments: str = "{}") -> ConversationStep:

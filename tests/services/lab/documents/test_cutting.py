@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from codexmem.lab.library_model import chunk_id
-from codexmem.lab.service.documents.cutting import OVERLAP, SIZE, Section, _sentences, pieces_of
-from codexmem.lab.service.documents.texts import front_matter, markdown
+from codexmem.lab.service.documents.texts import OVERLAP, SIZE, Section, _sentences, front_matter, markdown, pieces_of
 
 LETTERS = st.text(st.sampled_from("ab 1.!?\n。；！铜钛\u3000#-"), max_size=4_000)
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from codexmem.lab.service.documents import Document, Folder, Same, Unread, json_stream, lightrag
+from codexmem.lab.service.documents import Document, Folder, Same, Unread, lightrag
 from codexmem.lab.service.documents.document import Met, UnreadError
-from codexmem.lab.service.documents.json_stream import entries
+from codexmem.lab.service.documents.lightrag import entries
 
 NAMES = ["chunk-0f0e", "chunk-a1", "chunk-a2", "chunk-b1"]
 
@@ -89,15 +89,15 @@ def test_bytes_that_are_not_text(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("block", [1, 2, 7, 64, 1 << 18])
 def test_a_stream_gives_what_the_whole_would(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(json_stream, "_BLOCK", block)
+    monkeypatch.setattr(lightrag, "_BLOCK", block)
     value = {"键": {"a": [1, 2.5, -3e4, None, True], "b": '引号"\\\n\u2028'}, "": 12345, "n": {}, "last": "z"}
     for text in (json.dumps(value), json.dumps(value, ensure_ascii=False, indent=3), "{}", " {\n} "):
         assert dict(entries(io.BytesIO(text.encode()), lambda: None)) == json.loads(text)
 
 
 def test_an_entry_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(json_stream, "MAX_ENTRY", 10_000)
-    monkeypatch.setattr(json_stream, "_BLOCK", 1_000)
+    monkeypatch.setattr(lightrag, "MAX_ENTRY", 10_000)
+    monkeypatch.setattr(lightrag, "_BLOCK", 1_000)
     with pytest.raises(UnreadError, match="more than 10,000 characters"):
         list(entries(io.BytesIO(b'{"a": "' + b"x" * 100_000), lambda: None))
 

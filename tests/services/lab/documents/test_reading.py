@@ -9,7 +9,7 @@ import pytest
 
 from codexmem.kernel.model.errors import NotFound
 from codexmem.kernel.model.memory import MAX_LABEL
-from codexmem.lab.service.documents import Document, Folder, Same, Unread, document, walking
+from codexmem.lab.service.documents import Document, Folder, Same, Unread, document, reading
 from codexmem.lab.service.documents.document import Met
 
 
@@ -121,12 +121,12 @@ def test_names_that_no_store_holds(tmp_path: Path) -> None:
 def test_a_folder_without_end_is_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(8):
         (tmp_path / f"{number}.md").write_text(f"Text {number}.")
-    monkeypatch.setattr(walking, "MAX_DOCUMENTS", 5)
+    monkeypatch.setattr(reading, "MAX_DOCUMENTS", 5)
     folder = Folder(tmp_path)
     assert len(list(folder.documents({}, lambda: None))) == 5
     assert folder.cut == "it holds more than 5 documents; the others were left"
-    monkeypatch.setattr(walking, "MAX_DOCUMENTS", 50)
-    monkeypatch.setattr(walking, "MAX_ENTRIES", 6)
+    monkeypatch.setattr(reading, "MAX_DOCUMENTS", 50)
+    monkeypatch.setattr(reading, "MAX_ENTRIES", 6)
     folder = Folder(tmp_path)
     assert len(list(folder.documents({}, lambda: None))) == 6
     assert folder.cut.startswith("it holds more than 6 files")

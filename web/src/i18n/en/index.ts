@@ -1,5 +1,7 @@
 // All texts of one language, by area.
 import first from './first';
+import memories from './memories';
 import rest from './rest';
+import viewer from './viewer';
 
-export default { ...first, ...rest };
+export default { ...first, ...memories, ...rest, viewer };

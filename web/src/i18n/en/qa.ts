@@ -5,10 +5,7 @@ export default {
   shelf: { label: 'Items by status', candidate: 'Candidates', validated: 'Validated', expired: 'Expired, deprecated' },
   atLeast: '{{number}}+',
   filter: {
-    project: 'Project',
-    anyProject: 'Any project',
     words: 'Search',
-    wordsHint: 'Words of a question or answer',
     wordsNot: 'Not searched',
     wordsOff: 'Only items that are offered to agents can be searched.',
   },
@@ -127,7 +124,6 @@ export default {
     title: 'Similar items',
     empty: 'No similar items.',
     why: 'Searched among the items offered to agents of this project.',
-    similarity: '{{percent}} similar',
     likeness: { same: 'same question', narrower: 'narrower question', alike: 'nearly the same question' },
     agreement: { agrees: 'same answer', differs: 'different answer', contradicts: 'contradicts' },
     this: 'This item',
@@ -163,6 +159,12 @@ export default {
     lookFurther: 'Search further back',
     download_one: 'Download {{count}} row',
     download_other: 'Download {{count}} rows',
+  },
+  ended: {
+    success: 'done',
+    successAfter: 'done after {{ms}} ms',
+    failure: 'failed',
+    failureAfter: 'failed after {{ms}} ms',
   },
   by: {
     tool: 'Tool',

@@ -1,10 +1,9 @@
 // Texts of the other pages, loaded with the first of them.
 import bank from './bank';
 import catalog from './catalog';
+import knowledge from './knowledge';
 import lab from './lab';
-import notes from './notes';
 import qa from './qa';
 import system from './system';
-import timeline from './timeline';
 
-export default { bank, catalog, lab, notes, qa, system, timeline };
+export default { bank, catalog, knowledge, lab, qa, system };

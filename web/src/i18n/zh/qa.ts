@@ -8,10 +8,7 @@ const qa: Same<typeof en> = {
   shelf: { label: '按状态分类的条目', candidate: '候选', validated: '已验证', expired: '已过期、已弃用' },
   atLeast: '{{number}} 以上',
   filter: {
-    project: '项目',
-    anyProject: '所有项目',
     words: '搜索',
-    wordsHint: '问题或答案中的词语',
     wordsNot: '不参与搜索',
     wordsOff: '搜索只查找提供给智能体的内容。',
   },
@@ -126,7 +123,6 @@ const qa: Same<typeof en> = {
     title: '相似条目',
     empty: '没有相近的问题。',
     why: '已在提供给该项目智能体的条目中查找。',
-    similarity: '相似度 {{percent}}',
     likeness: { same: '同一问题', narrower: '更具体的问题', alike: '相近的问题' },
     agreement: { agrees: '答案一致', differs: '答案不同', contradicts: '答案矛盾' },
     this: '此条目',
@@ -161,6 +157,12 @@ const qa: Same<typeof en> = {
     truncated: '只查看了一部分较早的记录。',
     lookFurther: '继续向前查找',
     download_other: '下载 {{count}} 条记录',
+  },
+  ended: {
+    success: '完成',
+    successAfter: '{{ms}} 毫秒后完成',
+    failure: '失败',
+    failureAfter: '{{ms}} 毫秒后失败',
   },
   by: {
     tool: '工具',

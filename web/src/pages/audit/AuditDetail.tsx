@@ -2,22 +2,27 @@
 import { Badge, Group } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
+import { IconLinkOff } from '@tabler/icons-react';
 import { localeTag } from '@/i18n';
-import { CopyButton } from '@/parts/CopyButton';
+import { useActorName } from '@/parts/acts/LifeMarks';
+import { Facts } from '@/parts/Facts';
+import { Copied, CopyButton } from '@/parts/CopyButton';
 import { JsonView } from '@/parts/JsonView';
 import { Panel } from '@/parts/Panel';
+import { Part } from '@/parts/Part';
 import { StatusMark } from '@/parts/StatusMark';
 import { TextBlock } from '@/parts/TextBlock';
 import { TimeText } from '@/parts/TimeText';
-import { AuditMark } from './AuditLine';
 import classes from './Audit.module.css';
-import { useOutcome, type AuditItem } from './queries';
+import type { AuditItem } from './queries';
 
 const RISKS = { read: 'slate', write: 'yellow', network: 'blue', execute: 'red' } as const;
 
 export function AuditDetail({ row }: { row: AuditItem }) {
+  const actorName = useActorName();
   const { t } = useTranslation(['qa', 'common']);
   const asked = row.kind === 'request';
+  const ends = row.kind !== 'recovered' && row.decision !== 'deny';
   return (
     <Panel
       title={t('row.title', { seq: row.seq })}
@@ -25,7 +30,7 @@ export function AuditDetail({ row }: { row: AuditItem }) {
     >
       <Group gap="sm" mb="sm">
         <AuditMark row={row} />
-        <strong className={classes['name']}>{row.tool}</strong>
+        <strong className="anywhere">{row.tool}</strong>
         {row.risk && <Badge color={RISKS[row.risk]}>{t(`row.risks.${row.risk}`)}</Badge>}
         {row.from_text && (
           <Badge color="yellow" title={t('row.fromTextWhy')}>
@@ -38,26 +43,23 @@ export function AuditDetail({ row }: { row: AuditItem }) {
           <TextBlock text={row.reason} />
         </Part>
       )}
-      <dl className={classes['facts']}>
-        {asked && <Fact name={t('row.rule')} value={row.rule} none={t('row.noRule')} mono />}
-        <Fact name={t('row.by')} value={row.by} />
-        <Fact name={t('row.cause')} value={row.cause} />
-        <Fact name={t('row.agent')} value={row.agent} />
-        <Fact name={t('row.project')} value={row.project_id} />
-        <Fact name={t('row.server')} value={row.server} />
-        <Fact name={t('row.run')} value={row.run_id} mono copy />
-        <Fact name={t('row.call')} value={row.call_id} mono copy />
-        {Boolean(row.at_ms) && (
-          <Fact name={t('row.at')}>
-            <TimeText at={row.at_ms} exact />
-          </Fact>
-        )}
-        <Fact name={t('row.received')}>
-          <TimeText at={row.received_at_ms} exact />
-        </Fact>
-        <Fact name={t('row.sender')} value={row.actor} />
-        <Outcome row={row} />
-      </dl>
+      <Facts
+        tiles
+        facts={[
+          [t('row.rule'), asked && (row.rule ? <code>{row.rule}</code> : <Muted>{t('row.noRule')}</Muted>)],
+          [t('row.by'), row.by && actorName(row.by)],
+          [t('row.cause'), row.cause],
+          [t('row.agent'), row.agent],
+          [t('row.project'), row.project_id],
+          [t('row.server'), row.server],
+          [t('row.run'), row.run_id && <Copied value={row.run_id} label={t('row.run')} />],
+          [t('row.call'), row.call_id && <Copied value={row.call_id} label={t('row.call')} />],
+          [t('row.at'), Boolean(row.at_ms) && <TimeText at={row.at_ms} exact />],
+          [t('row.received'), <TimeText key="received" at={row.received_at_ms} exact />],
+          [t('row.sender'), actorName(row.actor)],
+          [t('row.outcome'), ends && <Outcome row={row} />],
+        ]}
+      />
       {row.problem && (
         <Part name={t('row.problem')}>
           <TextBlock text={row.problem} />
@@ -68,7 +70,7 @@ export function AuditDetail({ row }: { row: AuditItem }) {
           {row.arguments && Object.keys(row.arguments).length ? (
             <JsonView value={row.arguments} />
           ) : (
-            <span className={classes['muted']}>{t('row.noArguments')}</span>
+            <Muted>{t('row.noArguments')}</Muted>
           )}
         </Part>
       )}
@@ -78,14 +80,16 @@ export function AuditDetail({ row }: { row: AuditItem }) {
         </Part>
       )}
       <Part name={t('chain.title')}>
-        <p className={classes['chain']} data-chain={row.chain}>
+        <p className={`${classes['chain']} flat`} data-chain={row.chain}>
           <strong>{t(`chain.${row.chain}`)}</strong> {t(`chain.why.${row.chain}`)}
         </p>
-        <dl className={classes['facts']}>
-          <Fact name={t('row.hash')} value={row.hash} mono copy />
-          <Fact name={t('row.prev')} value={row.prev} mono copy />
-          <Fact name={t('row.log')} value={row.log} mono copy />
-        </dl>
+        <Facts
+          tiles
+          facts={(['hash', 'prev', 'log'] as const).map((name) => [
+            t(`row.${name}`),
+            row[name] && <Copied value={row[name]} label={t(`row.${name}`)} />,
+          ])}
+        />
       </Part>
     </Panel>
   );
@@ -94,53 +98,74 @@ export function AuditDetail({ row }: { row: AuditItem }) {
 /** How the call ended: told by this row itself, or by a later one of the same call. */
 function Outcome({ row }: { row: AuditItem }) {
   const { t, i18n } = useTranslation('qa');
-  const later = useOutcome(row);
-  const told = row.result ? row : later.data;
-  if (row.kind === 'recovered' || row.decision === 'deny') return null;
+  const told = row.result ? row : row.outcome;
   const took = told?.duration_ms?.toLocaleString(localeTag(i18n.language));
+  if (!told?.result) return <Muted>{t('row.noOutcome')}</Muted>;
   return (
-    <Fact name={t('row.outcome')}>
-      {told?.result ? (
-        <StatusMark
-          status={told.result === 'success' ? 'done' : 'failed'}
-          {...(took === undefined ? {} : { detail: t('row.took', { ms: took }) })}
-        />
-      ) : (
-        <span className={classes['muted']}>{t('row.noOutcome')}</span>
-      )}
-    </Fact>
+    <StatusMark
+      status={told.result === 'success' ? 'done' : 'failed'}
+      {...(took === undefined ? {} : { detail: t('row.took', { ms: took }) })}
+    />
   );
 }
 
-function Part({ name, children }: { name: string; children: ReactNode }) {
-  return (
-    <section className={classes['part']}>
-      <h3>{name}</h3>
-      {children}
-    </section>
-  );
+function Muted({ children }: { children: ReactNode }) {
+  return <span className="muted">{children}</span>;
 }
 
-type FactProps = {
-  name: string;
-  value?: string | null | undefined;
-  /** What stands there without a value; without it the fact is left out. */
-  none?: string;
-  mono?: boolean;
-  copy?: boolean;
-  children?: ReactNode;
-};
-
-function Fact({ name, value, none, mono, copy, children }: FactProps) {
-  if (!value && !none && !children) return null;
+/** One row of the audit in the list: what was decided, about what, and whether its place in the log is right. */
+export function AuditLine({ row }: { row: AuditItem }) {
+  const { t, i18n } = useTranslation('qa');
+  const { outcome } = row;
+  const told = row.result ? row : outcome;
+  const ms = told?.duration_ms?.toLocaleString(localeTag(i18n.language));
+  const chain = [row.chain, outcome?.chain].find((each) => each === 'broken' || each === 'forked');
   return (
-    <div>
-      <dt>{name}</dt>
-      <dd>
-        {children ?? (value ? <span className={mono ? classes['mono'] : undefined}>{value}</span> : null)}
-        {!value && !children && <span className={classes['muted']}>{none}</span>}
-        {copy && value && <CopyButton value={value} label={name} />}
-      </dd>
+    <div className="column grow gap2">
+      <div className={classes['top']}>
+        <AuditMark row={row} />
+        <strong className={classes['tool']}>{row.tool || row.call_id}</strong>
+        <span className={classes['what']} dir="auto">
+          {whatOf(row)}
+        </span>
+        <TimeText at={row.at_ms || row.received_at_ms} />
+      </div>
+      <div className={`${classes['below']} muted size12`}>
+        <span className={classes['what']} dir="auto">
+          {row.result ? t('kind.result') : row.reason}
+        </span>
+        {told?.result && (
+          <span className={classes['ended']} data-failed={told.result === 'failure' || undefined}>
+            {t(`ended.${told.result}${ms === undefined ? '' : 'After'}`, { ms })}
+          </span>
+        )}
+        {chain && (
+          <span className={classes['damage']}>
+            <IconLinkOff size={13} aria-hidden />
+            {t(`chain.${chain}`)}
+          </span>
+        )}
+        <span className={classes['project']}>{row.project_id}</span>
+      </div>
     </div>
   );
+}
+
+/** What the row says: a decision, an outcome, or what else was recorded. */
+function AuditMark({ row }: { row: AuditItem }) {
+  const { t } = useTranslation('qa');
+  if (row.decision) return <StatusMark status={row.decision} />;
+  if (row.result) return <StatusMark status={row.result === 'success' ? 'done' : 'failed'} />;
+  return <StatusMark status={t(`kind.${row.kind}`)} />;
+}
+
+/** The command, path or address that was asked for, in one line. */
+function whatOf({ arguments: given }: AuditItem): string {
+  if (!given) return '';
+  for (const name of ['command', 'paths', 'urls']) {
+    const said = given[name];
+    if (typeof said === 'string' && said) return said;
+    if (Array.isArray(said) && said.length) return said.map(String).join(' ');
+  }
+  return Object.keys(given).length ? JSON.stringify(given['arguments'] ?? given) : '';
 }

@@ -1,6 +1,6 @@
 // What the audit page asks the server.
 import { useQuery } from '@tanstack/react-query';
-import { api, ask, type Schemas } from '@/api/client';
+import { api, ask, given, type Schemas } from '@/api/client';
 import type { PageOf } from '@/api/queries';
 
 export type AuditItem = Schemas['AuditItem'];
@@ -27,7 +27,6 @@ export type AuditPageOf = PageOf<AuditItem> & { truncated: boolean };
 
 const PAGE = 100;
 const DAY_MS = 86_400_000;
-const RUN_ROWS = 500;
 const NEWEST = 50;
 const LOOK_MS = 5_000;
 
@@ -55,18 +54,22 @@ export async function auditPage(
   clock: 'local' | 'utc',
   cursor: string | null,
 ): Promise<AuditPageOf> {
+  const { tool, decision, kind, chain, project } = filter;
   const from = dayBegins(filter.from, clock);
   const to = dayEnds(filter.to, clock);
   const query = {
     limit: PAGE,
-    ...(filter.tool ? { tool: filter.tool } : {}),
-    ...(filter.decision ? { decision: filter.decision } : {}),
-    ...(filter.kind ? { kind: filter.kind } : {}),
-    ...(filter.chain ? { chain: filter.chain } : {}),
-    ...(filter.project ? { project_id: filter.project } : {}),
+    outcomes: true,
+    ...given({
+      tool,
+      decision: decision || null,
+      kind: kind || null,
+      chain: chain || null,
+      project_id: project,
+      cursor,
+    }),
     ...(from === null ? {} : { from: `${from}` }),
     ...(to === null ? {} : { to: `${to}` }),
-    ...(cursor ? { cursor } : {}),
   };
   const page = await ask(api.GET('/v1/audit', { params: { query } }));
   return { rows: page.items, next: page.next, truncated: page.truncated };
@@ -76,7 +79,8 @@ export async function auditPage(
 export function useNewest() {
   return useQuery({
     queryKey: ['audit', 'newest'],
-    queryFn: ({ signal }) => ask(api.GET('/v1/audit', { params: { query: { limit: NEWEST } }, signal })),
+    queryFn: ({ signal }) =>
+      ask(api.GET('/v1/audit', { params: { query: { limit: NEWEST, outcomes: true } }, signal })),
     refetchInterval: LOOK_MS,
     select: (page) => page.items,
   });
@@ -104,19 +108,5 @@ export function useDamage(chain: Damage) {
     queryKey: ['audit', 'damage', chain],
     queryFn: ({ signal }) => ask(api.GET('/v1/audit', { params: { query: { chain, limit: 1 } }, signal })),
     staleTime: 60_000,
-  });
-}
-
-/** What came of a request: the outcome of the same call, of the same run. */
-export function useOutcome(row: AuditItem) {
-  const { run_id = null, call_id = null, kind } = row;
-  return useQuery({
-    queryKey: ['audit', 'outcome', run_id, call_id],
-    queryFn: async ({ signal }) => {
-      const query = { run_id: run_id ?? '', kind: 'result' as const, limit: RUN_ROWS };
-      const page = await ask(api.GET('/v1/audit', { params: { query }, signal }));
-      return page.items.find((each) => each.call_id === call_id && each.log === row.log) ?? null;
-    },
-    enabled: Boolean(run_id && call_id) && (kind === 'request' || kind === 'started'),
   });
 }

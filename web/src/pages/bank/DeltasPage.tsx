@@ -1,14 +1,13 @@
 // What learnings and rollbacks wrote, over all runs or of one.
-import { CloseButton, Group, Select, TextInput } from '@mantine/core';
+import { CloseButton, Group, TextInput } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
-import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { usePages } from '@/api/queries';
+import { FilterSelect } from '@/parts/FilterSelect';
+import { ListPanel } from '@/parts/ListPanel';
 import { choice, text, useSearchState } from '@/app/searchState';
 import { NewRows } from '@/parts/NewRows';
 import { Page } from '@/parts/Page';
-import { Panel } from '@/parts/Panel';
-import { VirtualRows } from '@/parts/VirtualRows';
 import { useTyped } from '@/parts/useTyped';
 import { BankNav } from './BankNav';
 import { DeltaLine } from './DeltaLine';
@@ -25,23 +24,22 @@ export function DeltasPage() {
   const navigate = useNavigate();
   const [{ run, status }, set] = useSearchState(SCHEMA);
   const [typed, setTyped] = useTyped(run, (words) => set({ run: words.trim() }, { replace: true }));
-  const key = useMemo(() => ['bank', 'deltas', { run, status }], [run, status]);
+  const key = ['bank', 'deltas', { run, status }];
   const list = usePages(key, (cursor) => deltaPage({ run, status }, cursor));
   const { shown, fresh } = useFresh(key, list.rows, keyOf, () => deltaPage({ run, status }, null));
   return (
     <Page title={t('deltas')} description={t('deltasDescription')}>
       <BankNav />
       <Group gap="sm">
-        <Select
-          aria-label={t('deltaStatus.label')}
-          w={180}
-          allowDeselect={false}
+        <FilterSelect
+          label={t('deltaStatus.label')}
+          bare
+          unset={t('deltaStatus.any')}
+          words={STANDINGS}
+          nameOf={(word) => t(`deltaStatus.${word}`)}
           value={status}
-          onChange={(value) => set({ status: SCHEMA.status.parse(value ?? '') })}
-          data={[
-            { value: '', label: t('deltaStatus.any') },
-            ...STANDINGS.map((word) => ({ value: word, label: t(`deltaStatus.${word}`) })),
-          ]}
+          onChange={(word) => set({ status: word })}
+          w={180}
         />
         <TextInput
           aria-label={t('run')}
@@ -57,28 +55,19 @@ export function DeltasPage() {
         />
         <NewRows count={fresh} onShow={() => void list.restart()} />
       </Group>
-      <Panel
-        label={t('deltas')}
-        flush
-        state={list.query}
-        isEmpty={() => !list.rows.length}
+      <ListPanel
+        list={list}
         empty={{ title: t('noDeltas'), why: t('noDeltasWhy'), command: 'codexmem rb learn RUN' }}
         filtered={
           run || status ? { text: t('noDeltasFiltered'), onClear: () => set({ run: '', status: '' }) } : undefined
         }
-      >
-        <VirtualRows
-          rows={shown}
-          keyOf={keyOf}
-          render={(delta) => <DeltaLine delta={delta} withRun />}
-          label={t('deltas')}
-          rowHeight={ROW}
-          height={`min(70vh, ${shown.length * ROW - 1}px)`}
-          onOpen={(delta) => void navigate({ to: '/ui/rb/deltas/$id', params: { id: delta.delta_id } })}
-          onEndReached={list.more}
-          loadingMore={list.loadingMore}
-        />
-      </Panel>
+        rows={shown}
+        keyOf={keyOf}
+        render={(delta) => <DeltaLine delta={delta} withRun />}
+        label={t('deltas')}
+        rowHeight={ROW}
+        onOpen={(delta) => void navigate({ to: '/ui/rb/deltas/$id', params: { id: delta.delta_id } })}
+      />
     </Page>
   );
 }

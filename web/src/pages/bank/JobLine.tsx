@@ -4,21 +4,20 @@ import { Ref } from '@/parts/Ref';
 import { StatusMark } from '@/parts/StatusMark';
 import { TimeText } from '@/parts/TimeText';
 import { Took } from '@/parts/Took';
-import type { Job } from './queries';
-import { shortId } from './shortId';
+import { type Job, shortId } from './queries';
 import classes from './Bank.module.css';
 
 export function JobLine({ job, withRun = false }: { job: Job; withRun?: boolean }) {
   const { t } = useTranslation('bank');
   return (
-    <div className={classes['row']}>
+    <div className={`${classes['row']} row grow gap12`}>
       <span className={classes['status']}>
         <StatusMark status={job.status} />
       </span>
       <span className={classes['id']}>{job.rb_job_id}</span>
       <span className={classes['grow']}>
         {job.error ? (
-          <span className={classes['bad']} title={job.error}>
+          <span className="err" title={job.error}>
             {job.error}
           </span>
         ) : (
@@ -27,14 +26,14 @@ export function JobLine({ job, withRun = false }: { job: Job; withRun?: boolean 
               <Ref reference={job.delta_id} copy={false}>
                 {shortId(job.delta_id)}
               </Ref>{' '}
-              <span className={classes['muted']}>
+              <span className="muted">
                 {job.reason === 'dry_run' ? t('feedback.learnDryRun') : t('job.wrote', { count: job.n_ops ?? 0 })}
               </span>
             </span>
           )
         )}
       </span>
-      {job.attempts > 1 && <span className={classes['muted']}>{t('job.attempts', { n: job.attempts })}</span>}
+      {job.attempts > 1 && <span className="muted">{t('job.attempts', { n: job.attempts })}</span>}
       {withRun && (
         <span className={classes['wide']} onClick={(event) => event.stopPropagation()}>
           {t('from')}{' '}
@@ -43,7 +42,7 @@ export function JobLine({ job, withRun = false }: { job: Job; withRun?: boolean 
           </Ref>
         </span>
       )}
-      <span className={classes['muted']}>
+      <span className="muted">
         <Took of={job} />
       </span>
       <span className={classes['age']}>

@@ -8,8 +8,8 @@ import { ErrorCard } from '@/parts/ErrorCard';
 import { Ref } from '@/parts/Ref';
 import { TimeText } from '@/parts/TimeText';
 import { notify } from '@/parts/undoable';
-import { active, jobsQuery, learn, useBankChanged, type Job } from './queries';
-import { shortId } from './shortId';
+import { active, deltaPage, type Job, jobsQuery, learn, shortId, useBankChanged } from './queries';
+import { RollbackButton } from './RollbackButton';
 import classes from './Bank.module.css';
 
 export function LearningSteps({ runId }: { runId: string }) {
@@ -29,9 +29,22 @@ export function LearningSteps({ runId }: { runId: string }) {
         )}
       </div>
       <TimeText at={(newest.ended_at ?? newest.started_at ?? newest.created_at) * 1_000} />
+      {newest.delta_id && <TakeBack runId={runId} deltaId={newest.delta_id} />}
       <LearnAgain runId={runId} busy={active(newest)} />
     </section>
   );
+}
+
+/** The way back from what was just learned. */
+function TakeBack({ runId, deltaId }: { runId: string; deltaId: string }) {
+  const delta = useQuery({
+    queryKey: ['bank', 'deltas', { run: runId, of: deltaId }],
+    queryFn: async () => {
+      const { rows } = await deltaPage({ run: runId, status: '' }, null);
+      return rows.find((each) => each.delta_id === deltaId) ?? null;
+    },
+  }).data;
+  return delta ? <RollbackButton delta={delta} /> : null;
 }
 
 type State = 'done' | 'now' | 'failed' | 'later';
@@ -44,7 +57,7 @@ function Steps({ job }: { job: Job }) {
   const running = failed ? 'failed' : begun;
   const wrote: State = job.status === 'completed' ? 'done' : 'later';
   return (
-    <ol className={classes['steps']} aria-live="polite">
+    <ol className={`${classes['steps']} plain`} aria-live="polite">
       <li data-state={queued}>
         <Mark state={queued} />
         {t('learning.queued')}

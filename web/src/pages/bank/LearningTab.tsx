@@ -1,9 +1,9 @@
 // What was learned from a run: its learnings, what they wrote, and the way back.
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { usePages } from '@/api/queries';
+import { ListPanel } from '@/parts/ListPanel';
 import { Panel } from '@/parts/Panel';
 import { VirtualRows } from '@/parts/VirtualRows';
 import { TextLink } from '@/parts/TextLink';
@@ -21,8 +21,8 @@ export function LearningTab({ runId, dryRun }: { runId: string; dryRun: boolean 
   const feedback = useQuery(feedbackQuery(runId));
   const jobs = useQuery(jobsQuery(runId));
   useWhenLearned(jobs.data);
-  const key = useMemo(() => ['bank', 'deltas', { run: runId, status: '' }], [runId]);
-  const deltas = usePages(key, (cursor) => deltaPage({ run: runId, status: '' }, cursor));
+  const wish = { run: runId, status: '' } as const;
+  const deltas = usePages(['bank', 'deltas', wish], (cursor) => deltaPage(wish, cursor));
   const unsaid = feedback.data === null;
   return (
     <div style={{ display: 'flex', flexDirection: 'column', gap: 12 }}>
@@ -60,25 +60,17 @@ export function LearningTab({ runId, dryRun }: { runId: string; dryRun: boolean 
           />
         )}
       </Panel>
-      <Panel
+      <ListPanel
+        list={deltas}
         title={t('learning.deltas')}
-        flush
-        state={deltas.query}
-        isEmpty={() => !deltas.rows.length}
         empty={{ title: t('learning.noDeltas'), why: t('learning.noDeltasWhy') }}
-      >
-        <VirtualRows
-          rows={deltas.rows}
-          keyOf={(delta) => delta.delta_id}
-          render={(delta) => <DeltaLine delta={delta} />}
-          label={t('learning.deltas')}
-          rowHeight={ROW}
-          height={Math.min(8, deltas.rows.length) * ROW}
-          onOpen={(delta) => void navigate({ to: '/ui/rb/deltas/$id', params: { id: delta.delta_id } })}
-          onEndReached={deltas.more}
-          loadingMore={deltas.loadingMore}
-        />
-      </Panel>
+        keyOf={(delta) => delta.delta_id}
+        render={(delta) => <DeltaLine delta={delta} />}
+        label={t('learning.deltas')}
+        rowHeight={ROW}
+        height={Math.min(8, deltas.rows.length) * ROW}
+        onOpen={(delta) => void navigate({ to: '/ui/rb/deltas/$id', params: { id: delta.delta_id } })}
+      />
     </div>
   );
 }

@@ -1,10 +1,11 @@
 // What was measured: a product, its value, and the part of the whole that it makes up, while it is typed.
-import { ActionIcon, Badge, Select, TextInput, Tooltip } from '@mantine/core';
+import { Badge, Select, TextInput } from '@mantine/core';
 import { IconAlertTriangle, IconX } from '@tabler/icons-react';
 import { useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { localeTag } from '@/i18n';
 import { useProducts } from '@/api/catalog';
+import { IconAct } from '@/parts/IconAct';
 import { TextLink } from '@/parts/TextLink';
 import { LIMITS, rowOf, type Problem, type Row } from './opinion';
 import classes from './Feedback.module.css';
@@ -87,15 +88,11 @@ export function ProductTable({ rows, onChange, fractions, sum, kept, problem }: 
                   </div>
                 </td>
                 <td>
-                  <Tooltip label={t('feedback.remove', { product: row.name })}>
-                    <ActionIcon
-                      size={28}
-                      aria-label={t('feedback.remove', { product: row.name })}
-                      onClick={() => onChange(rows.filter((each) => each.productId !== row.productId))}
-                    >
-                      <IconX size={14} />
-                    </ActionIcon>
-                  </Tooltip>
+                  <IconAct
+                    label={t('feedback.remove', { product: row.name })}
+                    icon={IconX}
+                    run={() => onChange(rows.filter((each) => each.productId !== row.productId))}
+                  />
                 </td>
               </tr>
             ))}

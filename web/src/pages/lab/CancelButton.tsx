@@ -1,9 +1,10 @@
 // Cancels a batch or a run, after saying what that means. It is only requested: the status tells when it has happened.
-import { ActionIcon, Button, Tooltip } from '@mantine/core';
+import { Button } from '@mantine/core';
 import { IconBan } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { IconAct } from '@/parts/IconAct';
 import { ConfirmDialog } from '@/parts/ConfirmDialog';
 import { notify } from '@/parts/undoable';
 import { cancelBatch, cancelRun, ended, type Batch, type Run } from '@/api/lab';
@@ -27,11 +28,7 @@ export function CancelButton({ batch, run, small = false }: Props) {
   return (
     <span onClick={(event) => event.stopPropagation()} onDoubleClick={(event) => event.stopPropagation()}>
       {small ? (
-        <Tooltip label={action}>
-          <ActionIcon variant="default" size={28} aria-label={action} onClick={() => setAsking(true)}>
-            <IconBan size={14} />
-          </ActionIcon>
-        </Tooltip>
+        <IconAct label={action} icon={IconBan} variant="default" run={() => setAsking(true)} />
       ) : (
         <Button variant="default" leftSection={<IconBan size={14} />} onClick={() => setAsking(true)}>
           {action}

@@ -2,51 +2,43 @@
 import { Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import type { usePages } from '@/api/queries';
+import { ListPanel } from '@/parts/ListPanel';
 import { Panel } from '@/parts/Panel';
+import { useTyped } from '@/parts/useTyped';
 import { SplitView } from '@/parts/SplitView';
-import { VirtualRows } from '@/parts/VirtualRows';
-import { PieceView } from './PieceView';
-import { usePiece, type Evidence } from '@/api/lab';
+import { PieceView } from './SourceDrawer';
+import { type Evidence, usePiece } from '@/api/lab';
 import type { RunState, SetRunState } from './runState';
-import { useChosen } from './useChosen';
 import classes from './Piece.module.css';
 
 type Props = { list: ReturnType<typeof usePages<Evidence>>; runId: string; state: RunState; set: SetRunState };
 
 export function EvidenceTab({ list, runId, state, set }: Props) {
   const { t } = useTranslation('lab');
-  const [alias, choose] = useChosen(state.alias, (next) => set({ alias: next }, { replace: true }));
+  const [alias, choose] = useTyped(state.alias, (next) => set({ alias: next }, { replace: true }));
   return (
     <SplitView
       chosen={alias !== ''}
       onBack={() => choose('')}
       left={
-        <Panel
+        <ListPanel
+          list={list}
           title={t('evidence.title')}
-          flush
-          state={list.query}
-          isEmpty={() => !list.rows.length}
           empty={{ title: t('evidence.none'), why: t('evidence.noneWhy'), command: 'codexmem lab kb ls' }}
-        >
-          <VirtualRows
-            rows={list.rows}
-            keyOf={(piece) => piece.alias}
-            label={t('evidence.title')}
-            selectedKey={alias || null}
-            onSelect={(piece) => choose(piece.alias)}
-            onEndReached={list.more}
-            loadingMore={list.loadingMore}
-            height={`min(60vh, ${list.rows.length * 40 - 1}px)`}
-            rowHeight={40}
-            render={(piece) => (
-              <div className={classes['row']}>
-                <span className={classes['alias']}>{piece.alias}</span>
-                <span className={classes['source']}>{piece.source}</span>
-                <span className={classes['space']}>{piece.kb_namespace}</span>
-              </div>
-            )}
-          />
-        </Panel>
+          keyOf={(piece) => piece.alias}
+          label={t('evidence.title')}
+          selectedKey={alias || null}
+          onSelect={(piece) => choose(piece.alias)}
+          rowHeight={40}
+          render={(piece) => (
+            <div className="row grow gap12">
+              <span className={classes['alias']}>{piece.alias}</span>
+              <span className="cut grow">{piece.source}</span>
+              <span className="muted size12 fixed">{piece.kb_namespace}</span>
+            </div>
+          )}
+          most="60vh"
+        />
       }
       right={
         alias && !alias.startsWith('mem:') ? (

@@ -1,4 +1,8 @@
 // The form that makes a batch. `?from=batch_…` fills it with what was asked before.
+import '@mantine/core/styles/Fieldset.layer.css';
+import '@mantine/core/styles/SimpleGrid.layer.css';
+import '@mantine/core/styles/NumberInput.layer.css';
+import '@mantine/core/styles/Switch.layer.css';
 import {
   Button,
   Fieldset,

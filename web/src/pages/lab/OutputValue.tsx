@@ -32,7 +32,7 @@ export function OutputValue({ name, value, known, onOpen, level }: Props) {
     return (
       <section className={classes['part']}>
         <Title order={level}>{name}</Title>
-        <ol className={classes['cards']}>
+        <ol className={`${classes['cards']} plain`}>
           {value.map((each, index) => (
             <li key={index} className={classes['card']} aria-label={t('output.item', { name, n: index + 1 })}>
               <span className={classes['number']} aria-hidden>
@@ -82,7 +82,7 @@ function Fields({ of, known, onOpen, level }: { of: Record<string, unknown> } & 
   const short = entries.filter(([, value]) => isShort(value));
   const long = entries.filter(([, value]) => !isShort(value));
   return (
-    <div className={classes['fields']}>
+    <div className={`${classes['fields']} grow`}>
       {short.length > 0 && (
         <dl className={classes['short']}>
           {short.map(([name, value]) => (

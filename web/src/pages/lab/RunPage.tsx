@@ -1,9 +1,12 @@
 // The workbench of one run: what it did, what it answered, what it rests on, what people said and what was learned.
-import { Badge, Group, Skeleton, Tabs } from '@mantine/core';
-import { IconPointFilled } from '@tabler/icons-react';
-import { useParams } from '@tanstack/react-router';
+import '@mantine/core/styles/Tabs.layer.css';
+import '@mantine/core/styles/Alert.layer.css';
+import { Alert, Badge, Button, Group, Skeleton, Tabs, Text } from '@mantine/core';
+import { IconBan, IconCircleX, IconPointFilled } from '@tabler/icons-react';
+import { Link, useParams } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
+import { paged } from '@/api/client';
 import { usePages } from '@/api/queries';
 import { useSearchState } from '@/app/searchState';
 import { localeTag } from '@/i18n';
@@ -11,17 +14,31 @@ import { CopyButton } from '@/parts/CopyButton';
 import { DownloadLink } from '@/parts/DownloadLink';
 import { ErrorCard } from '@/parts/ErrorCard';
 import { Page } from '@/parts/Page';
-import { PageLink } from '@/parts/Ref';
 import { StatusMark } from '@/parts/StatusMark';
+import { TextLink } from '@/parts/TextLink';
 import { CancelButton } from './CancelButton';
 import { EvidenceTab } from './EvidenceTab';
-import { OutputTab } from './OutputTab';
-import { ended, fetchEvents, fetchEvidence, shownStatus, useBatch, useRun, type Evidence } from '@/api/lab';
-import { RunNotice } from './RunNotice';
-import { RUN_STATE, TABS } from './runState';
+import {
+  ended,
+  type Evidence,
+  fetchEvents,
+  fetchEvidence,
+  type Run,
+  shownStatus,
+  useBatch,
+  useOutput,
+  useRun,
+} from '@/api/lab';
+import { RUN_STATE, type RunState, type SetRunState, TABS } from './runState';
 import { Took } from '@/parts/Took';
+import { CommandLine } from '@/parts/CommandLine';
+import { Empty, Panel } from '@/parts/Panel';
 import { TraceReader } from './traceReader';
 import { TraceTab } from './TraceTab';
+import { Citation } from './Cited';
+import { fieldName, OutputValue } from './OutputValue';
+import { SourceDrawer } from './SourceDrawer';
+import classes from './Lab.module.css';
 
 const UNFILTERED = { event: '', type: '', q: '' };
 const FeedbackTab = lazy(() => import('../bank/FeedbackTab').then((module) => ({ default: module.FeedbackTab })));
@@ -40,11 +57,9 @@ function Workbench({ id }: { id: string }) {
   const batch = useBatch(run?.batch_id ?? '', { live: false }).data;
   // The reader outlives a change of tabs, so that a long trace is read once.
   const reader = useMemo(() => new TraceReader((cursor, signal) => fetchEvents(id, cursor, signal)), [id]);
-  const evidenceKey = useMemo(() => ['lab', 'evidence', id], [id]);
-  const evidence = usePages<Evidence>(evidenceKey, async (cursor) => {
-    const page = await fetchEvidence(id, cursor);
-    return { rows: page.items, next: page.next_cursor };
-  });
+  const evidence = usePages<Evidence>(['lab', 'evidence', id], async (cursor) =>
+    paged(await fetchEvidence(id, cursor)),
+  );
   const live = run !== undefined && !ended(run);
   useEvidenceWhile(live, evidence.query.refetch);
   if (query.isError && !run) {
@@ -59,16 +74,19 @@ function Workbench({ id }: { id: string }) {
     <Page
       title={run && batch ? t('runTitle', { n: run.run_index, count: batch.n_runs }) : t('run')}
       description={
-        <Group gap="sm">
-          {run && <PageLink to={`/ui/batches/${run.batch_id}`}>{run.batch_id}</PageLink>}
-          <span aria-hidden>/</span>
-          <code>{id}</code>
-          <CopyButton value={id} label={t('common:id')} />
+        <div className={classes['about']}>
           {run && <StatusMark status={shownStatus(run)} />}
           {run && <Took of={run} />}
           {batch?.dry_run && <Badge color="slate">{t('dryRun')}</Badge>}
           {run?.library_empty && <Badge color="orange">{t('libraryEmpty')}</Badge>}
-        </Group>
+          {run && (
+            <span className={`${classes['request']} cut grow`}>
+              <TextLink to={`/ui/batches/${run.batch_id}`}>{batch?.user_request ?? run.batch_id}</TextLink>
+            </span>
+          )}
+          <code>{id}</code>
+          <CopyButton value={id} label={t('common:id')} />
+        </div>
       }
       actions={
         run && (
@@ -138,4 +156,120 @@ function useEvidenceWhile(live: boolean, refetch: () => unknown) {
       void refetch();
     };
   }, [live, refetch]);
+}
+
+// The server's words for a model that refused, failed or kept silent begin like this.
+const MODEL = /\bmodel\b/i;
+
+/** Why a run has no output, and what to do about it. */
+function RunNotice({ run, onShowFailed }: { run: Run; onShowFailed: () => void }) {
+  const { t } = useTranslation(['lab', 'common']);
+  if (run.status === 'canceled') {
+    const { cancel_reason: reason } = run;
+    return (
+      <div className={classes['notice']} data-quiet>
+        <IconBan size={18} aria-hidden color="var(--cm-muted)" />
+        <div className={classes['words']}>
+          <Text fw={600} size="sm">
+            {t('canceled.title')}
+          </Text>
+          <Text size="sm">
+            {!reason || reason === 'user_cancel' ? t('canceled.byUser') : t('canceled.why', { reason })}
+          </Text>
+          <Text size="xs" c="dimmed">
+            {t('canceled.next')}
+          </Text>
+        </div>
+      </div>
+    );
+  }
+  if (run.status !== 'failed') return null;
+  const error = run.error ?? '';
+  return (
+    <div className={classes['notice']} role="alert">
+      <IconCircleX size={18} aria-hidden color="var(--cm-err)" />
+      <div className={classes['words']}>
+        <Text fw={600} size="sm">
+          {t('failure.title')}
+        </Text>
+        <pre>{error}</pre>
+        <Text size="xs" c="dimmed" mb={4}>
+          {t(MODEL.test(error) ? 'failure.model' : 'failure.next')}
+        </Text>
+        {MODEL.test(error) && <CommandLine command="codexmem doctor" />}
+      </div>
+      <Group gap="sm">
+        <CopyButton value={error} label={t('common:text')} />
+        <Button variant="default" onClick={onShowFailed}>
+          {t('failure.show')}
+        </Button>
+        <Button
+          renderRoot={(props) => <Link {...props} to="/ui/batches/new" search={{ from: run.batch_id } as never} />}
+        >
+          {t('failure.again')}
+        </Button>
+      </Group>
+    </div>
+  );
+}
+
+type Props = { run: Run | undefined; runId: string; dryRun: boolean; state: RunState; set: SetRunState };
+
+/** What a run has answered, readable whatever the profile's schema is; citations open their sources. */
+function OutputTab({ run, runId, dryRun, state, set }: Props) {
+  const { t, i18n } = useTranslation('lab');
+  const output = useOutput(runId, run?.status === 'completed');
+  const open = (name: string) => set({ alias: name });
+  const cited = useMemo(() => {
+    const { citations = {}, memory_ids: lessons = [] } = output.data ?? {};
+    return [...Object.keys(citations), ...lessons.map((id) => `mem:${id}`)];
+  }, [output.data]);
+  const known = useMemo(() => new Set(cited), [cited]);
+  if (run && run.status !== 'completed') {
+    const told = ended(run) ? 'none' : 'waiting';
+    return (
+      <Panel label={t('output.title')}>
+        <Empty title={t(`output.${told}`)} why={t(`output.${told}Why`)} />
+      </Panel>
+    );
+  }
+  return (
+    <>
+      {run?.library_empty && (
+        <Alert color="orange" mb="md" p="sm">
+          {t('output.libraryEmpty')}
+        </Alert>
+      )}
+      {dryRun && (
+        <Alert color="slate" mb="md" p="sm">
+          {t('output.dryRun')}
+        </Alert>
+      )}
+      <Panel title={t('output.title')} state={output}>
+        {({ recipes_json: answer }) => (
+          <>
+            {Object.entries(answer as Record<string, unknown>).map(([name, value]) => (
+              <OutputValue
+                key={name}
+                name={fieldName(name, t, i18n)}
+                value={value}
+                known={known}
+                onOpen={open}
+                level={3}
+              />
+            ))}
+            <Group gap="xs" mt="md">
+              <Text size="sm" c="dimmed">
+                {cited.length ? t('output.cites') : t('output.noCitations')}
+              </Text>
+              {cited.map((name) => (
+                <Citation key={name} name={name} onOpen={open} />
+              ))}
+            </Group>
+          </>
+        )}
+      </Panel>
+      <SourceDrawer runId={runId} name={state.alias} onClose={() => set({ alias: '' })} />
+    </>
+  );
 }

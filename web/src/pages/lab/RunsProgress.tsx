@@ -1,4 +1,5 @@
 // How far the runs of a batch have come: a bar of those that have ended, by outcome, and the same in words.
+import '@mantine/core/styles/Progress.layer.css';
 import { Progress } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import type { Batch } from '@/api/lab';
@@ -23,7 +24,7 @@ export function RunsProgress({ batch }: { batch: Batch }) {
       </Progress.Root>
       <span className={classes['figures']}>
         {t('runsDone', { done, count })}
-        {runs.failed > 0 && <span className={classes['bad']}>{t('runsFailed', { count: runs.failed })}</span>}
+        {runs.failed > 0 && <span className="err">{t('runsFailed', { count: runs.failed })}</span>}
       </span>
     </span>
   );

@@ -1,13 +1,15 @@
 // The source behind a citation, beside whatever cites it: a piece of a document as the run saw it, or a lesson.
 import { Drawer, Group, Skeleton, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
+import { Copied } from '@/parts/CopyButton';
+import { Facts } from '@/parts/Facts';
 import { ErrorCard } from '@/parts/ErrorCard';
 import { PageLink, Ref } from '@/parts/Ref';
 import { StatusMark } from '@/parts/StatusMark';
 import { TextBlock } from '@/parts/TextBlock';
-import { PieceView } from './PieceView';
-import { useLesson, usePiece } from '@/api/lab';
-import classes from './Lab.module.css';
+import { type Evidence, useLesson, usePiece } from '@/api/lab';
+import { TimeText } from '@/parts/TimeText';
+import pieces from './Piece.module.css';
 
 type Props = { runId: string; name: string; onClose: () => void };
 
@@ -68,21 +70,35 @@ function LessonSource({ memId }: { memId: string }) {
         </Text>
       )}
       <TextBlock text={content} copy name={`${memId}.txt`} />
-      <dl className={classes['facts']}>
-        <div>
-          <dt>{t('source.role')}</dt>
-          <dd>{role}</dd>
-        </div>
-        {source && (
-          <div>
-            <dt>{t('source.learnedFrom')}</dt>
-            <dd>
-              <Ref reference={source} />
-            </dd>
-          </div>
-        )}
-      </dl>
+      <Facts
+        facts={[
+          [t('source.role'), role],
+          [t('source.learnedFrom'), source && <Ref reference={source} />],
+        ]}
+        tiles
+      />
       <PageLink to={`/ui/rb/${encodeURIComponent(memId)}`}>{t('source.openLesson')}</PageLink>
     </>
+  );
+}
+
+/** A piece of a document as a run saw it, with where it comes from. */
+export function PieceView({ piece }: { piece: Evidence }) {
+  const { t } = useTranslation(['lab', 'common']);
+  return (
+    <div className={pieces['piece']}>
+      <Facts
+        facts={[
+          [t('source.source'), piece.source],
+          [t('source.namespace'), piece.kb_namespace],
+          [t('source.reference'), <Copied key="ref" value={piece.ref} label={t('common:id')} />],
+          [t('source.seen'), <TimeText key="seen" at={piece.created_at * 1_000} />],
+        ]}
+      />
+      <p className={pieces['note']}>{t('source.asSeen')}</p>
+      <blockquote className={pieces['quote']}>
+        <TextBlock text={piece.content ?? ''} copy name={`${piece.alias}.txt`} />
+      </blockquote>
+    </div>
   );
 }

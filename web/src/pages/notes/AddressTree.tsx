@@ -15,8 +15,9 @@ import { defaultRangeExtractor, useVirtualizer, type Range } from '@tanstack/rea
 import { useCallback, useEffect, useMemo, useRef, useState, type KeyboardEvent } from 'react';
 import { useTranslation } from 'react-i18next';
 import { memoryPage } from '@/parts/reference';
+import { useRowHeight } from '@/parts/VirtualRows';
 import { above, domainOf } from './addresses';
-import { PriorityBadge } from './PriorityBadge';
+import { PriorityBadge } from '@/parts/PriorityBadge';
 import { step, treeRows, typed, type TreeRow } from './treeRows';
 import { useBranches } from './useBranches';
 import classes from './AddressTree.module.css';
@@ -37,6 +38,7 @@ export function AddressTree({ current = null, onDomain }: Props) {
   const navigate = useNavigate();
   const { open, branches, load, more, expand, collapse } = useBranches();
   const rows = useMemo(() => treeRows(branches, open), [branches, open]);
+  const rowHeight = useRowHeight(ROW);
   const box = useRef<HTMLDivElement>(null);
   const [activeKey, setActiveKey] = useState<string | null>(null);
   const typing = useRef({ text: '', at: 0 });
@@ -59,12 +61,13 @@ export function AddressTree({ current = null, onDomain }: Props) {
   const list = useVirtualizer({
     count: rows.length,
     getScrollElement: () => box.current,
-    estimateSize: () => ROW,
+    estimateSize: () => rowHeight,
     getItemKey: (index) => rows[index]?.key ?? index,
     overscan: 8,
     rangeExtractor,
     useFlushSync: false,
   });
+  useEffect(() => list.measure(), [list, rowHeight]);
 
   // The current address is brought into view once it is there.
   const shown = useRef<string | null>(null);
@@ -156,7 +159,11 @@ export function AddressTree({ current = null, onDomain }: Props) {
               aria-selected={row.key === current}
               tabIndex={index === active ? 0 : -1}
               className={classes['row']}
-              style={{ transform: `translateY(${start}px)`, height: ROW, paddingInlineStart: (row.level - 1) * 16 + 4 }}
+              style={{
+                transform: `translateY(${start}px)`,
+                height: rowHeight,
+                paddingInlineStart: (row.level - 1) * 16 + 4,
+              }}
               onFocus={() => {
                 held.current = index;
                 setActiveKey(row.key);
@@ -194,10 +201,10 @@ function Twist({ row, onToggle }: { row: TreeRow; onToggle: () => void }) {
 function RowName({ row }: { row: TreeRow }) {
   const { t } = useTranslation(['notes', 'common']);
   if (row.kind === 'wait') return <Loader size={12} aria-label={t('common:loading')} />;
-  if (row.kind === 'more') return <span className={classes['link']}>{t('tree.more')}</span>;
+  if (row.kind === 'more') return <span className="link">{t('tree.more')}</span>;
   if (row.kind === 'failed') {
     return (
-      <span className={classes['failed']}>
+      <span className="err inline gap4">
         <IconAlertCircle size={14} aria-hidden /> {t('tree.failed')}
       </span>
     );
@@ -207,18 +214,18 @@ function RowName({ row }: { row: TreeRow }) {
   const Icon = row.kind === 'view' ? IconEye : page ? Written : IconFolder;
   return (
     <>
-      {row.level > 1 && <Icon size={14} stroke={1.6} aria-hidden className={classes['icon']} />}
+      {row.level > 1 && <Icon size={14} stroke={1.6} aria-hidden className="muted fixed" />}
       {page ? (
-        <Link to={page} tabIndex={-1} className={classes['name']} onClick={(event) => event.stopPropagation()}>
+        <Link to={page} tabIndex={-1} className={`${classes['name']} cut`} onClick={(event) => event.stopPropagation()}>
           {row.name}
         </Link>
       ) : (
-        <span className={classes['name']} data-domain={row.level === 1 || undefined}>
+        <span className={`${classes['name']} cut`} data-domain={row.level === 1 || undefined}>
           {row.name}
         </span>
       )}
       {row.kind === 'views' && <Badge color="slate">{t('tree.virtual')}</Badge>}
-      {row.place?.alias_of && <span className={classes['note']}>{t('tree.alias')}</span>}
+      {row.place?.alias_of && <span className="muted size12 fixed">{t('tree.alias')}</span>}
       {row.place?.priority != null && !row.place.alias_of && <PriorityBadge priority={row.place.priority} short />}
     </>
   );

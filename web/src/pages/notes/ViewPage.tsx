@@ -1,8 +1,9 @@
 // A view such as system://boot: many notes under one address, made when it is read, as agents are told it.
 import { Badge, SegmentedControl } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { useNavigate } from '@tanstack/react-router';
+import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
+import type { ReactNode } from 'react';
 import { choice, useSearchState } from '@/app/searchState';
 import { CopyButton } from '@/parts/CopyButton';
 import { Markdown } from '@/parts/Markdown';
@@ -13,17 +14,19 @@ import { memoryPage } from '@/parts/reference';
 import { TextBlock } from '@/parts/TextBlock';
 import { TimeText } from '@/parts/TimeText';
 import { VirtualRows } from '@/parts/VirtualRows';
-import { VIEWS, viewName } from './addresses';
-import { BesideTree } from './BesideTree';
-import { PriorityBadge } from './PriorityBadge';
-import { viewQuery, type NoteTold } from './queries';
+import { viewName, VIEWS } from './addresses';
+import { PriorityBadge } from '@/parts/PriorityBadge';
+import { type NoteTold, viewQuery } from './queries';
+import { AddressTree } from './AddressTree';
 import classes from './Note.module.css';
 
 const EXAMPLE = 'codexmem memory create core://agent "…" --priority 0';
 const SCHEMA = { view: choice(['rendered', 'source'], 'rendered') };
 
-export function ViewPage({ uri }: { uri: string }) {
-  const { t } = useTranslation('notes');
+export function ViewPage() {
+  const { _splat = '' } = useParams({ strict: false });
+  const uri = `system://${_splat}`;
+  const { t } = useTranslation(['notes', 'memory']);
   const navigate = useNavigate();
   const [state, set] = useSearchState(SCHEMA);
   const query = useQuery(viewQuery(uri));
@@ -57,10 +60,10 @@ export function ViewPage({ uri }: { uri: string }) {
           actions={
             query.data?.whole && (
               <SegmentedControl
-                aria-label={t('content.manner')}
+                aria-label={t('memory:manner')}
                 data={[
-                  { value: 'rendered', label: t('content.rendered') },
-                  { value: 'source', label: t('content.source') },
+                  { value: 'rendered', label: t('memory:rendered') },
+                  { value: 'source', label: t('memory:source') },
                 ]}
                 value={state.view}
                 onChange={(value) => set({ view: value === 'source' ? 'source' : 'rendered' }, { replace: true })}
@@ -79,7 +82,7 @@ export function ViewPage({ uri }: { uri: string }) {
 /** Told in full: few, because every agent reads them at every start. */
 function Whole({ rows, view }: { rows: readonly NoteTold[]; view: 'rendered' | 'source' }) {
   return (
-    <ul className={classes['items']}>
+    <ul className="plain">
       {rows.map((row) => (
         <li key={row.id} className={classes['told']}>
           <Line row={row} />
@@ -107,15 +110,36 @@ function Lines({ rows }: { rows: readonly NoteTold[] }) {
 
 function Line({ row }: { row: NoteTold }) {
   return (
-    <div className={classes['version']}>
-      <span className={classes['grow']}>
+    <div className="row grow gap12">
+      <span className="cut grow">
         <Ref reference={row.uri} copy={false} />
-        {row.content === null && <span className={classes['muted']}> {row.headline.replace(/^#+\s+/, '')}</span>}
+        {row.content === null && <span className="muted"> {row.headline.replace(/^#+\s+/, '')}</span>}
       </span>
       <PriorityBadge priority={row.priority} />
       <span className={classes['when']}>
         <TimeText at={row.updated_ms} />
       </span>
+    </div>
+  );
+}
+
+/** The tree of addresses beside what stands at one of them; a narrow screen has a link to it instead. */
+function BesideTree({ uri, children }: { uri: string; children: ReactNode }) {
+  const { t } = useTranslation('notes');
+  const all = (
+    <Link to="/ui/notes" className={classes['all']}>
+      {t('tree.all')}
+    </Link>
+  );
+  return (
+    <div className={classes['columns']}>
+      <aside className={classes['aside']} aria-label={t('tree.title')}>
+        <Panel title={t('tree.title')} actions={all} flush>
+          <AddressTree current={uri} />
+        </Panel>
+      </aside>
+      <div className={classes['narrow']}>{all}</div>
+      <div className="column gap12">{children}</div>
     </div>
   );
 }

@@ -1,6 +1,6 @@
 // Addresses as the page reads them.
 import { describe, expect, it } from 'vitest';
-import { above, isView, pairOf, pathOf, rangeOf, viewName } from './addresses';
+import { above, isView, pathOf, rangeOf, viewName } from './addresses';
 
 describe('addresses', () => {
   it('know what they lie under', () => {
@@ -14,9 +14,7 @@ describe('addresses', () => {
     expect([viewName('system://recent/5'), viewName('system://odd')]).toEqual(['recent', null]);
   });
 
-  it('read pairs and ranges, and nothing else', () => {
-    expect(pairOf('2..3')).toEqual({ before: 2, after: 3 });
-    expect([pairOf('2'), pairOf('a..b'), pairOf('')]).toEqual([null, null, null]);
+  it('read ranges, and nothing else', () => {
     expect(rangeOf('0-2')).toEqual({ from: 0, to: 2 });
     expect([rangeOf('3-1'), rangeOf('0-11'), rangeOf('x')]).toEqual([null, null, null]);
   });

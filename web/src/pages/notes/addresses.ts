@@ -28,14 +28,6 @@ export function viewName(uri: string): ViewName | null {
   return name === 'boot' || name === 'index' || name === 'recent' ? name : null;
 }
 
-export type Pair = { before: number; after: number };
-
-/** `2..3` in an address; null for anything else. */
-export function pairOf(written: string): Pair | null {
-  const found = /^(\d{1,9})\.\.(\d{1,9})$/.exec(written);
-  return found ? { before: Number(found[1]), after: Number(found[2]) } : null;
-}
-
 export type Range = { from: number; to: number };
 export const PRIORITIES = { from: 0, to: 10 } as const;
 

@@ -1,5 +1,4 @@
-// The decisions, each with its key, and how far the work has come. It stays in view above a long answer.
-import { Button, Kbd, Progress } from '@mantine/core';
+// The decisions about a question with its answer.
 import {
   IconArrowBackUp,
   IconArrowMerge,
@@ -8,17 +7,15 @@ import {
   IconPlayerSkipForward,
   IconX,
 } from '@tabler/icons-react';
-import type { ComponentType } from 'react';
 import { useTranslation } from 'react-i18next';
-import { usePreferences } from '@/app/preferences';
-import classes from './Qa.module.css';
+import { DecisionBar as Bar, type Decision } from '@/parts/DecisionBar';
 
 export const ACTIONS = ['approve', 'reject', 'edit', 'merge', 'skip', 'undo'] as const;
 export type Action = (typeof ACTIONS)[number];
 
-const LOOK: Record<Action, { icon: ComponentType<{ size: number; 'aria-hidden': boolean }>; letter: string }> = {
-  approve: { icon: IconCheck, letter: 'A' },
-  reject: { icon: IconX, letter: 'R' },
+const LOOK: Record<Action, Pick<Decision, 'icon' | 'letter' | 'colour'>> = {
+  approve: { icon: IconCheck, letter: 'A', colour: 'green' },
+  reject: { icon: IconX, letter: 'R', colour: 'red' },
   edit: { icon: IconPencil, letter: 'E' },
   merge: { icon: IconArrowMerge, letter: 'M' },
   skip: { icon: IconPlayerSkipForward, letter: 'S' },
@@ -34,46 +31,17 @@ type Props = {
 
 export function DecisionBar({ offered, run, progress, editing }: Props) {
   const { t } = useTranslation('qa');
-  const { singleKeys } = usePreferences();
   return (
-    <div className={classes['decide']} role="toolbar" aria-label={t('actions.label')}>
-      {progress && (
-        <div className={classes['progress']}>
-          <span>{t('progress', progress)}</span>
-          <Progress.Root size={4}>
-            <Progress.Section
-              value={(100 * progress.position) / progress.total}
-              aria-label={t('progressLabel', progress)}
-            />
-          </Progress.Root>
-        </div>
-      )}
-      <div className={classes['buttons']}>
-        {ACTIONS.map((action) => {
-          const { icon: Icon, letter } = LOOK[action];
-          const colour = { approve: { color: 'green' }, reject: { color: 'red' } }[action as string];
-          return (
-            <Button
-              key={action}
-              variant={colour ? 'light' : 'default'}
-              {...colour}
-              leftSection={<Icon size={14} aria-hidden />}
-              rightSection={
-                singleKeys && (
-                  <Kbd size="xs" aria-hidden>
-                    {letter}
-                  </Kbd>
-                )
-              }
-              px={8}
-              disabled={!offered[action] || (editing && action !== 'undo')}
-              onClick={run[action]}
-            >
-              {t(`actions.${action}`)}
-            </Button>
-          );
-        })}
-      </div>
-    </div>
+    <Bar
+      label={t('actions.label')}
+      progress={progress && { ...progress, text: t('progress', progress), label: t('progressLabel', progress) }}
+      decisions={ACTIONS.map((name) => ({
+        ...LOOK[name],
+        name,
+        label: t(`actions.${name}`),
+        disabled: !offered[name] || (editing && name !== 'undo'),
+        run: run[name],
+      }))}
+    />
   );
 }

@@ -1,4 +1,7 @@
 // Correcting an item: question, answer with a preview, tags. Nobody's later change is overwritten unseen.
+import '@mantine/core/styles/Pill.layer.css';
+import '@mantine/core/styles/PillsInput.layer.css';
+import '@mantine/core/styles/Alert.layer.css';
 import { Alert, Button, Group, TagsInput, Text, Textarea } from '@mantine/core';
 import { useEffect, useRef, useState, type KeyboardEvent } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -91,7 +94,7 @@ export function EditForm({ item, drafts, onSave, onCancel, onReload }: Props) {
           value={draft.answer}
           onChange={(event) => change({ answer: event.currentTarget.value })}
           error={blank.answer ? t('edit.empty') : undefined}
-          classNames={{ input: classes['mono'] ?? '' }}
+          classNames={{ input: 'size13 mono' }}
           autosize
           minRows={6}
           maxRows={24}

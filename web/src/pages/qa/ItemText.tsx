@@ -1,11 +1,16 @@
 // What an item says, and who said it when.
 import { ActionIcon, Badge, Group, Tooltip } from '@mantine/core';
 import { IconArrowsSplit2, IconSitemap } from '@tabler/icons-react';
-import type { ReactNode } from 'react';
+import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
+import { livingOf, memoryQuery } from '@/api/life';
+import { Facts } from '@/parts/Facts';
+import { LifeMarks } from '@/parts/acts/LifeMarks';
+import { MemoryActs } from '@/parts/acts/MemoryActs';
 import { CopyButton } from '@/parts/CopyButton';
 import { JsonView } from '@/parts/JsonView';
 import { Markdown } from '@/parts/Markdown';
+import { Part } from '@/parts/Part';
 import { Ref } from '@/parts/Ref';
 import { StatusMark } from '@/parts/StatusMark';
 import { TextBlock } from '@/parts/TextBlock';
@@ -18,17 +23,21 @@ type Props = { item: QaDetail; onWhence: (id: string) => void };
 
 export function ItemText({ item, onWhence }: Props) {
   const { t } = useTranslation(['qa', 'common']);
-  const unsaid = <span className={classes['muted']}>{t('item.unsaid')}</span>;
+  const stored = useQuery(memoryQuery(item.qa_id));
+  const living = stored.data && livingOf(stored.data);
+  const unsaid = <span className="muted">{t('item.unsaid')}</span>;
   return (
     <article>
       <Group gap="md" className={classes['head']}>
         <StatusMark status={item.status} />
+        {living && <LifeMarks life={living.life === 'superseded' ? 'superseded' : 'active'} marks={living.marks} />}
         <Ref reference={item.qa_id}>{shortId(item.qa_id)}</Ref>
         <Tooltip label={t('common:provenance.open')}>
           <ActionIcon aria-label={t('common:provenance.open')} onClick={() => onWhence(item.qa_id)}>
             <IconSitemap size={16} />
           </ActionIcon>
         </Tooltip>
+        {living && <MemoryActs memory={living} without={['approve', 'edit', 'merge']} small />}
       </Group>
       {item.contradictions.length > 0 && (
         <p className={classes['warning']} role="note">
@@ -47,41 +56,27 @@ export function ItemText({ item, onWhence }: Props) {
       )}
       <Wordings name={t('item.asked')} texts={item.phrasings} />
       <Wordings name={t('item.alternatives')} texts={item.alternatives} />
-      <dl className={classes['facts']}>
-        <Fact name={t('item.tags')}>
-          {item.tags.length ? (
-            <Group gap={4} component="span">
-              {item.tags.map((tag) => (
-                <Badge key={tag} color="slate" maw={240}>
-                  {tag}
-                </Badge>
-              ))}
-            </Group>
-          ) : (
-            <span className={classes['muted']}>{t('item.noTags')}</span>
-          )}
-        </Fact>
-        <Fact name={t('item.project')}>{item.project_id}</Fact>
-        <Fact name={t('item.source')}>{item.source ?? unsaid}</Fact>
-        <Fact name={t('item.author')}>{item.author ?? unsaid}</Fact>
-        <Fact name={t('item.created')}>
-          <TimeText at={item.created_at_ms} />
-        </Fact>
-        {item.version > 1 && (
-          <Fact name={t('item.updated')}>
-            <TimeText at={item.updated_at_ms} />
-          </Fact>
-        )}
-        {item.merged_into && (
-          <Fact name={t('item.mergedInto')}>
-            <Ref reference={item.merged_into}>{shortId(item.merged_into)}</Ref>
-          </Fact>
-        )}
-        <Fact name={t('item.mark')}>
-          <span className={classes['mono']}>{item.anchor}</span>
-          <CopyButton value={item.anchor} label={t('item.mark')} />
-        </Fact>
-      </dl>
+      <Facts
+        facts={[
+          [t('item.tags'), item.tags.length ? <Tags tags={item.tags} /> : t('item.noTags')],
+          [t('item.project'), item.project_id],
+          [t('item.source'), item.source ?? unsaid],
+          [t('item.author'), item.author ?? unsaid],
+          [t('item.created'), <TimeText key="created" at={item.created_at_ms} />],
+          [t('item.updated'), item.version > 1 && <TimeText at={item.updated_at_ms} />],
+          [
+            t('item.mergedInto'),
+            item.merged_into && <Ref reference={item.merged_into}>{shortId(item.merged_into)}</Ref>,
+          ],
+          [
+            t('item.mark'),
+            <span key="mark">
+              <span className="size13 mono">{item.anchor}</span>
+              <CopyButton value={item.anchor} label={t('item.mark')} />
+            </span>,
+          ],
+        ]}
+      />
       {Object.keys(item.metadata).length > 0 && (
         <Part name={t('item.details')}>
           <JsonView value={item.metadata} />
@@ -115,20 +110,14 @@ function Wordings({ name, texts }: { name: string; texts: readonly string[] }) {
   );
 }
 
-function Part({ name, children }: { name: string; children: ReactNode }) {
+function Tags({ tags }: { tags: readonly string[] }) {
   return (
-    <section className={classes['part']}>
-      <h3>{name}</h3>
-      {children}
-    </section>
-  );
-}
-
-function Fact({ name, children }: { name: string; children: ReactNode }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
+    <Group gap={4} component="span">
+      {tags.map((tag) => (
+        <Badge key={tag} color="slate" maw={240}>
+          {tag}
+        </Badge>
+      ))}
+    </Group>
   );
 }

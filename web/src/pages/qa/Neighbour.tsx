@@ -1,31 +1,36 @@
 // One item beside the one under review: how alike, whether both can be right, side by side or as a difference.
-import { Badge, Button, SegmentedControl } from '@mantine/core';
+import '@mantine/core/styles/Radio.layer.css';
+import { Badge, Button, Radio, SegmentedControl, Select, Stack, Text } from '@mantine/core';
 import { IconArrowMerge, IconArrowsSplit2, IconChevronDown, IconChevronRight } from '@tabler/icons-react';
-import { useId, useState, type ReactNode } from 'react';
+import { type ReactNode, useId, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { localeTag } from '@/i18n';
+import type { UseQueryResult } from '@tanstack/react-query';
 import { DiffPane } from '@/parts/DiffPane';
 import { Ref } from '@/parts/Ref';
+import { belief, likeness } from '@/parts/searchResult';
 import { StatusMark } from '@/parts/StatusMark';
-import { shortId, type Beside } from './besides';
+import { ConfirmDialog } from '@/parts/ConfirmDialog';
+import type { Schemas } from '@/api/client';
+import { Panel } from '@/parts/Panel';
+import { Part } from '@/parts/Part';
+import { type Beside, shortId } from './besides';
 import { Answer } from './ItemText';
 import classes from './Compare.module.css';
 import type { QaDetail, QaItem } from './queries';
+import qaClasses from './Qa.module.css';
 
 type Props = { item: QaDetail; other: Beside; opened: boolean; onMerge: () => void };
 
 const TONES = { agrees: 'green', differs: 'slate', contradicts: 'red' } as const;
 
 export function Neighbour({ item, other, opened, onMerge }: Props) {
-  const { t, i18n } = useTranslation('qa');
+  const { t } = useTranslation(['qa', 'common']);
   const [open, setOpen] = useState(opened);
   const [view, setView] = useState<'texts' | 'difference'>('texts');
   const id = useId();
   // Answers to different questions neither agree nor contradict.
   const asked = other.likeness === 'other' ? undefined : other.likeness;
   const agreement = other.against ? 'contradicts' : asked && other.agreement;
-  const percent = (share: number) =>
-    share.toLocaleString(localeTag(i18n.language), { style: 'percent', maximumFractionDigits: 0 });
   return (
     <section className={classes['neighbour']} data-against={other.against || undefined}>
       <div className={classes['nearHead']}>
@@ -51,11 +56,11 @@ export function Neighbour({ item, other, opened, onMerge }: Props) {
       </div>
       <div className={classes['nearMarks']}>
         {other.similarity !== undefined && (
-          <span className={classes['similar']}>
+          <span className="muted inline gap6">
             <span className={classes['bar']} aria-hidden>
               <span style={{ width: `${other.similarity * 100}%` }} />
             </span>
-            {t('near.similarity', { percent: percent(other.similarity) })}
+            {t(`common:alike.${likeness(other.similarity)}`)}
           </span>
         )}
         {asked && <Badge color="blue">{t(`near.likeness.${asked}`)}</Badge>}
@@ -67,7 +72,7 @@ export function Neighbour({ item, other, opened, onMerge }: Props) {
             {t(`near.agreement.${agreement}`)}
           </Badge>
         )}
-        <StatusMark status={other.status} detail={other.confidence.toFixed(2)} />
+        <StatusMark status={other.status} detail={t(`common:believed.${belief(other.confidence)}`)} />
         <Ref reference={other.qa_id}>{shortId(other.qa_id)}</Ref>
       </div>
       {open && (
@@ -106,5 +111,102 @@ export function Side({ name, item, children }: { name: string; item: QaItem; chi
       </p>
       <Answer text={item.answer} />
     </div>
+  );
+}
+
+type MergeDialogProps = {
+  item: QaDetail;
+  near: readonly QaItem[];
+  chosen: string;
+  onChoose: (id: string) => void;
+  onClose: () => void;
+  onMerge: (from: QaItem, into: QaItem) => void;
+};
+
+/** Merging two items: with which, and whose answer stays. Shows both before anything happens. */
+export function MergeDialog({ item, near, chosen, onChoose, onClose, onMerge }: MergeDialogProps) {
+  const { t } = useTranslation('qa');
+  const other = near.find(({ qa_id }) => qa_id === chosen);
+  // What is proven stays unless a person says otherwise.
+  const [stays, setStays] = useState<'this' | 'other'>(item.status === 'validated' ? 'this' : 'other');
+  if (!other) return null;
+  const [from, into] = stays === 'this' ? [other, item] : [item, other];
+  const questions = [...new Set([into.question, ...into.phrasings, from.question, ...from.phrasings])];
+  return (
+    <ConfirmDialog
+      opened
+      onClose={onClose}
+      title={t('merge.title')}
+      action={t('merge.action')}
+      danger={false}
+      size="xl"
+      onConfirm={async () => onMerge(from, into)}
+      impact={
+        <Stack gap="md">
+          {near.length > 1 && (
+            <Select
+              label={t('merge.with')}
+              value={chosen}
+              onChange={(value) => value && onChoose(value)}
+              allowDeselect={false}
+              data={near.map(({ qa_id, question }) => ({ value: qa_id, label: question }))}
+            />
+          )}
+          <Radio.Group label={t('merge.stays')} value={stays} onChange={(value) => setStays(value as typeof stays)}>
+            <div className={qaClasses['sides']}>
+              <Side name={t('near.this')} item={item}>
+                <Radio value="this" label={t('merge.keepThis')} mb="sm" />
+              </Side>
+              <Side name={shortId(other.qa_id)} item={other}>
+                <Radio value="other" label={t('merge.keepOther')} mb="sm" />
+              </Side>
+            </div>
+          </Radio.Group>
+          <Part name={t('merge.found')}>
+            <ul className={qaClasses['wordings']}>
+              {questions.map((question) => (
+                <li key={question} dir="auto">
+                  {question}
+                </li>
+              ))}
+            </ul>
+          </Part>
+          <Text size="sm">{t('merge.impact')}</Text>
+        </Stack>
+      }
+    />
+  );
+}
+
+type NeighboursProps = {
+  item: QaDetail;
+  near: readonly Beside[];
+  similar: UseQueryResult<Schemas['QASimilarAnswer']>;
+  onMerge: (id: string) => void;
+};
+
+/** What stands beside an item: those that contradict it first, then those that ask nearly the same. */
+export function Neighbours({ item, near, similar, onMerge }: NeighboursProps) {
+  const { t } = useTranslation('qa');
+  const why = similar.data?.degraded;
+  return (
+    <Panel
+      title={t('near.title')}
+      state={similar}
+      isEmpty={() => near.length === 0}
+      empty={{ title: t('near.empty'), why: t('near.why') }}
+      degraded={why?.length ? t('near.degraded', { why: why.join('; ') }) : null}
+      flush
+    >
+      {near.map((other, index) => (
+        <Neighbour
+          key={other.qa_id}
+          item={item}
+          other={other}
+          opened={other.against || index === 0}
+          onMerge={() => onMerge(other.qa_id)}
+        />
+      ))}
+    </Panel>
   );
 }

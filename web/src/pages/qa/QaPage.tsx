@@ -1,25 +1,40 @@
 // The review of questions and answers: shelves, the queue, and one item at a time. Everything works by keys alone.
-import { Tabs } from '@mantine/core';
+import '@mantine/core/styles/Tabs.layer.css';
+import { Group, Tabs, Tooltip, VisuallyHidden } from '@mantine/core';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { useQueryClient } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
+import { IconArrowsSplit2 } from '@tabler/icons-react';
 import { choice, text, useSearchState } from '@/app/searchState';
+import { ListPanel } from '@/parts/ListPanel';
 import { useShortcuts } from '@/app/useShortcuts';
 import { localeTag } from '@/i18n';
 import { Page } from '@/parts/Page';
 import { Panel } from '@/parts/Panel';
+import { ProjectSelect } from '@/parts/ProjectSelect';
 import { ProvenanceDrawer } from '@/parts/ProvenanceDrawer';
+import { neighbourOf, progressOf } from '@/parts/queuePlace';
+import { SearchInput } from '@/parts/SearchInput';
 import { SplitView } from '@/parts/SplitView';
+import { useKeyQueue, wait } from '@/parts/useWaitingKeys';
+import { LifeMarks } from '@/parts/acts/LifeMarks';
+import { useSelecting } from '@/parts/acts/useSelecting';
+import { NewRows } from '@/parts/NewRows';
+import { belief } from '@/parts/searchResult';
+import { StatusMark } from '@/parts/StatusMark';
+import { TimeText } from '@/parts/TimeText';
 import classes from './Qa.module.css';
 import type { Draft } from './EditForm';
-import { QaFilters } from './QaFilters';
-import { prepare, useCounts, useItem } from './queries';
-import { QueueList } from './QueueList';
+import { prepare, type QueueRow, useCounts, useItem } from './queries';
+import type { Action } from './DecisionBar';
 import { ReviewItem } from './ReviewItem';
-import { freshOf, neighbourOf, progressOf, SHELVES, shelfOf, STATUSES, type Shelf } from './shelves';
-import { useQueue } from './useQueue';
-import { useReview } from './useReview';
+import { freshOf, type Shelf, shelfOf, SHELVES, STATUSES } from './shelves';
+import { type Queue, useQueue, useReview } from './useReview';
 
+const EARLY = [
+  ['a', 'approve'],
+  ['r', 'reject'],
+] as const;
 const SCHEMA = { status: choice(SHELVES, 'candidate'), project: text(), q: text(), sel: text() };
 
 export function QaPage() {
@@ -27,7 +42,8 @@ export function QaPage() {
   const client = useQueryClient();
   const [state, set] = useSearchState(SCHEMA);
   const { status: shelf, project, sel } = state;
-  const words = shelf === 'expired' ? '' : state.q;
+  const searchable = shelf !== 'expired';
+  const words = searchable ? state.q : '';
   const queue = useQueue(shelf, project, words);
   const counts = useCounts(project);
   const [whence, setWhence] = useState<string | null>(null);
@@ -45,6 +61,14 @@ export function QaPage() {
   const review = useReview(queue, choose);
   useShortcuts([{ keys: 'u', label: t('keys.undo'), run: () => void review.undoLast() }]);
   const drafts = useRef(new Map<string, Draft>());
+  const coming = queue.query.isPending || queue.hasMore;
+  const pressed = useKeyQueue<Action>(current === null && !coming);
+  // Until there is an item, keys wait for it here.
+  useShortcuts(
+    current === null && coming
+      ? EARLY.map(([keys, action]) => ({ keys, label: t(`keys.${action}`), run: () => wait(pressed, action) }))
+      : [],
+  );
   const item = useItem(current);
 
   // A link to an item names no shelf: go to the one on which it stands.
@@ -99,17 +123,21 @@ export function QaPage() {
       title={t('title')}
       description={t('description')}
       actions={
-        <QaFilters
-          project={project}
-          words={state.q}
-          searchable={shelf !== 'expired'}
-          known={queue.rows.map((row) => row.project)}
-          onChange={(change) => set({ ...change, sel: '' })}
-        />
+        <Group gap="sm" component="search">
+          <ProjectSelect value={project} onChange={(chosen) => set({ project: chosen, sel: '' })} bare />
+          <SearchInput
+            label={searchable ? t('filter.words') : t('filter.wordsNot')}
+            title={searchable ? undefined : t('filter.wordsOff')}
+            disabled={!searchable}
+            value={words}
+            onChange={(q) => set({ q, sel: '' }, { replace: true })}
+            w={240}
+          />
+        </Group>
       }
     >
       <Tabs value={shelf} onChange={(value) => set({ status: value as Shelf, sel: '' })}>
-        <Tabs.List aria-label={t('shelf.label')} className={classes['tabs']}>
+        <Tabs.List aria-label={t('shelf.label')}>
           {SHELVES.map((each) => (
             <Tabs.Tab
               key={each}
@@ -139,6 +167,7 @@ export function QaPage() {
                     review={review}
                     progress={progress}
                     drafts={drafts.current}
+                    waiting={pressed}
                     onChoose={choose}
                     onWhence={setWhence}
                   />
@@ -154,5 +183,87 @@ export function QaPage() {
       </Tabs>
       <ProvenanceDrawer reference={whence} onClose={() => setWhence(null)} />
     </Page>
+  );
+}
+
+type QueueListProps = {
+  queue: Queue;
+  shelf: Shelf;
+  project: string;
+  words: string;
+  current: string | null;
+  fresh: number;
+  onFresh: () => void;
+  onSelect: (id: string | null) => void;
+  onClear: () => void;
+};
+
+const ROW = 58;
+
+/** The queue: one line per item, with how far it is believed and whether something contradicts it. */
+function QueueList(props: QueueListProps) {
+  const { queue, shelf, project, words, current, fresh, onFresh, onSelect, onClear } = props;
+  const { t } = useTranslation('qa');
+  const { toggle, bar } = useSelecting(queue.rows, (seqs) => {
+    // Whoever looks at one of them goes on with the first that is left.
+    if (queue.rows.some((row) => row.id === current && seqs.includes(row.seq))) onSelect(null);
+  });
+  const filter = project && words ? 'both' : words ? 'words' : 'project';
+  return (
+    <ListPanel
+      list={queue}
+      title={t('queue.title')}
+      empty={t(`queue.empty.${shelf}`, { returnObjects: true })}
+      filtered={project || words ? { text: t(`queue.filtered.${filter}`, { project, words }), onClear } : undefined}
+      actions={fresh > 0 && <NewRows count={fresh} onShow={onFresh} />}
+      label={t('queue.label')}
+      keyOf={(row) => row.id}
+      rowHeight={ROW}
+      height="min(70vh, 640px)"
+      selectedKey={current}
+      onSelect={(row) => onSelect(row.id)}
+      toggle={toggle}
+      below={bar}
+      render={(row) => <QueueLine row={row} shelf={shelf} project={!project} />}
+    />
+  );
+}
+
+/** Says only what the shelf and the filter do not say already. */
+function QueueLine({ row, shelf, project }: { row: QueueRow; shelf: Shelf; project: boolean }) {
+  const { t } = useTranslation(['qa', 'common']);
+  const status = shelf === 'expired' || row.status !== shelf;
+  return (
+    <div className="column grow gap2">
+      <div className="bold cut" dir="auto">
+        {row.question}
+      </div>
+      <div className={classes['about']}>
+        {status && <StatusMark status={row.status} />}
+        <LifeMarks life="active" marks={row.marks} />
+        {project && <span className={classes['project']}>{row.project}</span>}
+        <TimeText at={row.created} />
+        {row.contradicted && (
+          <Tooltip label={t('queue.contradicted')}>
+            <span className={classes['against']}>
+              <IconArrowsSplit2 size={14} aria-hidden />
+              <VisuallyHidden>{t('queue.contradicted')}</VisuallyHidden>
+            </span>
+          </Tooltip>
+        )}
+        {row.confidence !== null && (
+          <Tooltip label={t('queue.confidence', { value: row.confidence.toFixed(2) })}>
+            <span className="inline gap6 aside">
+              {!status && (
+                <span className={classes['bar']} aria-hidden>
+                  <span style={{ width: `${row.confidence * 100}%` }} />
+                </span>
+              )}
+              <span>{t(`common:believed.${belief(row.confidence)}`)}</span>
+            </span>
+          </Tooltip>
+        )}
+      </div>
+    </div>
   );
 }

@@ -1,23 +1,24 @@
 // One item under review: what it says, what speaks for it, what stands beside it, and the keys that decide.
-import { useState } from 'react';
+import { type RefObject, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { UseQueryResult } from '@tanstack/react-query';
+import { IconCircleCheck, IconCircleX } from '@tabler/icons-react';
+import { VisuallyHidden } from '@mantine/core';
 import { useShortcuts } from '@/app/useShortcuts';
 import { Panel } from '@/parts/Panel';
+import { afterSkipping } from '@/parts/queuePlace';
 import { notify } from '@/parts/undoable';
+import { type KeyQueue, useWaitingKeys } from '@/parts/useWaitingKeys';
+import { localeTag } from '@/i18n';
+import { belief } from '@/parts/searchResult';
 import { besides } from './besides';
-import { DecisionBar, type Action } from './DecisionBar';
-import { EditForm, type Draft } from './EditForm';
-import { Evidence } from './Evidence';
-import { Gatekeeper } from './Gatekeeper';
+import { type Action, DecisionBar } from './DecisionBar';
+import { type Draft, EditForm } from './EditForm';
 import { ItemText } from './ItemText';
-import { MergeDialog } from './MergeDialog';
-import { Neighbours } from './Neighbours';
+import { MergeDialog, Neighbours } from './Neighbour';
 import classes from './Qa.module.css';
-import { useSimilar, type Correction, type QaDetail, type Verdict } from './queries';
-import { afterSkipping } from './shelves';
-import type { Queue } from './useQueue';
-import type { Review } from './useReview';
+import { type Correction, type QaDetail, type QaItem, useSimilar, type Verdict } from './queries';
+import type { Queue, Review } from './useReview';
 
 type Props = {
   id: string;
@@ -27,11 +28,14 @@ type Props = {
   progress: { position: number; total: number } | null;
   /** Texts that were begun and not saved, by item: looking at another item does not lose them. */
   drafts: Map<string, Draft>;
+  /** Decisions whose keys were pressed before their items were there. */
+  waiting: RefObject<KeyQueue<Action>>;
   onChoose: (id: string | null) => void;
   onWhence: (id: string) => void;
 };
 
-export function ReviewItem({ id, item, queue, review, progress, drafts, onChoose, onWhence }: Props) {
+export function ReviewItem(props: Props) {
+  const { id, item, queue, review, progress, drafts, waiting, onChoose, onWhence } = props;
   const { t } = useTranslation('qa');
   const similar = useSimilar(id);
   const [editing, setEditing] = useState(drafts.has(id));
@@ -72,16 +76,22 @@ export function ReviewItem({ id, item, queue, review, progress, drafts, onChoose
     skip: () => onChoose(afterSkipping(queue.ids, id)),
     undo: () => void review.undoLast(),
   };
+  // What is being written would be lost to a decision. Without anything similar, M says so.
+  const decide = (action: Action) => {
+    if (editing || !(offered[action] || action === 'merge')) return false;
+    run[action]();
+    return action === 'approve' || action === 'reject';
+  };
+  const press = useWaitingKeys(waiting, shown ? id : null, decide);
   const key = (keys: string, action: Action) => ({
     keys,
     label: t(`keys.${action}`),
-    // What is being written would be lost to a decision. Without anything similar, M says so.
-    run: () => !editing && (offered[action] || action === 'merge') && run[action](),
+    run: () => (action === 'skip' ? decide(action) : press(action)),
   });
   useShortcuts([key('a', 'approve'), key('r', 'reject'), key('e', 'edit'), key('m', 'merge'), key('s', 'skip')]);
 
   return (
-    <div className={classes['review']}>
+    <div className="column gap12">
       <DecisionBar offered={offered} run={run} progress={progress} editing={editing} />
       <Panel state={item} label={t('item.label')}>
         {(told) =>
@@ -110,5 +120,75 @@ export function ReviewItem({ id, item, queue, review, progress, drafts, onChoose
         />
       )}
     </div>
+  );
+}
+
+const PROVEN = 0.75; // from which on trials alone validate a candidate
+
+/** How far an item is believed, and from which reports that came about. */
+function Evidence({ item }: { item: QaItem }) {
+  const { t, i18n } = useTranslation(['qa', 'common']);
+  const number = (count: number) => count.toLocaleString(localeTag(i18n.language));
+  const value = item.confidence.toFixed(2);
+  const reports = [
+    ['shown', item.hits.shown],
+    ['used', item.hits.used],
+    ['worked', item.validations.success],
+    ['failed', item.validations.failure],
+  ] as const;
+  const reported = reports.some(([, count]) => count > 0);
+  return (
+    <section className={classes['box']}>
+      <h3>{t('evidence.title')}</h3>
+      <div className="row gap12">
+        <div
+          role="meter"
+          aria-label={t('evidence.title')}
+          aria-valuemin={0}
+          aria-valuemax={1}
+          aria-valuenow={item.confidence}
+          aria-valuetext={t('evidence.meter', { value })}
+          className={classes['meter']}
+        >
+          <span style={{ width: `${item.confidence * 100}%` }} />
+          <i style={{ insetInlineStart: `${PROVEN * 100}%` }} />
+        </div>
+        <strong title={t('queue.confidence', { value })}>{t(`common:believed.${belief(item.confidence)}`)}</strong>
+      </div>
+      <dl className={classes['reports']}>
+        {reports.map(([name, count]) => (
+          <div key={name}>
+            <dt>{t(`evidence.${name}`)}</dt>
+            <dd>{number(count)}</dd>
+          </div>
+        ))}
+      </dl>
+      <p className={classes['why']}>{reported ? t('evidence.some') : t('evidence.none')}</p>
+      {item.status === 'candidate' && <p className={classes['why']}>{t('evidence.line')}</p>}
+    </section>
+  );
+}
+
+/** What the gatekeeper's rules say of the text as it stands. */
+function Gatekeeper({ item }: { item: QaDetail }) {
+  const { t, i18n } = useTranslation('qa');
+  const { mode, rules } = item.gatekeeper;
+  return (
+    <section className={classes['box']}>
+      <h3>{t('gate.title')}</h3>
+      <ul className={classes['rules']}>
+        {rules.map((rule) => (
+          <li key={rule.name} data-passed={rule.passed}>
+            {rule.passed ? <IconCircleCheck size={16} aria-hidden /> : <IconCircleX size={16} aria-hidden />}
+            <span>
+              <strong>{t(`gate.${rule.name}`)}</strong>{' '}
+              <VisuallyHidden>{rule.passed ? t('gate.passed') : t('gate.broken')}</VisuallyHidden>
+              <span className={classes['why']}>{i18n.language === 'zh' ? rule.why_zh : rule.why}</span>
+            </span>
+          </li>
+        ))}
+      </ul>
+      <p className={classes['why']}>{mode ? t('gate.mode', { mode }) : t('gate.noMode')}</p>
+    </section>
   );
 }

@@ -1,6 +1,7 @@
 // What the review asks the server, and what it tells it.
 import { keepPreviousData, useQuery, type QueryClient } from '@tanstack/react-query';
 import { api, ask, type Schemas } from '@/api/client';
+import type { Living } from '@/api/life';
 import type { PageOf } from '@/api/queries';
 import { nextPlace, parsePlace, STATUSES, type QaStatus, type Shelf } from './shelves';
 
@@ -11,10 +12,9 @@ export type Verdict = 'approve' | 'reject';
 export type Correction = { question: string; answer: string; tags: string[]; version: number };
 
 /** A row of the queue; a search does not tell how far an item is believed. */
-export type QueueRow = {
+export type QueueRow = Living & {
   id: string;
   question: string;
-  project: string;
   status: QaStatus;
   created: number;
   confidence: number | null;
@@ -81,10 +81,10 @@ async function foundPage(
   }
 }
 
-function rowOf(item: QaItem): QueueRow {
+function rowOf(item: Schemas['QAListedItem']): QueueRow {
+  const { seq, qa_id: id, question, life, marks, origin } = item;
   return {
-    id: item.qa_id,
-    question: item.question,
+    ...{ seq, id, question, life, marks, origin, kind: 'qa', ref: id, title: question },
     project: item.project_id,
     status: item.status,
     created: item.created_at_ms,
@@ -94,8 +94,9 @@ function rowOf(item: QaItem): QueueRow {
 }
 
 function foundRow(found: Schemas['FoundMemory']): QueueRow {
-  const { id, title, project, status, created_at_epoch } = found;
-  return { id, question: title, project, status, created: created_at_epoch, confidence: null, contradicted: false };
+  const { seq, id, title, project, status, created_at_epoch: created, life, marks, origin } = found;
+  const living = { seq, ref: id, kind: 'qa' as const, title, project, life, marks, origin };
+  return { ...living, id, question: title, status, created, confidence: null, contradicted: false };
 }
 
 function countItems(project: string, signal?: AbortSignal) {

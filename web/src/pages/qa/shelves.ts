@@ -1,5 +1,4 @@
-// The shelves of the review: which statuses stand on each, how one list goes through several statuses, and where a
-// person is in it. Pure.
+// The shelves of the review: which statuses stand on each, and how one list goes through several statuses. Pure.
 import type { Schemas } from '@/api/client';
 
 export type QaStatus = Schemas['QAItem']['status'];
@@ -33,25 +32,7 @@ export function nextPlace(place: Place, next: string | null, statuses: number): 
   return place.index + 1 < statuses ? `${place.index + 1}` : null;
 }
 
-/** What comes after an item that leaves the list: the one below it, else the one above, else nothing. */
-export function neighbourOf(ids: readonly string[], id: string): string | null {
-  const at = ids.indexOf(id);
-  if (at < 0) return ids[0] ?? null;
-  return ids[at + 1] ?? ids[at - 1] ?? null;
-}
-
-/** What comes after an item that is passed over: after the last, the first again. */
-export function afterSkipping(ids: readonly string[], id: string): string | null {
-  return ids[ids.indexOf(id) + 1] ?? ids[0] ?? null;
-}
-
 /** How many were handed in since the list was read: the number that waits now, less what the list accounts for. */
 export function freshOf(waiting: number | null, counted: number | null, decided: number): number {
   return waiting === null || counted === null ? 0 : Math.max(0, waiting - (counted - decided));
-}
-
-/** "3 of 12": what was decided here counts, so that the number grows with the work. */
-export function progressOf(ids: readonly string[], id: string, decided: number, total: number) {
-  const at = ids.indexOf(id);
-  return at < 0 ? null : { position: decided + at + 1, total: Math.max(total, decided + ids.length) };
 }

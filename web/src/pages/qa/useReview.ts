@@ -1,35 +1,35 @@
-// What a person decides. A decision shows at once and is told to the server; while its notice stands, or with U, it is
-// taken back there too. Failed decisions return to the list.
-import { notifications } from '@mantine/notifications';
-import { useQueryClient } from '@tanstack/react-query';
-import { useCallback, useRef, useState } from 'react';
+// What a person decides about questions with their answers; how it is told and taken back is the same in every review.
+import { type InfiniteData, useQueryClient } from '@tanstack/react-query';
+import { useCallback } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Schemas } from '@/api/client';
-import { notify, notifyError, undoable } from '@/parts/undoable';
-import { reasonOf } from '@/parts/errorText';
-import { correct, decide, merge, takeBack, type Correction, type Verdict } from './queries';
-import { neighbourOf, type Counted, type QaStatus } from './shelves';
-import type { Queue } from './useQueue';
+import { neighbourOf } from '@/parts/queuePlace';
+import { brief, useDecisions } from '@/parts/useDecisions';
+import type { PageOf } from '@/api/queries';
+import { useQueue as useAnyQueue } from '@/parts/useQueue';
+import {
+  correct,
+  type Correction,
+  decide,
+  merge,
+  queuePage,
+  type QueuePage,
+  type QueueRow,
+  takeBack,
+  type Verdict,
+} from './queries';
+import type { Counted, QaStatus, Shelf } from './shelves';
 
 type Named = { qa_id: string; question: string };
 type Judged = Named & { status: QaStatus };
-type Made = Promise<{ delta: string | null }>;
-type Done = { notice: string; undo: () => Promise<unknown> };
 
-const REMEMBERED = 50; // decisions of this visit that U takes back
-const QUESTION = 48; // characters of a question in a notice
+const taking = (id: string) => async (delta: string | null) => delta !== null && takeBack(id, delta);
 
 export type Review = ReturnType<typeof useReview>;
 
 export function useReview(queue: Queue, choose: (id: string | null) => void) {
-  const { t } = useTranslation(['qa', 'common']);
+  const { t } = useTranslation('qa');
   const client = useQueryClient();
-  const done = useRef<readonly Done[]>([]);
-  const [undoes, setUndoes] = useState(0); // how many decisions can be taken back
-  function keep(entries: readonly Done[]) {
-    done.current = entries.slice(-REMEMBERED);
-    setUndoes(done.current.length);
-  }
 
   const refresh = useCallback(async () => {
     // Other shelves are read anew when they are next looked at.
@@ -38,6 +38,12 @@ export function useReview(queue: Queue, choose: (id: string | null) => void) {
       ['counts', 'item', 'similar'].map((thing) => client.invalidateQueries({ queryKey: ['qa', thing] })),
     );
   }, [client]);
+
+  const { undoes, offer, act, undoLast } = useDecisions({
+    refresh,
+    failed: (reason) => t('failed', { reason }),
+    nothingToUndo: t('nothingToUndo'),
+  });
 
   /** The counts as they will be, until the server tells them. */
   function recount(from: QaStatus, to: Counted) {
@@ -48,35 +54,6 @@ export function useReview(queue: Queue, choose: (id: string | null) => void) {
       counts[from as Counted] -= 1;
       counts[to] += 1;
       return { ...held, counts };
-    });
-  }
-
-  /** Tell what was done and offer to take it back; `back` shows what was before. */
-  function offer(message: string, id: string, made: Made, back: () => void) {
-    const entry: Done = {
-      notice: '',
-      undo: async () => {
-        keep(done.current.filter((each) => each !== entry));
-        const { delta } = await made;
-        if (delta !== null) await takeBack(id, delta);
-        back();
-        await refresh();
-      },
-    };
-    entry.notice = undoable(message, entry.undo);
-    keep([...done.current, entry]);
-    return entry;
-  }
-
-  /** Optimistic: the list moves on before the server has answered. */
-  function act(message: string, id: string, made: Made, back: () => void) {
-    const entry = offer(message, id, made, back);
-    made.then(refresh, (thrown: unknown) => {
-      keep(done.current.filter((each) => each !== entry));
-      notifications.hide(entry.notice);
-      back();
-      void refresh();
-      notifyError(t('failed', { reason: reasonOf(thrown) }));
     });
   }
 
@@ -96,15 +73,20 @@ export function useReview(queue: Queue, choose: (id: string | null) => void) {
     judge(item: Judged, verdict: Verdict) {
       const back = moveOn(item.qa_id);
       recount(item.status, verdict === 'approve' ? 'validated' : 'deprecated');
-      act(t(`done.${verdict}`, { question: short(item.question) }), item.qa_id, decide(item.qa_id, verdict), back);
+      act(
+        t(`done.${verdict}`, { question: brief(item.question) }),
+        decide(item.qa_id, verdict),
+        taking(item.qa_id),
+        back,
+      );
     },
 
     /** Merge one item into another; `shown` is the one before the reader. */
     merge(from: Judged, into: Named, shown: string) {
       recount(from.status, 'deprecated');
       const comeBack = from.qa_id === shown ? moveOn(shown) : queue.leave(from.qa_id);
-      const message = t('done.merge', { question: short(into.question) });
-      act(message, from.qa_id, merge(from.qa_id, into.qa_id), comeBack);
+      const message = t('done.merge', { question: brief(into.question) });
+      act(message, merge(from.qa_id, into.qa_id), taking(from.qa_id), comeBack);
     },
 
     /** Resolves when the server has it; a refusal is thrown, for the form to show. */
@@ -113,26 +95,43 @@ export function useReview(queue: Queue, choose: (id: string | null) => void) {
       queue.rename(item.qa_id, made.question);
       await refresh();
       if (made.delta === null) return;
-      offer(t('done.edit', { question: short(made.question) }), item.qa_id, Promise.resolve(made), () =>
+      offer(t('done.edit', { question: brief(made.question) }), Promise.resolve(made), taking(item.qa_id), () =>
         queue.rename(item.qa_id, item.question),
       );
     },
 
-    async undoLast() {
-      const last = done.current.at(-1);
-      if (!last) return notify(t('nothingToUndo'));
-      notifications.hide(last.notice);
-      try {
-        await last.undo();
-        notify(t('common:undone'));
-      } catch (thrown) {
-        notifyError(t('common:undoFailed', { reason: reasonOf(thrown) }));
-      }
-    },
+    undoLast,
   };
 }
 
-function short(question: string): string {
-  const signs = [...question];
-  return signs.length > QUESTION ? `${signs.slice(0, QUESTION).join('')}…` : question;
+export type Queue = ReturnType<typeof useQueue>;
+
+/** The questions with answers that are worked through, and how many waited when the list was read. */
+export function useQueue(shelf: Shelf, project: string, words: string) {
+  const client = useQueryClient();
+  const queue = useAnyQueue<QueueRow>(['qa', 'list', shelf, project, words], (cursor) =>
+    queuePage(shelf, project, words, cursor),
+  );
+  const { queryKey } = queue;
+  const first = queue.query.data?.pages[0] as QueuePage | undefined;
+
+  /** Show a corrected question in its row. */
+  const rename = useCallback(
+    (id: string, question: string) => {
+      client.setQueryData<InfiniteData<PageOf<QueueRow>>>(
+        queryKey,
+        (held) =>
+          held && {
+            ...held,
+            pages: held.pages.map((page) => ({
+              ...page,
+              rows: page.rows.map((row) => (row.id === id ? { ...row, question } : row)),
+            })),
+          },
+      );
+    },
+    [client, queryKey],
+  );
+
+  return { ...queue, counted: first?.counted ?? null, rename };
 }

@@ -1,4 +1,5 @@
 // What a person chooses for this browser.
+import '@mantine/core/styles/Switch.layer.css';
 import { Button, Group, SegmentedControl, Stack, Switch, Text, useMantineColorScheme } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useId, type ReactNode } from 'react';

@@ -1,5 +1,6 @@
 // Backups of the store: those there are, one more at a click, whether each is whole, and how one is put back.
-import { Button, Progress } from '@mantine/core';
+import '@mantine/core/styles/Progress.layer.css';
+import { Button, Modal, Progress, Text } from '@mantine/core';
 import { IconDatabaseExport } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -8,9 +9,11 @@ import { CommandLine } from '@/parts/CommandLine';
 import { Panel } from '@/parts/Panel';
 import { notify, notifyError } from '@/parts/undoable';
 import { reasonOf } from '@/parts/errorText';
-import { BackupRow } from './BackupRow';
-import { useBackups, useMakeBackup, type Backup, type Backups, type Making } from './queries';
-import { RestoreDialog } from './RestoreDialog';
+import { Copied } from '@/parts/CopyButton';
+import { StatusMark } from '@/parts/StatusMark';
+import { TimeText } from '@/parts/TimeText';
+import { type Backup, type Backups, type Making, useBackups, useMakeBackup, useVerify } from './queries';
+import { bytesText } from '@/parts/amounts';
 import classes from './System.module.css';
 
 export function BackupsPanel() {
@@ -54,7 +57,7 @@ export function BackupsPanel() {
             <RestoreDialog backup={restoring} onClose={() => setRestoring(null)} />
           </>
         ) : (
-          <div className={classes['elsewhere']}>
+          <div className={`${classes['elsewhere']} size13 padded`}>
             <p>{t('backups.elsewhere')}</p>
             <CommandLine command={data.command} />
           </div>
@@ -67,7 +70,7 @@ export function BackupsPanel() {
 function Table({ backups, onRestore }: { backups: readonly Backup[]; onRestore: (backup: Backup) => void }) {
   const { t } = useTranslation('system');
   return (
-    <div className={classes['scroll']} tabIndex={0} role="group" aria-label={t('backups.title')}>
+    <div className="scrollsX" tabIndex={0} role="group" aria-label={t('backups.title')}>
       <table className={classes['table']}>
         <thead>
           <tr>
@@ -108,5 +111,126 @@ function OnItsWay({ name, done, total, status, error, hint }: Making) {
       <span role="status">{t('backups.making', { name, share: percent })}</span>
       <Progress value={share * 100} animated aria-label={t('backups.progress')} />
     </div>
+  );
+}
+
+/** One backup: when and why it was made, how much it holds, whether it is whole, and what can be done with it. */
+function BackupRow({ backup, onRestore }: { backup: Backup; onRestore: () => void }) {
+  const { t, i18n } = useTranslation('system');
+  const verify = useVerify();
+  const { name, atEpoch, memories, sizeBytes, cause, problem } = backup;
+
+  function check() {
+    // Told also to who has left the page meanwhile, as callbacks of `mutate` would not be.
+    void verify.mutateAsync(name).then(
+      ({ verified }) => {
+        if (verified.ok) notify(t('backups.isWhole', { name }));
+        else notifyError(t('backups.isBroken', { name, reason: verified.problem ?? '' }));
+      },
+      (thrown: unknown) => notifyError(t('backups.notChecked', { reason: reasonOf(thrown) })),
+    );
+  }
+
+  return (
+    <tr>
+      <th scope="row" className={classes['backup']}>
+        <span>
+          {atEpoch === null ? t('backups.unknownTime') : <TimeText at={atEpoch} />}
+          <span className="muted light">{t(`backups.causes.${cause}`)}</span>
+        </span>
+        <Copied value={name} label={t('backups.name')} />
+      </th>
+      <td className={classes['number']}>
+        {memories === null ? '–' : memories.toLocaleString(localeTag(i18n.language))}
+      </td>
+      <td className={classes['number']}>{sizeBytes === null ? '–' : bytesText(sizeBytes, i18n.language)}</td>
+      <td>{problem ? <Unreadable problem={problem} /> : <Checked {...backup} checking={verify.isPending} />}</td>
+      <td>
+        <span className={classes['acts']}>
+          <Button
+            variant="default"
+            size="compact-sm"
+            onClick={check}
+            loading={verify.isPending}
+            aria-label={t('backups.verifyOne', { name })}
+          >
+            {t('backups.verify')}
+          </Button>
+          <Button
+            variant="default"
+            size="compact-sm"
+            onClick={onRestore}
+            disabled={problem !== null}
+            aria-label={t('backups.restoreOne', { name })}
+          >
+            {t('backups.restore')}
+          </Button>
+        </span>
+      </td>
+    </tr>
+  );
+}
+
+function Unreadable({ problem }: { problem: string }) {
+  const { t } = useTranslation('system');
+  return (
+    <>
+      <StatusMark status="failed" detail={t('backups.unreadable')} />
+      <p className={classes['why']}>{problem}</p>
+    </>
+  );
+}
+
+function Checked({ verified, checking }: Backup & { checking: boolean }) {
+  const { t } = useTranslation('system');
+  if (checking) return <StatusMark status="running" detail={t('backups.checking')} />;
+  if (!verified) return <span className="muted size12">{t('backups.unchecked')}</span>;
+  return (
+    <>
+      <StatusMark
+        status={verified.ok ? 'ok' : 'failed'}
+        detail={verified.ok ? t('backups.whole') : t('backups.broken')}
+      />
+      <p className={classes['why']}>{verified.problem ? verified.problem : <TimeText at={verified.atEpoch} />}</p>
+    </>
+  );
+}
+
+/** How a backup is put back: three commands for a terminal, because the server must not run meanwhile. */
+function RestoreDialog({ backup, onClose }: { backup: Backup | null; onClose: () => void }) {
+  const { t } = useTranslation(['system', 'common']);
+  return (
+    <Modal
+      opened={backup !== null}
+      onClose={onClose}
+      title={t('restore.title')}
+      size="xl"
+      closeButtonProps={{ 'aria-label': t('common:close') }}
+    >
+      {backup && (
+        <>
+          <Text size="sm" mb="lg">
+            {t('restore.impact', { name: backup.name, count: backup.memories ?? 0 })}
+          </Text>
+          <ol className={classes['steps']}>
+            <li>
+              {t('restore.check')}
+              <CommandLine command={backup.restore.check} />
+            </li>
+            <li>
+              {t('restore.stop')}
+              <CommandLine command={backup.restore.command} />
+            </li>
+            <li>
+              {t('restore.start')}
+              <CommandLine command={backup.restore.start} />
+            </li>
+          </ol>
+          <Text size="sm" c="dimmed" mt="lg">
+            {t('restore.safe')}
+          </Text>
+        </>
+      )}
+    </Modal>
   );
 }

@@ -1,4 +1,5 @@
 // How good the model's answers were, how often rules had to step in, and what the answers cost today.
+import '@mantine/core/styles/Progress.layer.css';
 import { Button, Progress } from '@mantine/core';
 import { IconRotate } from '@tabler/icons-react';
 import { useState } from 'react';
@@ -58,7 +59,7 @@ function total(outcomes: Outcomes): number {
 function Counts(metrics: System['model']['metrics']) {
   const { t, i18n } = useTranslation('system');
   return (
-    <div className={classes['scroll']} tabIndex={0} role="group" aria-label={t('model.counts')}>
+    <div className="scrollsX" tabIndex={0} role="group" aria-label={t('model.counts')}>
       <table className={classes['table']}>
         <thead>
           <tr>
@@ -107,7 +108,7 @@ function Budget({ day, spentTokens, limitTokens, leftTokens }: System['budget'])
       {limitTokens !== null && (
         <Progress value={share} color={share >= 90 ? 'red' : 'brand'} aria-label={t('budget.share')} />
       )}
-      <span className={classes['hint']}>
+      <span className="muted size12">
         {limitTokens === null
           ? t('budget.noLimit', { day })
           : leftTokens

@@ -1,19 +1,22 @@
 // Who worked in a session, where, how long, and what was made of it.
 import { useTranslation } from 'react-i18next';
-import { CopyButton } from '@/parts/CopyButton';
+import { Facts } from '@/parts/Facts';
+import { Copied } from '@/parts/CopyButton';
 import { Panel } from '@/parts/Panel';
 import { StatusMark } from '@/parts/StatusMark';
 import { TimeText } from '@/parts/TimeText';
 import { duration } from './duration';
 import type { Session } from './queries';
-import classes from './Session.module.css';
 
 export function SessionAbout({ session }: { session: Session }) {
-  const { t, i18n } = useTranslation(['timeline', 'common']);
+  const { t, i18n } = useTranslation(['timeline', 'memory', 'common']);
   const facts = [
-    [t('sessionPage.status'), <StatusMark key="status" status={session.status} />],
+    [
+      t('sessionPage.status'),
+      <StatusMark key="status" status={session.status === 'active' ? 'open' : session.status} />,
+    ],
     [t('sessionPage.agent'), session.agent],
-    [t('memory.project'), session.project],
+    [t('memory:fact.project'), session.project],
     [t('sessionPage.started'), <TimeText key="started" at={session.started_ms} />],
     [t('sessionPage.last'), <TimeText key="last" at={session.last_ms} />],
     [t('sessionPage.ended'), session.ended_ms === null ? t('sessionPage.running') : <TimeText at={session.ended_ms} />],
@@ -29,26 +32,11 @@ export function SessionAbout({ session }: { session: Session }) {
       </span>,
     ],
     [t('sessionPage.folder'), session.cwd],
-    [
-      t('sessionPage.key'),
-      <span key="key" className={classes['key']}>
-        <code>{session.key}</code>
-        <CopyButton value={session.key} label={t('common:id')} />
-      </span>,
-    ],
+    [t('sessionPage.key'), <Copied key="key" value={session.key} label={t('common:id')} />],
   ] as const;
   return (
     <Panel label={t('sessionPage.about')}>
-      <dl className={classes['about']}>
-        {facts
-          .filter(([, value]) => value !== '')
-          .map(([name, value]) => (
-            <div key={name}>
-              <dt>{name}</dt>
-              <dd>{value}</dd>
-            </div>
-          ))}
-      </dl>
+      <Facts facts={facts} tiles />
     </Panel>
   );
 }

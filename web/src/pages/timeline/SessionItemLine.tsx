@@ -4,10 +4,10 @@ import { IconChevronDown, IconChevronRight, IconInbox, IconPlayerStop, IconTool 
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { duration } from './duration';
-import { KindMark } from './KindMark';
+import { KindMark } from '@/parts/KindMark';
 import type { SessionEvent, Turn } from './queries';
 import { toolCounts, type SessionItem } from './sessionItems';
-import { restOf } from './TimelineRow';
+import { restOf } from '@/parts/snippet';
 import classes from './Session.module.css';
 
 const TOOLS = 4; // named on a folded line
@@ -140,7 +140,7 @@ function Line({ depth, icon, title, rest = '', side = '', hidden = false }: Line
           </span>
         )}
       </span>
-      {beside.length > 0 && <span className={classes['side']}>{beside.join(' · ')}</span>}
+      {beside.length > 0 && <span className="muted size12 nowrap">{beside.join(' · ')}</span>}
     </div>
   );
 }

@@ -5,19 +5,22 @@ import { useNavigate, useParams } from '@tanstack/react-router';
 import { IconArrowBackUp } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { usePreferences } from '@/app/preferences';
+import { useMemoriesChanged } from '@/api/life';
+import { BringBack } from '@/parts/acts/BringBack';
+import { ForgetDialog } from '@/parts/acts/ForgetDialog';
+import { UndoDialog } from '@/parts/acts/UndoDialog';
 import { Page } from '@/parts/Page';
 import { Panel } from '@/parts/Panel';
-import { BringBack } from './BringBack';
-import { ForgetDialog } from './ForgetDialog';
+import { TextLink } from '@/parts/TextLink';
+import { exactTime } from '@/parts/TimeText';
 import { session as askSession } from './queries';
 import { SessionAbout } from './SessionAbout';
 import { SessionTurns } from './SessionTurns';
-import { TextLink } from '@/parts/TextLink';
-import { UndoDialog } from './UndoDialog';
-import { useChanged } from './useDropped';
 
 export function SessionPage() {
-  const { t } = useTranslation('timeline');
+  const { t, i18n } = useTranslation('timeline');
+  const { clock } = usePreferences();
   const { id = '' } = useParams({ strict: false });
   const number = Number(id);
   const query = useQuery({
@@ -26,7 +29,7 @@ export function SessionPage() {
   });
   const [asked, setAsked] = useState<'undo' | 'forget' | null>(null);
   const navigate = useNavigate();
-  const changed = useChanged();
+  const changed = useMemoriesChanged();
   const name = t('sessionPage.name', { number: id });
   const session = query.data;
   if (!session) {
@@ -39,6 +42,7 @@ export function SessionPage() {
     );
   }
   const undone = session.undone[0];
+  const when = session.undone_ms === null ? '' : exactTime(session.undone_ms, i18n.language, clock);
   return (
     <Page
       title={session.title || t(session.hidden ? 'sessionPage.hiddenTitle' : 'sessionPage.untitled', { number: id })}
@@ -54,7 +58,7 @@ export function SessionPage() {
         </>
       }
     >
-      {undone && <BringBack text={t('sessionPage.undone', { count: session.hidden })} delta={undone} />}
+      {undone && <BringBack text={t('sessionPage.undone', { count: session.hidden, when })} delta={undone} />}
       <SessionAbout session={session} />
       <SessionTurns key={number} session={session} />
       <UndoDialog

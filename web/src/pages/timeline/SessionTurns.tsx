@@ -1,4 +1,5 @@
 // The turns of a session as one list, with the chosen line beside it.
+import '@mantine/core/styles/Switch.layer.css';
 import { Switch } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
@@ -26,8 +27,8 @@ export function SessionTurns({ session }: { session: Session }) {
   const client = useQueryClient();
   const navigate = useNavigate();
   const [{ sel, events }, set] = useSearchState(SCHEMA);
-  const key = useMemo(() => ['timeline', 'turns', number], [number]);
-  const { query, rows, more, restart, hasMore, loadingMore } = usePages(key, (cursor) => askTurns(number, cursor));
+  const list = usePages(['timeline', 'turns', number], (cursor) => askTurns(number, cursor));
+  const { query, rows, more, restart, hasMore, loadingMore } = list;
   const [toggled, setToggled] = useState<ReadonlySet<number>>(new Set());
   const turns = useMemo(() => merged(rows), [rows]);
   const isOpen = useCallback(
@@ -36,6 +37,7 @@ export function SessionTurns({ session }: { session: Session }) {
   );
   const items = useMemo(() => itemsOfSession(turns, isOpen), [turns, isOpen]);
   const chosen = items.find((item) => item.key === sel) ?? null;
+  const shown = chosen ?? (sel ? null : (items[0] ?? null)); // the first one until there is a choice
 
   // A line that a link names may be further down than what is loaded.
   const pages = query.data?.pages.length ?? 0;
@@ -59,7 +61,7 @@ export function SessionTurns({ session }: { session: Session }) {
   function onOpen(item: SessionItem) {
     if (item.kind === 'events') onToggle(item.turn);
     else if (item.kind === 'memory')
-      void navigate({ to: '/ui/observations/$seq', params: { seq: String(item.memory.seq) } });
+      void navigate({ to: '/ui/memories/$ref', params: { ref: String(item.memory.seq) } });
   }
   return (
     <SplitView
@@ -100,7 +102,7 @@ export function SessionTurns({ session }: { session: Session }) {
             keyOf={(item) => item.key}
             rowHeight={ROW}
             height="max(320px, calc(100dvh - 330px))"
-            selectedKey={chosen?.key ?? null}
+            selectedKey={shown?.key ?? null}
             onSelect={(item) => set({ sel: item.key }, { replace: true })}
             onOpen={onOpen}
             onEndReached={more}
@@ -109,7 +111,7 @@ export function SessionTurns({ session }: { session: Session }) {
           />
         </Panel>
       }
-      right={<SessionDetail session={number} item={chosen} onToggle={onToggle} />}
+      right={<SessionDetail session={number} item={shown} onToggle={onToggle} />}
     />
   );
 }

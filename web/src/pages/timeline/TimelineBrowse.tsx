@@ -1,19 +1,22 @@
 // The whole timeline as one list under headings of days, around whatever is chosen.
 import { Button } from '@mantine/core';
 import { IconArrowBarToUp } from '@tabler/icons-react';
-import { useCallback, useEffect, useMemo, useState } from 'react';
+import { memo, useCallback, useEffect, useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ApiError } from '@/api/client';
 import { NewRows } from '@/parts/NewRows';
 import { Empty, Panel } from '@/parts/Panel';
+import { MemoryPeek } from '@/parts/Peek';
 import { VirtualRows } from '@/parts/VirtualRows';
+import { usePreferences } from '@/app/preferences';
+import { localeTag } from '@/i18n';
 import { Beside, LIST_HEIGHT } from './Beside';
-import { DayHeading } from './DayHeading';
-import type { Item, MemoryItem } from './days';
-import { memoryNumber, type Filters } from './filters';
+import { dayOf, type Item, type MemoryItem } from './days';
+import { anchorOf, type Filters, memoryNumber } from './filters';
 import { TimelineRow } from './TimelineRow';
 import type { Row } from './queries';
 import { useTimeline } from './useTimeline';
+import classes from './Timeline.module.css';
 
 type Props = {
   filters: Filters;
@@ -57,14 +60,17 @@ export function TimelineBrowse({ filters, anchor, onAnchor, filtered }: Props) {
     if (fresh && !items.length) onNewest();
   }, [fresh, items.length, onNewest]);
 
-  const onChoose = useCallback((row: Row | null) => onAnchor(row?.ref ?? ''), [onAnchor]);
+  const rows = useMemo(() => items.flatMap((item) => (item.heading ? [] : [item.row])), [items]);
+  const onChoose = useCallback((row: Row | null) => onAnchor(row ? anchorOf(row) : ''), [onAnchor]);
   const gone = origin !== '' && query.error instanceof ApiError && query.error.status === 404;
   return (
     <Beside
+      rows={rows}
       chosen={chosen?.row ?? null}
+      named={number !== null}
       onChoose={onChoose}
-      after={(row) => neighbour(items, row)}
-      list={({ onSelect, onOpen }) => (
+      after={(row) => neighbour(rows, row)}
+      list={({ shown, onSelect, onOpen, toggle }) => (
         <Panel
           title={t('list.captured')}
           {...(gone ? {} : { state: query })}
@@ -99,12 +105,19 @@ export function TimelineBrowse({ filters, anchor, onAnchor, filtered }: Props) {
               isHeading={isHeading}
               rowHeight={ROW}
               height={LIST_HEIGHT}
-              selectedKey={chosen?.key ?? null}
+              selectedKey={shown?.ref ?? null}
               {...(onSelect ? { onSelect: (item: Item) => !item.heading && onSelect(item.row) } : {})}
               onOpen={(item) => !item.heading && void onOpen(item.row)}
               onEndReached={more}
               onStartReached={before}
               loadingMore={loadingMore}
+              peek={(item) => !item.heading && <MemoryPeek reference={item.row.ref} />}
+              toggle={{
+                label: toggle.label,
+                run: (item, range) => !item.heading && toggle.run(item.row, range),
+                isOn: (item) => !item.heading && toggle.isOn(item.row),
+                nameOf: (item) => (item.heading ? '' : toggle.nameOf(item.row)),
+              }}
               render={(item) =>
                 item.heading ? (
                   <DayHeading at={item.at} />
@@ -121,8 +134,28 @@ export function TimelineBrowse({ filters, anchor, onAnchor, filtered }: Props) {
 }
 
 /** The row below, or the one above at the end. */
-function neighbour(items: readonly Item[], row: Row): Row | null {
-  const rows = items.flatMap((item) => (item.heading ? [] : [item.row]));
+export function neighbour(rows: readonly Row[], row: Row): Row | null {
   const at = rows.findIndex((each) => each.seq === row.seq);
   return rows[at + 1] ?? rows[at - 1] ?? null;
 }
+
+const DAY_MS = 86_400_000;
+
+/** The day that the rows below belong to. */
+const DayHeading = memo(function DayHeading({ at }: { at: number }) {
+  const { t, i18n } = useTranslation('timeline');
+  const { clock } = usePreferences();
+  const format = new Intl.DateTimeFormat(localeTag(i18n.language), {
+    dateStyle: 'full',
+    ...(clock === 'utc' ? { timeZone: 'UTC' } : {}),
+  });
+  const [now, day] = [Date.now(), dayOf(at, clock)];
+  const near =
+    day === dayOf(now, clock) ? t('list.today') : day === dayOf(now - DAY_MS, clock) ? t('list.yesterday') : null;
+  return (
+    <span className={classes['day']}>
+      {near && <strong>{near}</strong>}
+      <span>{format.format(at)}</span>
+    </span>
+  );
+});

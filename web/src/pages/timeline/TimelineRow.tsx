@@ -1,16 +1,27 @@
 // One memory of the timeline: when, what kind, what it says, and in which session. A line joins those of one session.
-import { memo } from 'react';
+import { memo, useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { usePreferences } from '@/app/preferences';
-import { localeTag } from '@/i18n';
+import type { Life } from '@/api/life';
+import { LifeMarks } from '@/parts/acts/LifeMarks';
+import { explained, strength } from '@/parts/searchResult';
 import { exactTime, TimeText } from '@/parts/TimeText';
-import { KindMark } from './KindMark';
-import { Marked } from './Marked';
+import { KindMark } from '@/parts/KindMark';
 import type { Row } from './queries';
+import { restOf } from '@/parts/snippet';
 import { TextLink } from '@/parts/TextLink';
+import { marksIn, wordsOf } from './marks';
 import classes from './Timeline.module.css';
 
-type Props = { row: Row; begins?: boolean; ends?: boolean; /** The words it was found by. */ question?: string };
+type Props = {
+  row: Row;
+  begins?: boolean;
+  ends?: boolean;
+  /** The words it was found by. */
+  question?: string;
+  /** Without the line of a session, because the list is not one of days; what all of its rows are is not told. */
+  apart?: Life;
+};
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 
@@ -27,23 +38,15 @@ function timeOfDay(at: number, clock: 'local' | 'utc'): string {
   return format.format(at);
 }
 
-/** What the snippet adds to the title, which is more than the full stop behind it. */
-export function restOf(title: string, snippet: string): string {
-  const begun = title.endsWith('…') ? title.slice(0, -1) : title;
-  return snippet.startsWith(begun)
-    ? snippet
-        .slice(begun.length)
-        .replace(/^[.…。]+/, '')
-        .trim()
-    : snippet;
-}
-
 // A list is drawn anew with every step in it; its rows are not.
-export const TimelineRow = memo(function TimelineRow({ row, begins = true, ends = true, question = '' }: Props) {
+export const TimelineRow = memo(function TimelineRow(props: Props) {
+  const { row, begins = true, ends = true, question = '', apart } = props;
   const { t, i18n } = useTranslation('timeline');
   const { clock } = usePreferences();
-  const found = question !== '';
+  const found = question !== '' || apart !== undefined;
   const rest = restOf(row.title, row.snippet);
+  const life = row.life === apart ? 'active' : row.life;
+  const marked = life !== 'active' || row.marks.length > 0;
   return (
     <div className={classes['line']} data-found={found || undefined}>
       {!found && (
@@ -51,7 +54,7 @@ export const TimelineRow = memo(function TimelineRow({ row, begins = true, ends 
       )}
       {!found && (
         <time
-          className={classes['time']}
+          className="muted size12"
           dateTime={new Date(row.created_ms).toISOString()}
           title={exactTime(row.created_ms, i18n.language, clock)}
         >
@@ -63,28 +66,38 @@ export const TimelineRow = memo(function TimelineRow({ row, begins = true, ends 
         <span className={classes['headline']} dir="auto">
           {row.title ? <Marked text={row.title} question={question} /> : t('list.noTitle')}
         </span>
-        {rest && (
-          <span className={classes['snippet']} dir="auto">
-            <Marked text={rest} question={question} />
+        {(rest || marked) && (
+          <span className={`${classes['snippet']} muted size12`} dir="auto">
+            <LifeMarks life={life} marks={row.marks} /> {rest && <Marked text={rest} question={question} />}
           </span>
         )}
       </span>
       <span className={classes['side']}>
         {found && <TimeText at={row.created_ms} />}
-        {found && row.score !== null && <Score of={row.score} />}
+        {found && row.score !== null && <Score of={row} question={question} />}
         {!found && begins && row.session !== null && (
           <TextLink to={`/ui/sessions/${row.session}?sel=m${row.seq}`}>
             {t('list.session', { number: row.session })}
           </TextLink>
         )}
-        {!found && begins && <span className={classes['project']}>{row.project}</span>}
+        {!found && begins && <span className={`${classes['project']} cut`}>{row.project}</span>}
       </span>
     </div>
   );
 });
 
-function Score({ of }: { of: number }) {
-  const { t, i18n } = useTranslation('timeline');
-  const percent = of.toLocaleString(localeTag(i18n.language), { style: 'percent' });
-  return <span>{t('list.score', { percent })}</span>;
+/** How well it fits, in a word that leads to the reasons. */
+function Score({ of: { seq, score }, question }: { of: Row; question: string }) {
+  const { t } = useTranslation('timeline');
+  return (
+    <span title={t('list.whyOne')}>
+      <TextLink to={explained(question, seq)}>{t(`list.match.${strength(score ?? 0)}`)}</TextLink>
+    </span>
+  );
+}
+
+/** A text with the words of the question marked in it. */
+function Marked({ text, question }: { text: string; question: string }) {
+  const pieces = useMemo(() => marksIn(text, wordsOf(question)), [text, question]);
+  return pieces.map((piece, index) => (piece.marked ? <mark key={index}>{piece.text}</mark> : piece.text));
 }

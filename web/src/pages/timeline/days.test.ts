@@ -18,6 +18,9 @@ function row(seq: number, hoursAgo: number, sessionKey: string | null): Row {
     session: null,
     sessionKey,
     score: null,
+    life: 'active',
+    marks: [],
+    origin: 'agent',
   };
 }
 

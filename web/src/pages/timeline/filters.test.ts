@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { NO_FACETS } from '@/parts/facets';
 import { filtersOf, memoryNumber, momentOf, UNFILTERED } from './filters';
 
 describe('days of the filter', () => {
@@ -17,7 +18,8 @@ describe('days of the filter', () => {
   });
 
   it('ask for no kind where all are wanted', () => {
-    expect(filtersOf(UNFILTERED, 'utc')).toEqual({ project: '', kind: null, from: '', to: '' });
+    const asked = { ...UNFILTERED, labels: NO_FACETS };
+    expect(filtersOf(asked, 'utc')).toEqual({ project: '', kind: null, from: '', to: '', labels: NO_FACETS });
   });
 });
 

@@ -1,28 +1,49 @@
 // What the timeline is narrowed to, as it stands in the address, and as the server is asked for it.
 import { choice, text, type Schema } from '@/app/searchState';
+import { FACETS, NO_FACETS, type Chosen } from '@/parts/facets';
 
-export const KINDS = ['observation', 'summary', 'prompt'] as const;
+export const KINDS = ['observation', 'summary', 'prompt', 'note', 'qa', 'knowledge', 'lesson'] as const;
 export type TimelineKind = (typeof KINDS)[number];
 
-export type TimelineState = {
-  project: string;
-  kind: TimelineKind | 'all';
-  q: string;
-  from: string;
-  to: string;
-  /** The chosen memory; an address with it opens the list around it. */
-  anchor: string;
+/** Parts of life besides the usual one, and marks, that a list can show. */
+export const LIVES = ['proposed', 'superseded', 'deprecated', 'hidden'] as const;
+export const MARKS = ['pinned', 'withheld'] as const;
+/** Why a memory that is in use may need care. */
+export const CONCERNS = ['changed', 'gone', 'never_told', 'unused'] as const;
+export type Show = {
+  life: 'active' | (typeof LIVES)[number];
+  mark: '' | (typeof MARKS)[number];
+  health: '' | (typeof CONCERNS)[number];
 };
+
+export type TimelineState = Show &
+  Chosen & {
+    project: string;
+    kind: TimelineKind | 'all';
+    q: string;
+    from: string;
+    to: string;
+    /** The chosen memory; an address with it opens the list around it. */
+    anchor: string;
+  };
 export const SCHEMA: Schema<TimelineState> = {
   project: text(),
   kind: choice(['all', ...KINDS], 'all'),
+  life: choice(['active', ...LIVES], 'active'),
+  mark: choice(['', ...MARKS], ''),
+  health: choice(['', ...CONCERNS], ''),
   q: text(),
   from: text(),
   to: text(),
+  type: text(),
+  file: text(),
+  concept: text(),
+  agent: text(),
+  origin: text(),
   anchor: text(),
 };
 
-export type Filters = { project: string; kind: TimelineKind | null; from: string; to: string };
+export type Filters = { project: string; kind: TimelineKind | null; from: string; to: string; labels: Chosen };
 
 const DAY = /^(\d{4})-(\d{2})-(\d{2})$/;
 
@@ -35,8 +56,12 @@ export function momentOf(day: string, clock: 'local' | 'utc', end: boolean): str
   return String(end ? next - 1 : next);
 }
 
-export function filtersOf(state: Omit<TimelineState, 'q' | 'anchor'>, clock: 'local' | 'utc'): Filters {
+export function filtersOf(
+  state: Pick<TimelineState, 'project' | 'kind' | 'from' | 'to'> & { labels: Chosen },
+  clock: 'local' | 'utc',
+): Filters {
   return {
+    labels: state.labels,
     project: state.project,
     kind: state.kind === 'all' ? null : state.kind,
     from: momentOf(state.from, clock, false),
@@ -45,10 +70,19 @@ export function filtersOf(state: Omit<TimelineState, 'q' | 'anchor'>, clock: 'lo
 }
 
 export function anyFilter(state: TimelineState): boolean {
-  return Boolean(state.project || state.kind !== 'all' || state.q || state.from || state.to);
+  return Boolean(state.project || state.kind !== 'all' || state.q || state.from || state.to || anyLabel(state));
 }
 
-export const UNFILTERED = { project: '', kind: 'all', q: '', from: '', to: '' } as const;
+export function anyLabel(labels: Chosen): boolean {
+  return FACETS.some((name) => labels[name]);
+}
+
+/** Whether another list is wanted than that of what is in use. */
+export function isElsewhere({ life, mark, health }: Show): boolean {
+  return life !== 'active' || Boolean(mark || health);
+}
+
+export const UNFILTERED = { project: '', kind: 'all', q: '', from: '', to: '', ...NO_FACETS } as const;
 
 const NUMBERED = /^#?[SP]?(\d{1,15})$/i;
 
@@ -56,4 +90,9 @@ const NUMBERED = /^#?[SP]?(\d{1,15})$/i;
 export function memoryNumber(anchor: string): number | null {
   const found = NUMBERED.exec(anchor.trim());
   return found ? Number(found[1]) : null;
+}
+
+/** How a list names a memory as the one it stands around: always by number, for addresses could be times. */
+export function anchorOf({ ref, seq }: { ref: string; seq: number }): string {
+  return memoryNumber(ref) === null ? `#${seq}` : ref;
 }

@@ -96,5 +96,3 @@ function unseen(newest: TimelinePage, { pages }: Pages): number {
   }
   return newest.rows.filter((row) => !seen.has(row.seq)).length;
 }
-
-export type TimelineRows = ReturnType<typeof useTimeline>;

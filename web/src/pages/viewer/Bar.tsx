@@ -38,7 +38,7 @@ export function Legend({
   parts: readonly { name: string; label: string; tone: Part['tone']; detail?: string }[];
 }) {
   return (
-    <ul className={classes['legend']}>
+    <ul className={`${classes['legend']} plain`}>
       {parts.map(({ name, label, tone, detail }) => (
         <li key={name}>
           <span
@@ -48,7 +48,7 @@ export function Legend({
             aria-hidden
           />
           <span>{label}</span>
-          {detail && <span className={classes['detail']}>{detail}</span>}
+          {detail && <span className="muted">{detail}</span>}
         </li>
       ))}
     </ul>

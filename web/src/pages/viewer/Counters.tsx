@@ -1,13 +1,13 @@
 // The queue in four figures, each with a small line of how it went.
 import { UnstyledButton } from '@mantine/core';
 import { IconArrowRight } from '@tabler/icons-react';
-import { useEffect, useRef, useState, type ReactNode } from 'react';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { localeTag } from '@/i18n';
 import type { Depth } from '@/live/useLive';
 import { useTrends } from './queries';
-import { Spark } from './Spark';
 import type { Range, SetState } from './state';
+import { sparkPoints } from './figures';
 import classes from './Counters.module.css';
 
 const MOST = 10_000; // the server counts no further
@@ -42,7 +42,7 @@ export function Counters({ depth, range, paused, set }: Props) {
         <Spark values={buckets.map((bucket) => bucket.queueCount)} label={t('counters.doneTrend', { over })} tone={3} />
       </Counter>
       <UnstyledButton
-        className={classes['counter'] ?? ''}
+        className={`${classes['counter']} column`}
         data-alarm={(failed ?? 0) > 0 || undefined}
         title={t('counters.showFailures')}
         onClick={() => set({ tab: 'failures' })}
@@ -65,7 +65,7 @@ export function Counters({ depth, range, paused, set }: Props) {
 
 function Counter({ name, value, hint, children }: { name: string; value: string; hint: string; children?: ReactNode }) {
   return (
-    <div className={classes['counter']} role="group" aria-label={name}>
+    <div className={`${classes['counter']} column`} role="group" aria-label={name}>
       <span className={classes['name']}>{name}</span>
       <span className={classes['value']}>{value}</span>
       <span className={classes['hint']}>{hint}</span>
@@ -89,4 +89,31 @@ function useSamples(depth: Depth | null): readonly number[] {
     return () => clearInterval(timer);
   }, []);
   return samples;
+}
+
+const WIDTH = 120;
+const HEIGHT = 24;
+
+/** A small line of how a figure went; its name says what it is, the figure beside it what it is now. */
+function Spark({ values, label, tone }: { values: readonly number[]; label: string; tone: 1 | 2 | 3 }) {
+  const points = sparkPoints(values.length > 1 ? values : [0, 0], WIDTH, HEIGHT);
+  return (
+    <svg
+      className={classes['spark']}
+      viewBox={`0 -2 ${WIDTH} ${HEIGHT + 4}`}
+      preserveAspectRatio="none"
+      role="img"
+      aria-label={label}
+    >
+      <title>{label}</title>
+      <polygon points={`0,${HEIGHT} ${points} ${WIDTH},${HEIGHT}`} fill={`var(--cm-chart-${tone})`} opacity="0.14" />
+      <polyline
+        points={points}
+        fill="none"
+        stroke={`var(--cm-chart-${tone})`}
+        strokeWidth="1.5"
+        vectorEffect="non-scaling-stroke"
+      />
+    </svg>
+  );
 }

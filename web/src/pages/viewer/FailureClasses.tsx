@@ -65,14 +65,14 @@ function Bars({ byErrorClass, chosen, few, onChoose }: BarsProps) {
               title={on ? t('failures.allClasses') : t('failures.onlyClass')}
               onClick={() => onChoose(on ? '' : name)}
             >
-              <span className={classes['name']}>
+              <span className={`${classes['name']} column`}>
                 <code>{name}</code>
-                {said && <span className={classes['said']}>{said}</span>}
+                {said && <span className="muted size12">{said}</span>}
               </span>
               <span className={classes['track']}>
                 <span style={{ width: `${(count / most) * 100}%` }} />
               </span>
-              <span className={classes['count']}>{count.toLocaleString(localeTag(i18n.language))}</span>
+              <span className="size13 bold end">{count.toLocaleString(localeTag(i18n.language))}</span>
             </UnstyledButton>
           </li>
         );

@@ -1,19 +1,22 @@
 // Jobs that failed for good: by class, each with its message, and the way to let them run again.
 import { Text } from '@mantine/core';
-import { useCallback } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useShortcuts } from '@/app/useShortcuts';
 import { useLiveEvents, useQueueDepth } from '@/live/useLive';
+import { Facts } from '@/parts/Facts';
+import { FilterFold } from '@/parts/FilterFold';
 import { Panel } from '@/parts/Panel';
 import { SplitView } from '@/parts/SplitView';
 import { TimeText } from '@/parts/TimeText';
 import { VirtualRows } from '@/parts/VirtualRows';
+import { CopyButton } from '@/parts/CopyButton';
+import { PageLink } from '@/parts/Ref';
+import { TextBlock } from '@/parts/TextBlock';
 import { FailureClasses } from './FailureClasses';
-import { FailureDetail } from './FailureDetail';
-import { Exports, FilterBar, FilterChoice, FilterText, FilterTime } from './Filters';
-import { useFailures, useRefresh, type Failure } from './queries';
+import { Exports, FilterChoice, FilterText, FilterTime } from './Filters';
+import { type Failure, useFailures, useRefresh } from './queries';
 import { RetryButton } from './RetryButton';
-import { narrowed, NO_FILTERS, WORK, type TabProps } from './state';
+import { narrowed, NO_FILTERS, type TabProps, WORK } from './state';
 import classes from './Viewer.module.css';
 
 export function Failures({ state, set }: TabProps) {
@@ -24,14 +27,11 @@ export function Failures({ state, set }: TabProps) {
   const chosen = useFailures(state).data?.failures.find(({ id }) => id === state.sel);
   const close = () => set({ sel: null }, { replace: true });
   useShortcuts(chosen ? [{ keys: 'Escape', label: t('failures.detail'), run: close }] : []);
-  const setSession = useCallback(
-    (typed: string) => set({ session: typed ? Number(typed) : null, sel: null }, { replace: true }),
-    [set],
-  );
-  const setClass = useCallback((name: string) => set({ class: name, sel: null }, { replace: true }), [set]);
+  const setSession = (typed: string) => set({ session: typed ? Number(typed) : null, sel: null }, { replace: true });
+  const setClass = (name: string) => set({ class: name, sel: null }, { replace: true });
   return (
     <>
-      <FilterBar exporting={<Exports what="failures" state={state} />}>
+      <FilterFold boxed values={[state.class, state.session, state.type, state.from, state.to]}>
         <FilterText label={t('filters.errorClass')} value={state.class} onChange={setClass} />
         <FilterText
           label={t('filters.session')}
@@ -47,7 +47,8 @@ export function Failures({ state, set }: TabProps) {
         />
         <FilterTime name="from" state={state} set={set} />
         <FilterTime name="to" state={state} set={set} />
-      </FilterBar>
+        <Exports what="failures" state={state} />
+      </FilterFold>
       <FailureClasses state={state} set={set} failed={failed} />
       <SplitView
         leftWidth="minmax(280px, 3fr)"
@@ -100,8 +101,8 @@ function Recent({ state, set }: TabProps) {
 
 function Row({ row }: { row: Failure }) {
   return (
-    <div className={classes['two']}>
-      <span className={classes['grow']} title={row.error} dir="auto">
+    <div className="column grow">
+      <span className="cut" title={row.error} dir="auto">
         {row.error}
       </span>
       <span className={classes['second']}>
@@ -110,5 +111,46 @@ function Row({ row }: { row: Failure }) {
         <TimeText at={row.atEpoch} />
       </span>
     </div>
+  );
+}
+
+/** One failure: the whole message, where it belongs, and what can be done. */
+function FailureDetail({ failure }: { failure: Failure }) {
+  const { t, i18n } = useTranslation(['viewer', 'common']);
+  const { error, errorClass, kind, jobId, sessionDbId, attempts, atEpoch } = failure;
+  const said = i18n.exists(`viewer:failures.class.${errorClass}`)
+    ? t(`failures.class.${errorClass as 'timeout'}`)
+    : null;
+  return (
+    <Panel title={t('failures.detail')} actions={sessionDbId !== null ? <RetryButton session={sessionDbId} /> : null}>
+      <Facts
+        facts={[
+          [
+            t('failures.className'),
+            <span key="class">
+              <code>{errorClass}</code> {said}
+            </span>,
+          ],
+          [t('failures.kind'), <code key="kind">{kind}</code>],
+          [t('failures.when'), <TimeText key="when" at={atEpoch} exact />],
+          [t('failures.tried'), t('failures.attempts', { count: attempts })],
+          [
+            t('failures.ofSession'),
+            sessionDbId !== null && (
+              <PageLink to={`/ui/sessions/${sessionDbId}`}>{t('timings.session', { id: sessionDbId })}</PageLink>
+            ),
+          ],
+          [
+            t('common:id'),
+            jobId !== null && (
+              <span>
+                {t('failures.job', { id: jobId })} <CopyButton value={String(jobId)} label={t('common:id')} />
+              </span>
+            ),
+          ],
+        ]}
+      />
+      <TextBlock text={error} copy mono />
+    </Panel>
   );
 }

@@ -1,37 +1,18 @@
 // Fields that narrow a list; each writes itself into the address.
 import { Group, NativeSelect, TextInput } from '@mantine/core';
-import { useEffect, useState, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { usePreferences } from '@/app/preferences';
 import { DownloadLink } from '@/parts/DownloadLink';
+import { useTyped } from '@/parts/useTyped';
 import { exportAddress, useProjects } from './queries';
 import { fieldOf, momentOf, writtenOf } from './times';
 import type { SetState, TabProps, ViewerState } from './state';
-import classes from './Filters.module.css';
-
-const TYPING_MS = 250;
-
-export function FilterBar({ children, exporting }: { children: ReactNode; exporting: ReactNode }) {
-  const { t } = useTranslation('viewer');
-  return (
-    <div className={classes['bar']} role="search" aria-label={t('filters.label')}>
-      {children}
-      <div className={classes['end']}>{exporting}</div>
-    </div>
-  );
-}
 
 type TextProps = { label: string; hint?: string; value: string; onChange: (value: string) => void; numeric?: boolean };
 
 /** A text that is looked for once nobody types any more. */
 export function FilterText({ label, hint, value, onChange, numeric = false }: TextProps) {
-  const [typed, setTyped] = useState(value);
-  useEffect(() => setTyped(value), [value]);
-  useEffect(() => {
-    if (typed === value) return;
-    const timer = setTimeout(() => onChange(typed), TYPING_MS);
-    return () => clearTimeout(timer);
-  }, [typed, value, onChange]);
+  const [typed, setTyped] = useTyped(value, onChange);
   return (
     <TextInput
       label={label}
@@ -110,7 +91,7 @@ export function FilterTime({ name, state, set }: TimeProps) {
 export function Exports({ what, state }: { what: 'traces' | 'timings' | 'failures'; state: ViewerState }) {
   const { t } = useTranslation('viewer');
   return (
-    <Group gap="sm" role="group" aria-label={t('export.label')} wrap="nowrap">
+    <Group gap="sm" role="group" aria-label={t('export.label')} wrap="nowrap" className={'aside'}>
       {(['csv', 'ndjson'] as const).map((format) => (
         <DownloadLink key={format} href={exportAddress(what, state, format)} name={`codexmem-${what}.${format}`}>
           {t(`export.${format}`)}

@@ -1,62 +1,83 @@
-// An empty store: steps with commands to copy, what agents have kept so far, and a mark as soon as an event arrives.
-import { Button, Group, Text, Title } from '@mantine/core';
+// An empty store: which agents are on this machine, what connects them and brings in what they kept, and the first
+// memories as they arrive.
+import { Button, Group, Skeleton, Text, Title } from '@mantine/core';
 import { IconCircleCheckFilled, IconCircleDashed } from '@tabler/icons-react';
-import { useState, type ReactNode } from 'react';
+import { useRef, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useLiveEvents } from '@/live/useLive';
-import type { components } from '@/api/schema';
+import type { Schemas } from '@/api/client';
 import { localeTag } from '@/i18n';
+import { useLiveEvents } from '@/live/useLive';
 import { CommandLine } from '@/parts/CommandLine';
 import { Panel } from '@/parts/Panel';
 import { FIRST_EVENT, INSTALL } from '@/parts/commands';
 import classes from './FirstVisit.module.css';
-import { useKept } from './queries';
+import { NewestList } from './Newest';
+import { useKept, useNewest } from './queries';
 
-type Transcripts = components['schemas']['KeptTranscripts'];
+const GATHER_MS = 400;
 
-type Props = {
-  /** Something is stored by now. */
-  arrived: boolean;
-  onDone: () => void;
-};
-
-export function FirstVisit({ arrived, onDone }: Props) {
+/** Stays until `onDone`, so that what has arrived can be looked at. */
+export function FirstVisit({ onDone }: { onDone: () => void }) {
   const { t } = useTranslation('viewer');
-  const [told, setTold] = useState(false);
-  useLiveEvents((event) => event.id && setTold(true));
-  const done = told || arrived;
-  const kept = useKept().data?.transcripts;
+  const newest = useNewest('', false);
+  const { refetch } = newest;
+  const soon = useRef<ReturnType<typeof setTimeout>>(undefined);
+  useLiveEvents(({ id }) => {
+    if (!id) return;
+    clearTimeout(soon.current);
+    soon.current = setTimeout(() => void refetch(), GATHER_MS);
+  });
+  const looked = useKept();
+  // Without an answer the steps are those for a machine where nothing was found.
+  const found = looked.data;
+  const items = newest.data?.items ?? [];
+  const done = items.length > 0;
+  const missing = found?.agents.filter(({ connected }) => !connected) ?? [];
+  const names = missing.map(({ name }) => name).join(' ');
   return (
-    <Panel title={t('first.title')}>
+    <Panel title={t('first.title')} {...(looked.isPending ? { state: looked } : {})} skeleton={<Skeleton h={480} />}>
       <Text size="sm" c="dimmed" mb="lg">
         {t('first.why')}
       </Text>
-      <ol className={classes['steps']}>
-        <Step done title={t('first.check')} why={t('first.checkWhy')}>
-          <CommandLine command="codexmem doctor" />
+      <ol className={`${classes['steps']} plain`}>
+        <Step
+          done={done || Boolean(found?.agents.length && !missing.length)}
+          title={t('first.connect')}
+          why={found?.agents.length ? t('first.connectWhy') : t('first.connectNone')}
+        >
+          {found && <Agents agents={found.agents} />}
+          {names ? <CommandLine command={`codexmem install ${names}`} /> : <CommandLine command={INSTALL} />}
         </Step>
-        <Step done={done} title={t('first.connect')} why={t('first.connectWhy')}>
-          <CommandLine command={INSTALL} />
-        </Step>
-        <Step done={kept?.length === 0} title={t('first.bring')} why={t('first.bringWhy')}>
-          {kept && <Kept transcripts={kept} />}
-          <CommandLine command="codexmem import transcripts" />
-          <Text size="sm" c="dimmed">
-            {t('first.import')}
-          </Text>
-          <CommandLine command="codexmem import claude-mem ~/.claude-mem/claude-mem.db" />
+        {found && (found.transcripts.length > 0 || found.claude_mem) && (
+          <Step done={false} title={t('first.bring')} why={found.transcripts.length ? t('first.bringWhy') : ''}>
+            {found.transcripts.length > 0 && (
+              <>
+                <Kept transcripts={found.transcripts} />
+                <CommandLine command="codexmem import transcripts" />
+              </>
+            )}
+            {found.claude_mem && (
+              <>
+                <Text size="sm">{t('first.claudeMem', { path: found.claude_mem })}</Text>
+                <CommandLine command="codexmem import claude-mem ~/.claude-mem/claude-mem.db" />
+              </>
+            )}
+          </Step>
+        )}
+        <Step done={done} title={t('first.try')} why={t('first.tryWhy')}>
+          <CommandLine command={FIRST_EVENT} />
         </Step>
         <Step done title={t('first.writer')} why={t('first.writerWhy')}>
           <CommandLine command="codexmem writer" />
         </Step>
-        <Step done={done} title={t('first.try')} why={t('first.tryWhy')}>
-          <CommandLine command={FIRST_EVENT} />
-        </Step>
       </ol>
-      <Group justify="flex-end" mt="lg" gap="lg">
-        <Text size="sm" role="status">
-          {done ? t('first.arrived') : ''}
+      <div role="status" className={classes['arrived']} data-done={done || undefined}>
+        <Text fw={600} size="sm">
+          {done ? t('first.arrived') : t('first.listening')}
         </Text>
+        {done && <NewestList items={items} />}
+      </div>
+      <Group justify="flex-end" mt="lg">
         <Button variant={done ? 'filled' : 'default'} onClick={onDone}>
           {t('first.go')}
         </Button>
@@ -65,12 +86,25 @@ export function FirstVisit({ arrived, onDone }: Props) {
   );
 }
 
+function Agents({ agents }: { agents: Schemas['AgentOnMachine'][] }) {
+  const { t } = useTranslation('viewer');
+  return (
+    <ul className={classes['found']} aria-label={t('first.agents')}>
+      {agents.map(({ name, title, connected }) => (
+        <li key={name}>
+          {title} <span className={classes['mark']}>{connected ? t('first.connected') : t('first.notConnected')}</span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
 /** What was there before us. */
-function Kept({ transcripts }: { transcripts: Transcripts[] }) {
+function Kept({ transcripts }: { transcripts: Schemas['KeptTranscripts'][] }) {
   const { t, i18n } = useTranslation('viewer');
   const day = new Intl.DateTimeFormat(localeTag(i18n.language), { dateStyle: 'medium' });
   return (
-    <ul>
+    <ul className={classes['found']}>
       {transcripts.map(({ program, sessions: count, first_ms, last_ms }) => (
         <li key={program}>
           {t('first.kept', { program, count, first: day.format(first_ms), last: day.format(last_ms) })}

@@ -2,6 +2,7 @@
 // than everything works.
 import { useTranslation } from 'react-i18next';
 import { localeTag } from '@/i18n';
+import { Fact, Facts } from '@/parts/Facts';
 import { CommandLine } from '@/parts/CommandLine';
 import { Panel, type QueryLike } from '@/parts/Panel';
 import { StatusMark } from '@/parts/StatusMark';
@@ -14,12 +15,12 @@ export function Health({ system }: { system: QueryLike<System> }) {
   return (
     <Panel title={t('health.title')} state={system}>
       {(data: System) => (
-        <dl className={classes['facts']}>
+        <Facts>
           <Worker {...data} />
           <Model {...data} />
           <Search {...data} />
           <Agents {...data} />
-        </dl>
+        </Facts>
       )}
     </Panel>
   );
@@ -37,18 +38,15 @@ function Worker({ worker, phase, atEpoch }: System) {
           ? (['degraded', t('health.behind', { count: worker.overdueJobs }), null] as const)
           : (['ok', worker.runningJobs > 0 ? t('health.working') : t('health.idle'), null] as const);
   return (
-    <div>
-      <dt>{t('health.worker')}</dt>
-      <dd>
-        <StatusMark status={status} detail={said} />
-        {why && <p className={classes['why']}>{why}</p>}
-        {worker.lastEndedMs !== null && (
-          <p className={classes['more']}>
-            {t('health.lastEnded', { ago: timeAgo(atEpoch - worker.lastEndedMs, atEpoch, i18n.language) })}
-          </p>
-        )}
-      </dd>
-    </div>
+    <Fact name={t('health.worker')}>
+      <StatusMark status={status} detail={said} />
+      {why && <p className={classes['why']}>{why}</p>}
+      {worker.lastEndedMs !== null && (
+        <p className="muted size12 flat">
+          {t('health.lastEnded', { ago: timeAgo(atEpoch - worker.lastEndedMs, atEpoch, i18n.language) })}
+        </p>
+      )}
+    </Fact>
   );
 }
 
@@ -60,7 +58,9 @@ function Model({ model: { writer, failing } }: System) {
       ? t('health.rules')
       : t(
           writer.provider !== 'openai'
-            ? 'health.agent'
+            ? writer.provider === 'sampling'
+              ? 'health.sampling'
+              : 'health.agent'
             : writer.leavesMachine
               ? 'health.modelAway'
               : 'health.modelHere',
@@ -68,20 +68,17 @@ function Model({ model: { writer, failing } }: System) {
         );
   const known = failing && i18n.exists(`viewer:failures.class.${failing.errorClass}`);
   return (
-    <div>
-      <dt>{t('health.writer')}</dt>
-      <dd>
-        <StatusMark
-          status={failing ? 'failed' : 'ok'}
-          detail={failing ? t(writer.host ? 'health.modelFails' : 'health.agentFails', where) : said}
-        />
-        {failing && (
-          <p className={classes['why']}>
-            {known ? t(`failures.class.${failing.errorClass as 'timeout'}`) : failing.errorClass}: {failing.error}
-          </p>
-        )}
-      </dd>
-    </div>
+    <Fact name={t('health.writer')}>
+      <StatusMark
+        status={failing ? 'failed' : 'ok'}
+        detail={failing ? t(writer.host ? 'health.modelFails' : 'health.agentFails', where) : said}
+      />
+      {failing && (
+        <p className={classes['why']}>
+          {known ? t(`failures.class.${failing.errorClass as 'timeout'}`) : failing.errorClass}: {failing.error}
+        </p>
+      )}
+    </Fact>
   );
 }
 
@@ -98,24 +95,21 @@ function Search({ index }: System) {
         ? t('health.limited', { reason: index.notes.join('; ') })
         : null;
   return (
-    <div>
-      <dt>{t('health.search')}</dt>
-      <dd>
-        <StatusMark status={why ? 'degraded' : 'ok'} detail={index.model ? t('health.hybrid') : t('health.lexical')} />
-        {why && <p className={classes['why']}>{why}</p>}
-        {!index.model && <CommandLine command="pip install 'codexmem[embed]'" />}
-        {index.model && (
-          <p className={classes['more']}>
-            {index.waiting > 0
-              ? t('health.indexing', { count: index.waiting })
-              : t('health.complete', {
-                  count: count,
-                  replace: { count: count.toLocaleString(localeTag(i18n.language)) },
-                })}
-          </p>
-        )}
-      </dd>
-    </div>
+    <Fact name={t('health.search')}>
+      <StatusMark status={why ? 'degraded' : 'ok'} detail={index.model ? t('health.hybrid') : t('health.lexical')} />
+      {why && <p className={classes['why']}>{why}</p>}
+      {!index.model && <CommandLine command="pip install 'codexmem[embed]'" />}
+      {index.model && (
+        <p className="muted size12 flat">
+          {index.waiting > 0
+            ? t('health.indexing', { count: index.waiting })
+            : t('health.complete', {
+                count: count,
+                replace: { count: count.toLocaleString(localeTag(i18n.language)) },
+              })}
+        </p>
+      )}
+    </Fact>
   );
 }
 
@@ -123,18 +117,15 @@ function Agents({ agents, atEpoch }: System) {
   const { t, i18n } = useTranslation('viewer');
   const [newest] = agents;
   return (
-    <div>
-      <dt>{t('health.agents')}</dt>
-      <dd>
-        <span className={classes['agent']}>
-          {newest
-            ? t('health.lastWrote', {
-                platform: newest.platform || t('health.unnamed'),
-                ago: timeAgo(newest.lastWroteEpoch, atEpoch, i18n.language),
-              })
-            : t('health.noAgents')}
-        </span>
-      </dd>
-    </div>
+    <Fact name={t('health.agents')}>
+      <span className={`${classes['agent']} muted size12 flat`}>
+        {newest
+          ? t('health.lastWrote', {
+              platform: newest.platform || t('health.unnamed'),
+              ago: timeAgo(newest.lastWroteEpoch, atEpoch, i18n.language),
+            })
+          : t('health.noAgents')}
+      </span>
+    </Fact>
   );
 }

@@ -1,17 +1,22 @@
 // What happens, the moment it happens. While it is paused, or while somebody reads further down, new events wait behind
 // "n new" instead of moving the list.
 import { Button } from '@mantine/core';
-import { IconPlayerPause, IconPlayerPlay } from '@tabler/icons-react';
+import { IconAlertCircle, IconCircleCheck, IconMessages, IconPlayerPause, IconPlayerPlay } from '@tabler/icons-react';
 import { useNavigate } from '@tanstack/react-router';
-import { useEffect, useMemo, useRef, useState, type UIEvent } from 'react';
+import { type ComponentType, type UIEvent, useEffect, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { NewRows } from '@/parts/NewRows';
 import { Empty, Panel } from '@/parts/Panel';
 import { VirtualRows } from '@/parts/VirtualRows';
-import { feed, useFeed, type FeedRow } from './feed';
+import { usePreferences } from '@/app/preferences';
+import { localeTag } from '@/i18n';
+import { exactTime } from '@/parts/TimeText';
+import { pageOf } from '@/parts/reference';
+import { TextLink } from '@/parts/TextLink';
+import { feed, type FeedRow, useFeed } from './feed';
 import { FilterChoice, FilterProject } from './Filters';
-import { LiveRow } from './LiveRow';
-import { EVENTS, type TabProps } from './state';
+import { type EventName, EVENTS, type TabProps } from './state';
+import { useNamed } from './queries';
 import classes from './LiveStream.module.css';
 
 type Props = TabProps & { paused: boolean; onPause: (paused: boolean) => void };
@@ -26,10 +31,7 @@ export function LiveStream({ state, set, paused, onPause }: Props) {
   useEffect(() => feed.hold(paused || reading), [paused, reading]);
 
   const shown = useMemo(() => rows.filter((row) => wanted(row, event, project)), [rows, event, project]);
-  const fresh = useMemo(
-    () => waiting.filter((row) => row.name !== 'queue.depth' && wanted(row, event, project)).length,
-    [waiting, event, project],
-  );
+  const fresh = useMemo(() => waiting.filter((row) => wanted(row, event, project)).length, [waiting, event, project]);
 
   function show() {
     feed.flush();
@@ -101,4 +103,101 @@ export function LiveStream({ state, set, paused, onPause }: Props) {
 function wanted({ name, payload }: FeedRow, event: string, project: string): boolean {
   if (event && name !== event) return false;
   return !project || payload['project'] === project;
+}
+
+type Mark = readonly [ComponentType<{ size: number; 'aria-hidden': boolean }>, string];
+
+const MARKS: Record<EventName, Mark> = {
+  'session.status': [IconMessages, 'info'],
+  'model.result': [IconCircleCheck, 'ok'],
+  'queue.failed': [IconAlertCircle, 'err'],
+};
+
+const TITLE = 120; // characters of a memory that has no title
+
+/** One line of the live stream, in words. */
+function LiveRow({ row }: { row: FeedRow }) {
+  const { t, i18n } = useTranslation('viewer');
+  const { clock } = usePreferences();
+  const said = useSentence(row);
+  const name = EVENTS.find((each) => each === row.name);
+  const [Icon, tone] = MARKS[name ?? 'session.status'];
+  const project = row.payload['project'];
+  return (
+    <>
+      <time
+        className={classes['time']}
+        dateTime={new Date(row.at).toISOString()}
+        title={exactTime(row.at, i18n.language, clock)}
+      >
+        {clockTime(row.at, i18n.language, clock)}
+      </time>
+      <span
+        className={classes['name']}
+        data-tone={name === 'model.result' && row.payload['errorClass'] ? 'warn' : tone}
+      >
+        <Icon size={14} aria-hidden />
+        {name ? t(`stream.names.${name}`) : row.name}
+      </span>
+      <Wrote numbers={row.payload['wrote']} />
+      <span className={`${classes['text']} cut grow`} title={said}>
+        {said}
+      </span>
+      {typeof project === 'string' && project && <span className={`${classes['project']} cut`}>{project}</span>}
+    </>
+  );
+}
+
+/** The memory that came of it, by its present title; if there are more, how many. */
+function Wrote({ numbers }: { numbers: unknown }) {
+  const { t } = useTranslation('viewer');
+  const [first, ...more] = Array.isArray(numbers) ? numbers.filter((each) => typeof each === 'number') : [];
+  const memory = useNamed(first).data;
+  if (!memory) return null;
+  return (
+    <span className={classes['wrote']}>
+      <TextLink to={pageOf(memory.label) ?? `/ui/observations/${memory.seq}`}>
+        {memory.title || memory.content.slice(0, TITLE) || t('newest.untitled')}
+      </TextLink>
+      {more.length > 0 && <span className="muted size12 fixed">{t('stream.more', { count: more.length })}</span>}
+    </span>
+  );
+}
+
+function useSentence({ name, payload }: FeedRow): string {
+  const { t } = useTranslation('viewer');
+  const number = (field: string) => (typeof payload[field] === 'number' ? payload[field] : 0);
+  const text = (field: string) => (typeof payload[field] === 'string' ? payload[field] : '');
+  switch (name) {
+    case 'session.status': {
+      const session = number('sessionDbId');
+      return text('status') === 'completed' ? t('stream.ended', { session }) : t('stream.began', { session });
+    }
+    case 'model.result': {
+      const by = text('by');
+      const memories = t('stream.memories', { count: number('memories') });
+      const who = by === 'model' || by === 'rules' ? t(`stream.by.${by}`) : t('stream.by.other', { by });
+      const what =
+        text('messageType') === 'summarize'
+          ? t('stream.summary', { memories, by: who })
+          : t('stream.observation', { count: number('events'), memories, by: who });
+      return text('errorClass') ? t('stream.unanswered', { why: text('error') || text('errorClass') }) : what;
+    }
+    case 'queue.failed':
+      return t('stream.failed', { kind: text('kind'), count: number('attempts'), error: text('error') });
+    default:
+      return JSON.stringify(payload);
+  }
+}
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+function clockTime(at: number, language: string, clock: 'local' | 'utc'): string {
+  const key = `${language} ${clock}`;
+  const zone = clock === 'utc' ? { timeZone: 'UTC' } : {};
+  const format =
+    formats.get(key) ??
+    new Intl.DateTimeFormat(localeTag(language), { timeStyle: 'medium', hourCycle: 'h23', ...zone });
+  formats.set(key, format);
+  return format.format(at);
 }

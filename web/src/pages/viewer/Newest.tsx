@@ -1,5 +1,6 @@
 // The memories that were written last; each opens.
 import { useTranslation } from 'react-i18next';
+import type { Schemas } from '@/api/client';
 import { Panel } from '@/parts/Panel';
 import { PageLink, Ref } from '@/parts/Ref';
 import { TimeText } from '@/parts/TimeText';
@@ -9,7 +10,6 @@ import classes from './Newest.module.css';
 
 export function Newest({ project, paused }: { project: string; paused: boolean }) {
   const { t } = useTranslation('viewer');
-  const nameOf = useKindName();
   const newest = useNewest(project, paused);
   return (
     <Panel
@@ -29,24 +29,31 @@ export function Newest({ project, paused }: { project: string; paused: boolean }
       }
       flush
     >
-      {({ items }) => (
-        <ul className={classes['list']}>
-          {items.map(({ ref, kind, title, snippet, created_ms, project: of }) => (
-            <li key={ref}>
-              <span className={classes['title']}>
-                <Ref reference={ref} copy={false}>
-                  {title || snippet || t('newest.untitled')}
-                </Ref>
-              </span>
-              <span className={classes['about']}>
-                <span>{nameOf(kind)}</span>
-                {of && !project && <span>{of}</span>}
-                <TimeText at={created_ms} />
-              </span>
-            </li>
-          ))}
-        </ul>
-      )}
+      {({ items }) => <NewestList items={items} project={project} />}
     </Panel>
+  );
+}
+
+/** Memories by their titles, with their projects unless all are of one. */
+export function NewestList({ items, project = '' }: { items: readonly Schemas['TimelineRow'][]; project?: string }) {
+  const { t } = useTranslation('viewer');
+  const nameOf = useKindName();
+  return (
+    <ul className={classes['list']}>
+      {items.map(({ ref, kind, title, snippet, created_ms, project: of }) => (
+        <li key={ref}>
+          <span className={classes['title']}>
+            <Ref reference={ref} copy={false}>
+              {title || snippet || t('newest.untitled')}
+            </Ref>
+          </span>
+          <span className={classes['about']}>
+            <span>{nameOf(kind)}</span>
+            {of && !project && <span>{of}</span>}
+            <TimeText at={created_ms} />
+          </span>
+        </li>
+      ))}
+    </ul>
   );
 }

@@ -48,9 +48,11 @@ export function Overview({ state, set }: TabProps) {
         <Counters depth={depth} range={state.range} paused={paused} set={set} />
         <Health system={system} />
       </div>
-      {first && !passed ? (
+      {system.isPending ? (
+        <Skeleton h={480} />
+      ) : first && !passed ? (
         <Suspense fallback={<Skeleton h={480} />}>
-          <FirstVisit arrived={!empty} onDone={() => setPassed(true)} />
+          <FirstVisit onDone={() => setPassed(true)} />
         </Suspense>
       ) : (
         <>
@@ -61,7 +63,7 @@ export function Overview({ state, set }: TabProps) {
             <Suspense fallback={<Skeleton h={266} />}>
               <LiveStream state={state} set={set} paused={paused} onPause={setPaused} />
             </Suspense>
-            <div className={classes['side']}>
+            <div className="column gap12">
               <FailureClasses
                 state={{ ...state, ...NO_FILTERS }}
                 set={set}

@@ -1,21 +1,23 @@
 // The results of a search, each with a bar of what ranked it: words, meaning, boosts; and on demand every factor.
-import { Badge, UnstyledButton } from '@mantine/core';
+import { Badge, Table, UnstyledButton } from '@mantine/core';
 import { IconChevronDown, IconChevronRight } from '@tabler/icons-react';
-import { useId, useMemo, useState } from 'react';
+import { useEffect, useId, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { count, useSearchState } from '@/app/searchState';
 import { Ref } from '@/parts/Ref';
+import { strength } from '@/parts/searchResult';
 import { Legend } from './Bar';
-import { decimal, extentOf, GROUPS, percent, sharesOf, type Extent, type Shares } from './figures';
-import { Factors } from './Factors';
+import { decimal, type Extent, extentOf, GROUPS, percent, segmentsOf, type Shares, sharesOf } from './figures';
 import { useKindName } from './kinds';
 import type { Ranked } from './queries';
-import { ShareBar } from './ShareBar';
 import classes from './RankedResults.module.css';
 
 export function RankedResults({ ranked }: { ranked: readonly Ranked[] }) {
   const { t } = useTranslation('viewer');
   const shares = useMemo(() => ranked.map(({ factors }) => sharesOf(factors)), [ranked]);
   const extent = useMemo(() => extentOf(shares), [shares]);
+  const [{ result: asked }] = useSearchState(SCHEMA);
+  const known = ranked.some(({ seq }) => seq === asked);
   return (
     <>
       <Legend
@@ -27,7 +29,14 @@ export function RankedResults({ ranked }: { ranked: readonly Ranked[] }) {
       />
       <ol className={classes['list']} aria-label={t('traces.rankedLabel')}>
         {ranked.map((result, at) => (
-          <Result key={result.rank} result={result} shares={shares[at]} extent={extent} begin={at === 0} />
+          <Result
+            key={result.rank}
+            result={result}
+            shares={shares[at]}
+            extent={extent}
+            begin={known ? result.seq === asked : at === 0}
+            asked={result.seq === asked}
+          />
         ))}
       </ol>
     </>
@@ -35,31 +44,37 @@ export function RankedResults({ ranked }: { ranked: readonly Ranked[] }) {
 }
 
 const TONES = [1, 3, 2] as const;
+/** The memory of which somebody wants to know why it was found. */
+const SCHEMA = { result: count() };
 
-type Props = { result: Ranked; shares: Shares | undefined; extent: Extent; begin: boolean };
+type Props = { result: Ranked; shares: Shares | undefined; extent: Extent; begin: boolean; asked: boolean };
 
-function Result({ result, shares, extent, begin }: Props) {
+function Result({ result, shares, extent, begin, asked }: Props) {
   const { t, i18n } = useTranslation('viewer');
   const [open, setOpen] = useState(begin);
   const id = useId();
+  const line = useRef<HTMLLIElement>(null);
+  useEffect(() => {
+    if (asked) line.current?.scrollIntoView({ block: 'nearest' });
+  }, [asked]);
   const nameOf = useKindName();
   const { rank, seq, ref, kind, title, gone, score, factors } = result;
   return (
-    <li className={classes['result']}>
+    <li ref={line} className={classes['result']} aria-current={asked || undefined}>
       <div className={classes['line']}>
         <span className={classes['rank']}>{rank}</span>
-        <span className={classes['title']}>
+        <span className={`${classes['title']} size13 anywhere grow`}>
           {ref ? (
             <Ref reference={ref} copy={false}>
               {title || ref}
             </Ref>
           ) : (
-            <span className={classes['gone']}>{gone ? t('traces.gone') : `#${seq}`}</span>
+            <span className="muted">{gone ? t('traces.gone') : `#${seq}`}</span>
           )}
         </span>
         {kind && <Badge color="slate">{nameOf(kind)}</Badge>}
-        <span className={classes['score']} title={t('traces.scoreHint')}>
-          {t('traces.score', { percent: percent(score, i18n.language) })}
+        <span className="size12 nowrap fixed" title={t('traces.scoreHint', { percent: percent(score, i18n.language) })}>
+          {t(`traces.score.${strength(score)}`)}
         </span>
       </div>
       {factors.length > 0 && shares && (
@@ -113,5 +128,89 @@ function Places({ lexical, vector, rerank, sum }: Ranked) {
       {rerank !== null && <li>{t('traces.rerank', { score: write(rerank) })}</li>}
       {sum !== null && <li>{t('traces.sum', { sum: write(sum) })}</li>}
     </ul>
+  );
+}
+
+type FactorsProps = { factors: Ranked['factors']; sum: number | null; language: string };
+
+/** Every factor of one result and its share of the sum. */
+function Factors({ factors, sum, language }: FactorsProps) {
+  const { t, i18n } = useTranslation('viewer');
+  const name = (factor: string) =>
+    i18n.exists(`viewer:traces.factor.${factor}`) ? t(`traces.factor.${factor as 'words'}`) : factor;
+  return (
+    <Table className={classes['factors'] ?? ''} verticalSpacing={2}>
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th scope="col">{t('traces.factorColumns.factor')}</Table.Th>
+          <Table.Th scope="col">{t('traces.factorColumns.group')}</Table.Th>
+          <Table.Th scope="col" ta="end">
+            {t('traces.factorColumns.share')}
+          </Table.Th>
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {factors.map((factor) => (
+          <Table.Tr key={factor.name}>
+            <Table.Th scope="row" fw={400}>
+              {name(factor.name)} <code className={classes['code']}>{factor.name}</code>
+            </Table.Th>
+            <Table.Td>{t(`traces.group.${factor.group}`)}</Table.Td>
+            <Table.Td ta="end">{signed(factor.share, language)}</Table.Td>
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+      {sum !== null && (
+        <Table.Tfoot>
+          <Table.Tr>
+            <Table.Th scope="row" colSpan={2}>
+              {t('traces.total')}
+            </Table.Th>
+            <Table.Td ta="end" fw={600}>
+              {decimal(sum, language, 3)}
+            </Table.Td>
+          </Table.Tr>
+        </Table.Tfoot>
+      )}
+    </Table>
+  );
+}
+
+function signed(share: number, language: string): string {
+  return share > 0 ? `+${decimal(share, language, 3)}` : decimal(share, language, 3);
+}
+
+const SHARE_BAR_TONES = { lexical: 1, vector: 3, boost: 2 } as const;
+
+/** What speaks for a result and against it, in one bar that can be compared with those above and below it. */
+function ShareBar({ shares, extent }: { shares: Shares; extent: Extent }) {
+  const { t, i18n } = useTranslation('viewer');
+  const write = (share: number) => decimal(share, i18n.language);
+  const label = t('traces.bar', {
+    lexical: write(shares.lexical),
+    vector: write(shares.vector),
+    boost: write(shares.boost),
+  });
+  return (
+    <div className={classes['bar']} role="img" aria-label={label} title={label}>
+      {segmentsOf(shares, extent).map(({ group, start, length, negative }) => (
+        <span
+          key={group}
+          data-group={group}
+          data-negative={negative || undefined}
+          style={{
+            insetInlineStart: `${start}%`,
+            width: `${length}%`,
+            backgroundColor: `var(--cm-chart-${SHARE_BAR_TONES[group]})`,
+          }}
+        />
+      ))}
+      {extent.below > 0 && (
+        <span
+          className={classes['zero']}
+          style={{ insetInlineStart: `${(extent.below / (extent.above + extent.below)) * 100}%` }}
+        />
+      )}
+    </div>
   );
 }

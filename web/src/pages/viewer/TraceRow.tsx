@@ -6,14 +6,14 @@ import { duration } from './figures';
 import type { Trace } from './queries';
 import classes from './Viewer.module.css';
 
-const wide = [classes['word'], classes['wide']].join(' ');
+const wide = [`${classes['word']} cut`, classes['wide']].join(' ');
 const middle = [classes['number'], classes['middle']].join(' ');
 
 export function TraceHead() {
   const { t } = useTranslation('viewer');
   return (
     <div className={classes['head']} aria-hidden>
-      <span className={classes['grow']}>{t('traces.columns.query')}</span>
+      <span className="cut grow">{t('traces.columns.query')}</span>
       <span className={wide}>{t('traces.columns.project')}</span>
       <span className={wide}>{t('traces.columns.mode')}</span>
       <span className={classes['few']}>{t('traces.columns.results')}</span>
@@ -28,11 +28,11 @@ export function TraceRow({ trace }: { trace: Trace }) {
   const { query, project, mode, results, durationMs, atEpoch } = trace;
   return (
     <>
-      <span className={classes['grow']} title={query} dir="auto">
-        {query || <span className={classes['muted']}>{t('traces.blank')}</span>}
+      <span className="cut grow" title={query} dir="auto">
+        {query || <span className="muted">{t('traces.blank')}</span>}
       </span>
       <span className={wide} title={project}>
-        {project || <span className={classes['muted']}>{t('traces.everywhere')}</span>}
+        {project || <span className="muted">{t('traces.everywhere')}</span>}
       </span>
       <span className={wide}>
         <ModeBadge mode={mode} />

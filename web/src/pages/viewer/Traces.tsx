@@ -1,15 +1,17 @@
 // Searches that were made, and why each was answered as it was.
 import { Group, Text } from '@mantine/core';
-import { useCallback } from 'react';
+import { useEffect } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useShortcuts } from '@/app/useShortcuts';
 import { localeTag } from '@/i18n';
+import { FilterFold } from '@/parts/FilterFold';
 import { NewRows } from '@/parts/NewRows';
 import { Panel } from '@/parts/Panel';
+import { NEWEST } from '@/parts/searchResult';
 import { SplitView } from '@/parts/SplitView';
 import { VirtualRows } from '@/parts/VirtualRows';
 import { duration } from './figures';
-import { Exports, FilterBar, FilterChoice, FilterProject, FilterText, FilterTime } from './Filters';
+import { Exports, FilterChoice, FilterProject, FilterText, FilterTime } from './Filters';
 import { trySearch, useNewerTraces, useTraces, type Trace } from './queries';
 import { MODES, narrowed, NO_FILTERS, type TabProps } from './state';
 import { TraceDetail } from './TraceDetail';
@@ -21,11 +23,21 @@ export function Traces({ state, set }: TabProps) {
   const { sel } = state;
   const close = () => set({ sel: null }, { replace: true });
   useShortcuts(sel !== null ? [{ keys: 'Escape', label: t('traces.detail'), run: close }] : []);
-  const setQuery = useCallback((query: string) => set({ query, sel: null }, { replace: true }), [set]);
+  const setQuery = (query: string) => set({ query, sel: null }, { replace: true });
   return (
     <>
-      <FilterBar exporting={<Exports what="traces" state={state} />}>
-        <FilterText label={t('filters.query')} hint={t('filters.queryHint')} value={state.query} onChange={setQuery} />
+      <FilterFold
+        boxed
+        values={[state.mode, state.project, state.from, state.to]}
+        lead={
+          <FilterText
+            label={t('filters.query')}
+            hint={t('filters.queryHint')}
+            value={state.query}
+            onChange={setQuery}
+          />
+        }
+      >
         <FilterChoice
           label={t('filters.mode')}
           value={state.mode}
@@ -35,14 +47,15 @@ export function Traces({ state, set }: TabProps) {
         <FilterProject state={state} set={(change) => set({ ...change, sel: null })} />
         <FilterTime name="from" state={state} set={set} />
         <FilterTime name="to" state={state} set={set} />
-      </FilterBar>
+        <Exports what="traces" state={state} />
+      </FilterFold>
       <SplitView
         leftWidth="minmax(260px, 2fr)"
         chosen={sel !== null}
         sticky
         onBack={close}
         left={<TraceList state={state} set={set} />}
-        right={sel === null ? null : <TraceDetail id={sel} />}
+        right={sel === null || sel === NEWEST ? null : <TraceDetail id={sel} />}
       />
     </>
   );
@@ -52,6 +65,10 @@ function TraceList({ state, set }: TabProps) {
   const { t } = useTranslation('viewer');
   const { query, rows, more, restart, hasMore, loadingMore } = useTraces(state);
   const newer = useNewerTraces(state, rows[0]);
+  const newest = rows[0]?.id;
+  useEffect(() => {
+    if (state.sel === NEWEST && newest !== undefined) set({ sel: newest }, { replace: true });
+  }, [state.sel, newest, set]);
   const filtered = narrowed(state, ['query', 'mode', 'project', 'from', 'to']);
   const looked = rows.at(-1)?.looked;
   return (

@@ -1,4 +1,5 @@
 // What the memory is doing right now: overview, searches, timings and failures, each with its state in the address.
+import '@mantine/core/styles/Tabs.layer.css';
 import { Badge, Skeleton, Tabs } from '@mantine/core';
 import { lazy, Suspense, useEffect } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -25,7 +26,7 @@ export function ViewerPage() {
         value={state.tab}
         onChange={(tab) => set({ tab: TABS.find((each) => each === tab) ?? 'overview', sel: null })}
       >
-        <Tabs.List aria-label={t('tabs.label')} className={classes['tabs'] ?? ''}>
+        <Tabs.List aria-label={t('tabs.label')}>
           {TABS.map((tab) => (
             <Tabs.Tab
               key={tab}

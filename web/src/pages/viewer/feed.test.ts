@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import { Feed, KEPT } from './feed';
 
 const event = (id: number, name = 'model.result') => ({ id: String(id), name, payload: { atEpoch: id } });
-const depth = (queued: number) => ({ id: '', name: 'queue.depth', payload: { queued } });
 const keys = (rows: readonly { key: string }[]) => rows.map(({ key }) => key);
 
 describe('the live list', () => {
@@ -30,15 +29,11 @@ describe('the live list', () => {
     expect(feed.view.waiting).toEqual([]);
   });
 
-  it('shows a state of the queue once until something else happens', () => {
+  it('has no row for a state of the queue', () => {
     const feed = new Feed();
-    feed.take(depth(1), 10);
-    feed.take(depth(2), 20);
-    expect(feed.view.rows.map(({ payload }) => payload['queued'])).toEqual([2]);
+    feed.take({ id: '', name: 'queue.depth', payload: { queued: 0, running: 0, failed: 0 } });
     feed.take(event(5));
-    feed.take(depth(0), 30);
-    expect(feed.view.rows.map(({ name }) => name)).toEqual(['queue.depth', 'model.result', 'queue.depth']);
-    expect(feed.view.rows[0]?.at).toBe(30);
+    expect(keys(feed.view.rows)).toEqual(['5']);
   });
 
   it('forgets the oldest, shown or waiting', () => {

@@ -14,11 +14,10 @@ const NOTHING: FeedView = { rows: [], waiting: [] };
 export class Feed {
   view: FeedView = NOTHING;
   private held = false;
-  private number = 0;
   private readonly listeners = new Set<() => void>();
 
-  take(event: LiveEvent, now = Date.now()) {
-    const row = this.row(event, now);
+  take(event: LiveEvent) {
+    const row = rowOf(event);
     if (!row) return;
     const { rows, waiting } = this.view;
     this.show(this.held ? { rows, waiting: added(row, waiting) } : { rows: added(row, rows), waiting });
@@ -46,25 +45,21 @@ export class Feed {
     return () => this.listeners.delete(listener);
   }
 
-  private row({ id, name, payload }: LiveEvent, now: number): FeedRow | null {
-    if (typeof payload !== 'object' || payload === null) return null;
-    const told = payload as Record<string, unknown>;
-    this.number += 1;
-    const at = typeof told['atEpoch'] === 'number' ? told['atEpoch'] : now;
-    return { key: id || `state-${this.number}`, at, name, payload: told };
-  }
-
   private show(view: FeedView) {
     this.view = view;
     this.listeners.forEach((tell) => tell());
   }
 }
 
-/** A state of the queue replaces the one before it if nothing happened in between. */
+/** What happened has a number; what has none is a state, which the figures of the page show. */
+function rowOf({ id, name, payload }: LiveEvent): FeedRow | null {
+  if (!id || typeof payload !== 'object' || payload === null) return null;
+  const told = payload as Record<string, unknown>;
+  return { key: id, at: typeof told['atEpoch'] === 'number' ? told['atEpoch'] : Date.now(), name, payload: told };
+}
+
 function added(row: FeedRow, rows: readonly FeedRow[]): FeedRow[] {
-  if (rows.some(({ key }) => key === row.key)) return [...rows];
-  const [first, ...rest] = rows;
-  return [row, ...(row.name === 'queue.depth' && first?.name === row.name ? rest : rows)].slice(0, KEPT);
+  return rows.some(({ key }) => key === row.key) ? [...rows] : [row, ...rows].slice(0, KEPT);
 }
 
 export const feed = new Feed();

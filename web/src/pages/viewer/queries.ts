@@ -1,7 +1,7 @@
 // What the viewer asks the server, and how often.
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useCallback, useMemo } from 'react';
-import { api, ask, type Schemas } from '@/api/client';
+import { useCallback } from 'react';
+import { api, ask, given, type Schemas } from '@/api/client';
 import { usePages } from '@/api/queries';
 import { endOf } from './times';
 import type { Range, ViewerState } from './state';
@@ -25,7 +25,19 @@ const RANGE: Record<Range, { days: number; windowSec: number; bucketSec: number;
   '7d': { days: 7, windowSec: DAY_S, bucketSec: 3_600, again: 300_000 },
 };
 
-/** What agents keep on the server's machine. */
+/** One memory as it is now; what was forgotten meanwhile is not there. */
+export function useNamed(seq: number | undefined) {
+  return useQuery({
+    queryKey: ['viewer', 'named', seq],
+    queryFn: ({ signal }) =>
+      ask(api.GET('/api/memories/named/{ref}', { params: { path: { ref: `#${seq}` } }, signal })),
+    enabled: seq !== undefined,
+    staleTime: 60_000,
+    retry: false,
+  });
+}
+
+/** Agents on the server's machine, and what they keep. */
 export function useKept() {
   return useQuery({
     queryKey: ['viewer', 'kept'],
@@ -83,13 +95,6 @@ export function trySearch(): string {
   return `curl -s '${location.origin}/api/search?query=login'`;
 }
 
-/** Exactly these parameters, without those that are empty. */
-function given<T extends Record<string, unknown>>(all: T): Partial<T> {
-  return Object.fromEntries(
-    Object.entries(all).filter(([, value]) => value !== '' && value !== null && value !== undefined),
-  ) as Partial<T>;
-}
-
 type Query = Record<string, string | number | boolean>;
 
 /** The filters of each list as the server spells them; an export takes the same. */
@@ -135,9 +140,7 @@ export type Looked = { scanned: number; truncated: boolean; averageMs?: number |
 /** Searches, newest first; each page tells how far the server looked. */
 export function useTraces(state: ViewerState) {
   const filters = filtersOf.traces(state);
-  const written = JSON.stringify(filters);
-  const key = useMemo(() => ['viewer', 'traces', written], [written]);
-  return usePages<Trace & { looked: Looked }>(key, async (cursor) => {
+  return usePages<Trace & { looked: Looked }>(['viewer', 'traces', filters], async (cursor) => {
     const { query, keeps } = before(cursor);
     const asked = { ...filters, ...query, limit: PAGE };
     const answer = await ask(api.GET('/api/ops/search-traces', { params: { query: asked } }));
@@ -179,9 +182,7 @@ export type TimingsLooked = Pick<Schemas['TimingsAnswer'], 'averages' | 'succeed
 
 export function useTimings(state: ViewerState) {
   const filters = filtersOf.timings(state);
-  const written = JSON.stringify(filters);
-  const key = useMemo(() => ['viewer', 'timings', written], [written]);
-  return usePages<Timing & { looked: TimingsLooked }>(key, async (cursor) => {
+  return usePages<Timing & { looked: TimingsLooked }>(['viewer', 'timings', filters], async (cursor) => {
     const { query, keeps } = before(cursor);
     const asked = { ...filters, ...query, limit: PAGE };
     const { timings, ...looked } = await ask(api.GET('/api/ops/session-timings', { params: { query: asked } }));

@@ -5,7 +5,7 @@ export const TABS = ['overview', 'traces', 'timings', 'failures'] as const;
 export const RANGES = ['1h', '24h', '7d'] as const;
 export const MODES = ['lexical-only', 'hybrid'] as const;
 export const WORK = ['observation', 'summarize'] as const;
-export const EVENTS = ['model.result', 'session.status', 'queue.failed', 'queue.depth'] as const;
+export const EVENTS = ['model.result', 'session.status', 'queue.failed'] as const;
 
 export type Range = (typeof RANGES)[number];
 export type EventName = (typeof EVENTS)[number];

@@ -1,5 +1,6 @@
 """What every prompt has in common: whose words are whose, which language to write, and room for all."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from codexmem.kernel.llm.language import language_of
@@ -33,7 +34,7 @@ def fenced(label: str, secret: str, text: str) -> str:
     return f"[[{label} {secret}]]\n{text}\n[[end {secret}]]"
 
 
-def strict(properties: dict[str, Any]) -> dict[str, Any]:
+def strict(properties: Mapping[str, object]) -> dict[str, Any]:
     """An object of exactly these properties, in the form that strict schemas ask for."""
     return {
         "type": "object",

@@ -1,6 +1,6 @@
 """What each tool call was, family by family."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -47,7 +47,7 @@ def records(event: CapturedEvent, words: Wording) -> list[Record]:
 def _failed(event: CapturedEvent, what: str, response: Response, words: Wording) -> list[Record]:
     error = failures.telling(response.text) or line(response.text, 160)
     title = words.say("call.failed", what=what)
-    title = words.say("detail", what=title, detail=error) if error else title
+    title = words.say("detail", what=title, detail=words.quoted(error)) if error else title
     facts = (words.say("error.fact", error=error.rstrip(".")),) if error else ()
     return [CommandRecord(event, what, "failure", title, facts, "discovery")]
 
@@ -97,7 +97,7 @@ def _edits(given: dict[str, Any]) -> Iterator[tuple[str, str]]:
                 yield old, new
 
 
-def _text(given: dict[str, Any], names: tuple[str, ...]) -> str:
+def _text(given: Mapping[str, object], names: tuple[str, ...]) -> str:
     # Blank text counts: it is what an edit that deletes leaves.
     return next((value for name in names if isinstance(value := given.get(name), str)), "")
 

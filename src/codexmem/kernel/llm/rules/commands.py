@@ -215,7 +215,7 @@ def _failure_of(event: CapturedEvent, shown: str, response: Response, words: Wor
         what = words.say("failed.code", command=shown, code=response.exit_code)
     else:
         what = words.say("failed", command=shown)
-    title = words.say("detail", what=what, detail=error) if error else what
+    title = words.say("detail", what=what, detail=words.quoted(error)) if error else what
     facts = (words.say("error.fact", error=error),) if error else ()
     return CommandRecord(event, shown, "failure", title, facts, "discovery")
 

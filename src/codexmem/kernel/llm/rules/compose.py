@@ -144,7 +144,7 @@ def _test_title(record: TestRecord, words: Wording) -> str:
     else:
         said = words.say("test.failed_bare", runner=run.runner)
     name = run.failing[0] if run.failing else record.error
-    return words.say("test.name", what=said, name=name) if name else said
+    return words.say("test.name", what=said, name=words.quoted(name)) if name else said
 
 
 def _looks(looked: list[LookRecord], changes: list[ObservationDraft], words: Wording) -> list[ObservationDraft]:

@@ -1,6 +1,7 @@
 """The sentences of the rules, in English and Chinese: one table, so that both say the same things."""
 
 from codexmem.kernel.llm.language import Language
+from codexmem.kernel.model import quoting
 
 # ruff: noqa: RUF001
 
@@ -109,8 +110,8 @@ class Wording:
         return self.say("more", names=shown, count=len(names) - limit, total=len(names))
 
     def quoted(self, text: str) -> str:
-        """What somebody typed."""
-        return self.say("quoted", text=text)
+        """What somebody typed, or a tool printed: between marks that it does not contain."""
+        return self.say("quoted", text=quoting.without_marks(text))
 
 
 def table() -> dict[str, tuple[str, str]]:

@@ -18,6 +18,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from codexmem.kernel.model.errors import Unauthorized, Unavailable
 from codexmem.kernel.store import archive, upgrade
 from codexmem.kernel.store.archive import Copied, Damaged, Progress, Step
+from codexmem.kernel.store.cells import schema as cells
 from codexmem.kernel.store.postgres import routines, sessions
 from codexmem.kernel.store.postgres.engine import migration_engine
 from codexmem.kernel.store.schema import metadata
@@ -86,9 +87,11 @@ def replace(url: str, source: Path, *, bin_dir: Path | None, keep: Callable[[], 
         # Positions are this cluster's transaction numbers; the dump's may be another's, and its events are all decided.
         rebase = "UPDATE public.events SET position = 0"
         # Who restores need not be who migrates: the tables go back to the login that had them.
-        give = "; ".join(f"ALTER TABLE public.{name} OWNER TO {owner}" for name in _TABLES) if owner else "SELECT 1"
+        tables = (*(f"public.{name}" for name in _TABLES), *cells.TABLES)
+        give = "; ".join(f"ALTER TABLE {name} OWNER TO {owner}" for name in tables) if owner else "SELECT 1"
+        before = (*routines.roles(), _EXTENSION, *cells.STATEMENTS, drop)
         _run([psql, "--no-psqlrc", "--quiet", "--single-transaction", "--set=ON_ERROR_STOP=1", "--output=/dev/null",
-              *(f"--command={each}" for each in (*routines.roles(), _EXTENSION, drop)), f"--file={script}",
+              *(f"--command={each}" for each in before), f"--file={script}",
               f"--command={rebase}", f"--command={give}", *(f"--command={each}" for each in routines.functions()),
               f"--dbname={address}"])  # fmt: skip
     step("switched")

@@ -19,7 +19,8 @@ from codexmem.kernel.model.errors import InvalidArgument
 
 CONNECT_S = 3
 QUIET_S = 4.0  # without an answer, until the server is asked whether it is there
-APPLICATION = "codexmem"  # what the sessions of servers and workers call themselves
+APPLICATION = "codexmem"  # what the sessions of servers and workers call themselves, with the schema they know
+BELL = "bell"  # those that only hear of changes
 # What the address itself says wins over these.
 _DEFAULTS: dict[str, str | int] = {
     "connect_timeout": CONNECT_S,

@@ -2,9 +2,10 @@
 
 Each transaction drops to a role that owns no table and can bypass nothing, and names its tenant for that transaction
 only: a pooled connection carries neither over to the next request. One login may do all of it, because it is a member
-of the two roles that the first migration creates.
+of the roles that migrations create.
 """
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -14,11 +15,13 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql
 
 from codexmem.kernel.model import ids
-from codexmem.kernel.model.errors import Conflict, StorageFull, Unavailable
-from codexmem.kernel.model.tenant import tenant_name
+from codexmem.kernel.model.errors import Conflict, Forbidden, InvalidArgument, StorageFull, Unavailable
+from codexmem.kernel.model.project_scope import present_scope
+from codexmem.kernel.model.tenant import ProjectScope, tenant_name
+from codexmem.kernel.store.cells import places
 from codexmem.kernel.store.postgres import connecting
 from codexmem.kernel.store.postgres.notify import PostgresNotifier
-from codexmem.kernel.store.postgres.roles import APP_ROLE, DISPATCH_ROLE
+from codexmem.kernel.store.postgres.roles import APP_ROLE, DISPATCH_ROLE, MEMBER_ROLE
 
 _DRIVER = "postgresql+psycopg://"
 MIGRATOR = "codexmem upgrade"  # what a session calls itself that changes or copies the schema
@@ -28,7 +31,9 @@ STATEMENT_S = 30
 LOCK_S = 10
 
 
-def plain_engine(url: str, *, pool_size: int = POOL_SIZE, prepare: bool = True) -> sa.Engine:
+def plain_engine(
+    url: str, *, pool_size: int = POOL_SIZE, prepare: bool = True, application: str = connecting.APPLICATION
+) -> sa.Engine:
     """A SQLAlchemy engine whose transactions are begun by hand."""
     # The address goes to the driver as it is: SQLAlchemy cannot read one with several hosts.
     engine = sa.create_engine(
@@ -39,7 +44,11 @@ def plain_engine(url: str, *, pool_size: int = POOL_SIZE, prepare: bool = True) 
         pool_timeout=POOL_WAIT_S,
         pool_reset_on_return=None,  # every transaction is ended below; a broken one is thrown away
         pool_pre_ping=False,
-        connect_args={**connecting.parameters(url), **({} if prepare else {"prepare_threshold": None})},
+        connect_args={
+            **connecting.parameters(url),
+            "application_name": application,
+            **({} if prepare else {"prepare_threshold": None}),
+        },
     )
     sa.event.listen(engine, "do_connect", lambda *call: connecting.ServerConnection.connect(*call[2], **call[3]))
     return engine
@@ -65,7 +74,8 @@ class PostgresEngine:
     ambient_tenant: str | None = None  # a team's server never guesses whom it acts for
 
     def __init__(self, url: str, *, pool_size: int = POOL_SIZE, statement_s: int = STATEMENT_S,
-                 lock_s: int = LOCK_S) -> None:  # fmt: skip
+                 lock_s: int = LOCK_S, program: str = "") -> None:  # fmt: skip
+        """`program` is the schema that this program knows, by which an upgrade tells it from older ones."""
         self.url = url
         self._pool_size = pool_size
         # LOCAL like the role: through a pooler, nothing may outlive the transaction.
@@ -80,35 +90,35 @@ class PostgresEngine:
                 hint="check CODEXMEM_DATABASE_URL and that the server is running",
             ) from error
         self.version = str(version)
-        self._engine = plain_engine(url, pool_size=pool_size, prepare=not self.pooled)
+        self._engine = plain_engine(
+            url, pool_size=pool_size, prepare=not self.pooled, application=f"{connecting.APPLICATION} {program}".strip()
+        )
         self._trusted_since = ids.monotonic()  # older connections may lead to a server that is primary no more
 
-    def writing(self, tenant: str) -> Any:
-        """A transaction confined to the tenant by row-level security."""
-        # One round trip. The literal is safe: a tenant name has no character that could end it.
-        name = tenant_name(tenant)
+    def writing(self, tenant: str, scope: ProjectScope | None = None) -> Any:
+        """A transaction confined by row-level security to a tenant that lives here, and to the scope's projects."""
         return self._transaction(
-            f"BEGIN; SET LOCAL ROLE {APP_ROLE}; SET LOCAL codexmem.tenant = '{name}'; {self._limits}"
+            f"BEGIN; {_acting(tenant, scope)}; {self._limits}; {places.begin_writing(tenant_name(tenant))}"
         )
 
-    def reading(self, tenant: str) -> Any:
-        """A snapshot confined to the tenant."""
-        name = tenant_name(tenant)
+    def reading(self, tenant: str, scope: ProjectScope | None = None) -> Any:
+        """A snapshot confined in the same way."""
         return self._transaction(
-            "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; "
-            f"SET LOCAL ROLE {APP_ROLE}; SET LOCAL codexmem.tenant = '{name}'; {self._limits}"
+            f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {_acting(tenant, scope)}; {self._limits}; "
+            f"{places.begin_reading(tenant_name(tenant))}"
         )
 
     def dispatching(self) -> Any:
         """A transaction of the role that hands out jobs and looks up keys."""
-        return self._transaction(f"BEGIN; SET LOCAL ROLE {DISPATCH_ROLE}; {self._limits}")
+        return self._transaction(f"BEGIN; {self._limits}; {places.begin_dispatching()}; SET LOCAL ROLE {DISPATCH_ROLE}")
 
     @contextmanager
     def _transaction(self, begin: str) -> Iterator[sa.Connection]:
-        with self._connected(begin) as connection:
+        with self._connected(begin) as (connection, place):
             session = connection.connection.driver_connection
             assert isinstance(session, connecting.ServerConnection)
             try:
+                places.require_here(place)
                 yield connection
                 # After a failed statement whose error was swallowed, PostgreSQL answers COMMIT with ROLLBACK, no error.
                 if session.execute("COMMIT").statusmessage != "COMMIT":
@@ -123,7 +133,8 @@ class PostgresEngine:
                 raise
 
     @contextmanager
-    def _connected(self, begin: str) -> Iterator[sa.Connection]:
+    def _connected(self, begin: str) -> Iterator[tuple[sa.Connection, Any]]:
+        """A connection on which the transaction has begun, and the row that its last statement found."""
         connection = self._engine.connect()
         try:
             for _ in range(self._pool_size):
@@ -131,11 +142,14 @@ class PostgresEngine:
                 assert isinstance(session, connecting.ServerConnection)
                 try:
                     if session.since >= self._trusted_since:
-                        session.execute(begin)
+                        begun = session.execute(begin)
                         break
                 except connecting.Silent as error:
                     connection.invalidate()
                     self._distrust(session, error)
+                    raise
+                except (psycopg.errors.LockNotAvailable, psycopg.errors.QueryCanceled):
+                    session.execute("ROLLBACK")  # the server lives: a tenant is just being fenced
                     raise
                 except psycopg.OperationalError:
                     # The server went away while this connection lay in the pool, and the others may be as stale.
@@ -146,8 +160,10 @@ class PostgresEngine:
                     connection.close()
                 connection = self._engine.connect()
             else:
-                connection.connection.driver_connection.execute(begin)  # type: ignore[union-attr]
-            yield connection
+                begun = connection.connection.driver_connection.execute(begin)  # type: ignore[union-attr]
+            while begun.nextset():
+                pass
+            yield connection, begun.fetchone() if begun.description else None
         finally:
             connection.close()
 
@@ -163,6 +179,10 @@ class PostgresEngine:
     def lock_lane(self, connection: sa.Connection, tenant: str, lane: str) -> None:
         """An advisory lock until the transaction ends."""
         connection.execute(_lock_lane, {"lane": f"{tenant}/{lane}"})
+
+    def require_home(self, connection: sa.Connection, *, tenant: str | None = None, key_hash: str = "") -> None:
+        """By the row that says so, which only this role sees of every tenant."""
+        places.require_here(connection.execute(_place, {"of_tenant": tenant, "hash": key_hash}).first())
 
     def insert(self, table: sa.Table) -> postgresql.Insert:
         """PostgreSQL's INSERT."""
@@ -186,6 +206,12 @@ class PostgresEngine:
             return Conflict("something with the same name or id is already there", hint="read it, or choose another")
         if isinstance(cause, psycopg.errors.ForeignKeyViolation):
             return Conflict("what this refers to was removed at the same moment", hint="read it again")
+        if isinstance(cause, psycopg.errors.InsufficientPrivilege) and present_scope() is not None:
+            return Forbidden(
+                "this takes a right to a project that this member does not have",
+                hint="ask whoever runs the server: codexmem grant add",
+                details={"reason": "project"},
+            )
         if isinstance(cause, psycopg.errors.DiskFull):
             return StorageFull("the database server's disk is full", hint="free some space there and try again")
         if isinstance(cause, psycopg.errors.ReadOnlySqlTransaction):
@@ -224,11 +250,41 @@ class PostgresEngine:
         self._engine.dispose()
 
 
+def _acting(tenant: str, scope: ProjectScope | None) -> str:
+    """The statements that confine a transaction, sent in one round trip with its beginning."""
+    # The literal is safe: a tenant name has no character that could end it.
+    named = f"SET LOCAL codexmem.tenant = '{tenant_name(tenant)}'"
+    if scope is None:
+        return f"SET LOCAL ROLE {APP_ROLE}; {named}"
+    settings = {
+        "member": scope.member,
+        "reads": _array(scope.reads), "reads_every": "on" if scope.reads is None else "off",
+        "writes": _array(scope.writes), "writes_every": "on" if scope.writes is None else "off",
+    }  # fmt: skip
+    given = "; ".join(f"SET LOCAL codexmem.{name} = {_literal(value)}" for name, value in settings.items())
+    return f"SET LOCAL ROLE {MEMBER_ROLE}; {named}; {given}"
+
+
+def _array(projects: frozenset[str] | None) -> str:
+    """The names as PostgreSQL spells an array, each of them quoted."""
+    return "{" + ",".join('"' + re.sub(r'(["\\\\])', r"\\\1", each) + '"' for each in sorted(projects or ())) + "}"
+
+
+def _literal(text: str) -> str:
+    """Any text as a string, whatever `standard_conforming_strings` says; NUL, which none can hold, is refused."""
+    if "\0" in text:
+        raise InvalidArgument("a project's name has no NUL character")
+    return "E'" + text.replace("\\", "\\\\").replace("'", "''") + "'"
+
+
 def _cause(error: BaseException) -> BaseException | None:
     return error.orig if isinstance(error, sa.exc.DBAPIError) else error
 
 
 # Errors that say that the primary is, or will be, somewhere else.
 _ELSEWHERE = (psycopg.errors.ReadOnlySqlTransaction, connecting.Silent)
+_place = sa.text(places.OF_KEY).bindparams(
+    sa.bindparam("of_tenant", type_=sa.Text), sa.bindparam("hash", type_=sa.Text)
+)
 _lock_lane = sa.select(sa.func.pg_advisory_xact_lock(sa.func.hashtextextended(sa.bindparam("lane"), 0)))
 _horizon = sa.select(sa.cast(sa.cast(sa.func.pg_snapshot_xmin(sa.func.pg_current_snapshot()), sa.Text), sa.BigInteger))

@@ -56,8 +56,9 @@ class PostgresNotifier:
 
     def listen(self, name: str, callback: Callable[[], None]) -> Callable[[], None]:
         """Call back at each ring until stopped."""
-        self._start()
-        return self._local.listen(name, callback)
+        stop = self._local.listen(name, callback)
+        self._start()  # afterwards: the first connection rings for all who listen by then
+        return stop
 
     def close(self) -> None:
         """Send what is still pending if that is quick, then end both threads."""
@@ -90,7 +91,9 @@ class PostgresNotifier:
         retry_s = _FIRST_RETRY_S
         while not self._closed.is_set():
             try:
-                with connecting.connect(self._url, application_name="codexmem bell") as connection:
+                with connecting.connect(
+                    self._url, application_name=f"{connecting.APPLICATION} {connecting.BELL}"
+                ) as connection:
                     retry_s = _FIRST_RETRY_S
                     body(connection)
             except (psycopg.Error, OSError) as error:

@@ -14,6 +14,7 @@ import sqlalchemy as sa
 
 from codexmem.kernel.model.errors import InvalidArgument, Unavailable
 from codexmem.kernel.model.tenant import tenant_name
+from codexmem.kernel.store.postgres import member_policies
 from codexmem.kernel.store.postgres.roles import APP_ROLE
 
 HINT = "install pgvector 0.7 or newer on the server, then run: codexmem db upgrade"
@@ -42,6 +43,7 @@ _STEPS = (
     f"CREATE POLICY own_tenant ON memory_vectors TO {APP_ROLE} USING ({_OWN}) WITH CHECK ({_OWN})",
     f"GRANT SELECT, INSERT, UPDATE, DELETE ON memory_vectors TO {APP_ROLE}",
 )
+_FOR_MEMBERS = tuple(member_policies.by_project("memory_vectors"))
 
 
 class Installed(NamedTuple):
@@ -62,7 +64,7 @@ def install(connection: sa.Connection) -> Installed:
         connection.exec_driver_sql(EXTENSION)
         if connection.exec_driver_sql("SELECT to_regtype('halfvec')").scalar() is None:
             raise Unavailable("the server's pgvector is too old", hint=HINT)
-        for step in _STEPS:
+        for step in (*_STEPS, *_FOR_MEMBERS):
             connection.exec_driver_sql(step)
     except (sa.exc.DBAPIError, Unavailable) as error:
         attempt.rollback()

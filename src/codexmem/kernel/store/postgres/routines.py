@@ -2,13 +2,13 @@
 
 Under row-level security an operator that is not leakproof, as is every text match, may only look at rows that the
 policy has let through, so no index serves it. The function therefore runs under a role of its own to which a policy
-shows the words of every tenant, takes the tenant from the transaction, where the application's role has it from too,
-and returns numbers and scores of that tenant alone. Migrations create it, and a restore does again: a dump of tables
-has no functions.
+shows the words of every tenant, takes tenant and projects from the transaction, where policies have them from too, and
+returns numbers and scores of those alone. Migrations create it, and a restore does again: a dump of tables has no
+functions.
 """
 
 from codexmem.kernel.store import bm25
-from codexmem.kernel.store.postgres.roles import APP_ROLE, DISPATCH_ROLE, SEARCH_ROLE
+from codexmem.kernel.store.postgres.roles import APP_ROLE, DISPATCH_ROLE, MEMBER_ROLE, SEARCH_ROLE
 
 FIND_TEXTS = "codexmem_find_texts"
 _FRESH = 128  # changes that are counted while searching; beyond these, statistics wait for a fold
@@ -23,6 +23,9 @@ _FITS = """
     AND (p_priority_min IS NULL OR t.priority >= p_priority_min)
     AND (p_priority_max IS NULL OR t.priority <= p_priority_max)
     AND (p_as_of IS NULL OR t.from_ms <= p_as_of)
+    AND (v_every OR EXISTS (
+        SELECT FROM public.memories m
+        WHERE m.tenant = v_tenant AND m.seq = t.seq AND m.project = ANY (v_projects)))
 """
 _SIGNATURE = (
     "p_terms text[], p_each text[], p_scope text, p_kinds text[], p_statuses text[], p_created_from bigint, "
@@ -39,6 +42,10 @@ AS $body$
 #variable_conflict use_column
 DECLARE
     v_tenant text := current_setting('codexmem.tenant');
+    -- Known when the plan is made, so that whoever may search all projects pays nothing for the question.
+    v_every boolean := current_setting('role') = '{APP_ROLE}'
+        OR (current_setting('role') = '{MEMBER_ROLE}' AND current_setting('codexmem.reads_every') = 'on');
+    v_projects text[] := CASE WHEN v_every THEN '{{}}' ELSE current_setting('codexmem.reads') END::text[];
     v_each tsquery[] := p_each::tsquery[];
     v_scope tsquery := p_scope::tsquery;
     v_texts float8;
@@ -110,7 +117,7 @@ $body$
 
 def roles() -> list[str]:
     """Create the roles that are not there, and let whoever does this become them."""
-    return [statement for role in (APP_ROLE, DISPATCH_ROLE, SEARCH_ROLE) for statement in (
+    return [statement for role in (APP_ROLE, MEMBER_ROLE, DISPATCH_ROLE, SEARCH_ROLE) for statement in (
         # Roles belong to the cluster: another database of it may have made them already, perhaps at this moment.
         f"""
         DO $$ BEGIN
@@ -135,5 +142,5 @@ def functions() -> list[str]:
         f"ALTER FUNCTION {name} OWNER TO {SEARCH_ROLE}",
         f"REVOKE CREATE ON SCHEMA public FROM {SEARCH_ROLE}",
         f"REVOKE ALL ON FUNCTION {name} FROM PUBLIC",
-        f"GRANT EXECUTE ON FUNCTION {name} TO {APP_ROLE}",
+        f"GRANT EXECUTE ON FUNCTION {name} TO {APP_ROLE}, {MEMBER_ROLE}",
     ]

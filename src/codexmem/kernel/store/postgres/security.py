@@ -3,6 +3,8 @@
 A new table is fenced in the migration that creates it; a test fails if one is not.
 """
 
+from collections.abc import Iterable, Sequence
+
 from alembic import op
 
 from codexmem.kernel.store.postgres import routines
@@ -42,6 +44,17 @@ def fence(table: str) -> None:
     op.execute(f"GRANT SELECT, INSERT, UPDATE, DELETE ON {table} TO {APP_ROLE}")
 
 
+def keep(table: str, column: str, values: Sequence[str]) -> None:
+    """Let nobody who acts for a tenant change or remove rows with one of these values; new ones may be added."""
+    kept = ", ".join(f"'{value}'" for value in values)
+    for change in ("UPDATE", "DELETE"):
+        op.execute(f"DROP POLICY IF EXISTS kept_from_{change.lower()} ON {table}")
+        op.execute(
+            f"CREATE POLICY kept_from_{change.lower()} ON {table} AS RESTRICTIVE FOR {change} TO {APP_ROLE} "
+            f"USING ({column} NOT IN ({kept}))"
+        )
+
+
 def open_to_dispatch(table: str, rights: str) -> None:
     """Let the dispatching role see this table across tenants."""
     op.execute(f"CREATE POLICY every_tenant ON {table} TO {DISPATCH_ROLE} USING (true) WITH CHECK (true)")
@@ -52,3 +65,9 @@ def open_to_search(table: str) -> None:
     """Let the search functions read this table across tenants; they restrict themselves to the transaction's own."""
     op.execute(f"CREATE POLICY every_tenant ON {table} TO {SEARCH_ROLE} USING (true)")
     op.execute(f"GRANT SELECT ON {table} TO {SEARCH_ROLE}")
+
+
+def apply(statements: Iterable[str]) -> None:
+    """Run them."""
+    for statement in statements:
+        op.execute(statement)

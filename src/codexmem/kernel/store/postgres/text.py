@@ -12,6 +12,7 @@ import sqlalchemy as sa
 from sqlalchemy import bindparam
 
 from codexmem.kernel.model.memory import Memory
+from codexmem.kernel.model.project_scope import present_scope
 from codexmem.kernel.model.query import Filter
 from codexmem.kernel.store import bm25, texts
 from codexmem.kernel.store.bm25 import Bag
@@ -162,7 +163,13 @@ class PostgresTextIndex:
         with self._db.reading() as tx:
             groups = texts.narrow_scopes(tx.tenant, wanted)
             if wanted.project is None:
-                groups.append(texts.kind_scope(tx.tenant, wanted))
+                scope = present_scope()
+                if scope is None or scope.reads is None:
+                    groups.append(texts.kind_scope(tx.tenant, wanted))
+                elif scope.reads:  # an index finds them; what the function itself leaves out it has to look at
+                    groups.append(texts.projects_scope(tx.tenant, wanted, sorted(scope.reads)))
+                else:
+                    return []
             groups += map(list, required)
             asked = {
                 "terms": list(terms), "each": [_quoted(term) for term in terms],

@@ -20,7 +20,9 @@ from codexmem.kernel.store.schema.lab import (
 from codexmem.kernel.store.schema.memories import (
     memories,
     memory_facets,
+    memory_findings,
     memory_links,
+    memory_tellings,
     memory_terms,
     memory_texts,
     memory_uris,
@@ -33,6 +35,7 @@ from codexmem.kernel.store.schema.memories import (
     vector_debts,
     vector_targets,
 )
+from codexmem.kernel.store.schema.people import grants, group_members, groups, members
 from codexmem.kernel.store.schema.system import api_keys, counters, deltas, events, jobs, receipts
 
 # Tables whose rows are numbered, and the column that holds the number.
@@ -50,10 +53,16 @@ __all__ = [
     "events",
     "feedback",
     "feedback_products",
+    "grants",
+    "group_members",
+    "groups",
     "jobs",
+    "members",
     "memories",
     "memory_facets",
+    "memory_findings",
     "memory_links",
+    "memory_tellings",
     "memory_terms",
     "memory_texts",
     "memory_uris",

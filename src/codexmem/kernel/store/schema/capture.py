@@ -1,6 +1,6 @@
 """What hooks report before it becomes memories: sessions, captured events and running sums."""
 
-from sqlalchemy import BigInteger, Boolean, Column, Index, Integer, Table, Text, UniqueConstraint
+from sqlalchemy import BigInteger, Boolean, Column, Index, Integer, Table, Text, UniqueConstraint, false
 
 from codexmem.kernel.store.schema.columns import Json, metadata, numbered, tenant, where
 
@@ -21,12 +21,15 @@ sessions = Table(
     Column("started_ms", BigInteger, nullable=False),
     Column("last_ms", BigInteger, nullable=False),
     Column("ended_ms", BigInteger),
+    Column("rules_only", Boolean, nullable=False, server_default=false()),  # no author may be told of it
     # Two sessions for one conversation.
     UniqueConstraint("tenant", "key", name="sessions_key"),
     # Listing sessions, of a project or by status, that reads others.
     Index("sessions_recent", "tenant", "last_ms", "id"),
     Index("sessions_project", "tenant", "project", "last_ms", "id"),
     Index("sessions_active", "tenant", "last_ms", "id", **where("status = 'active'")),
+    # Asking whether a project has a session that only rules may read, which reads others.
+    Index("sessions_rules_only", "tenant", "project", **where("rules_only")),
 )
 
 captured_events = Table(

@@ -30,6 +30,7 @@ memories = Table(
     Column("attrs", Json, nullable=False),
     Column("uris", Json),  # null where there are none, which is almost everywhere
     Column("links", Json),
+    Column("marks", Json),
     Column("version", Integer, nullable=False),
     Column("indexed_version", Integer, nullable=False, server_default=text("0")),
     Column("shown", Integer, nullable=False, server_default=text("0")),
@@ -105,6 +106,40 @@ memory_links = Table(
     Index("memory_links_to", "tenant", "to_seq"),  # what points here
 )
 
+# Which sessions were handed which memory: from there to what they wrote afterwards.
+memory_tellings = Table(
+    "memory_tellings",
+    metadata,
+    tenant(),
+    Column("session", Text, primary_key=True),  # the agent's key of it
+    Column("seq", BigInteger, primary_key=True),
+    Column("first_ms", BigInteger, nullable=False),
+    of_memory("seq"),
+    # Whom a memory was told that reads what others were told.
+    Index("memory_tellings_seq", "tenant", "seq", "first_ms"),
+    Index("memory_tellings_age", "tenant", "first_ms"),
+)
+
+# Memories that a person should look at, two at a time: found by a job, decided once.
+memory_findings = Table(
+    "memory_findings",
+    metadata,
+    tenant(),
+    Column("reason", Text, primary_key=True),  # duplicate, contradiction
+    Column("seq", BigInteger, primary_key=True),  # the newer of the two
+    Column("other", BigInteger, primary_key=True),
+    Column("project", Text, nullable=False),
+    Column("score", Float, nullable=False),
+    Column("found_ms", BigInteger, nullable=False),
+    Column("decided", Text),  # what was done about it; null while nobody has
+    Column("decided_ms", BigInteger),
+    of_memory("seq"),
+    of_memory("other"),
+    # The queue that reads what was decided long ago.
+    Index("memory_findings_open", "tenant", "project", "found_ms", "seq", **where("decided IS NULL")),
+    Index("memory_findings_other", "tenant", "other"),
+)
+
 # The words of each memory, now and then; `kernel/store/texts.py` says what they are for. On SQLite they are found
 # through the FTS5 tables `present_words` and `past_words`, which cannot be declared here.
 memory_texts = Table(
@@ -174,6 +209,13 @@ memory_vectors = Table(
 
 # The last notes that were changed, without a look at the others; of other kinds nobody asks that.
 Index("memories_changed", memories.c.tenant, memories.c.updated_ms, memories.c.seq, **where("kind = 'note'"))
+
+# What is hidden or out of use in one project, without a look at what is in use there.
+PUT_AWAY = "status NOT IN ('candidate', 'active', 'validated')"
+Index(
+    "memories_put_away", memories.c.tenant, memories.c.project, memories.c.kind, memories.c.status,
+    memories.c.created_ms, memories.c.seq, **where(PUT_AWAY),
+)  # fmt: skip
 
 # A search for memories without vectors that reads those which have them.
 Index("memories_waiting", memories.c.tenant, memories.c.seq, **where("indexed_version < version"))

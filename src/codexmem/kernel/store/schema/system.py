@@ -63,6 +63,10 @@ jobs = Table(
     Index("jobs_lane_queued", "tenant", "lane", "id", **where("status = 'queued'")),
     # A claim that reads past jobs which cannot run. Priority is negated by the statement's order, not here.
     Index("jobs_claim", text("priority DESC"), "run_at_ms", "id", **where("status = 'queued' AND ready")),
+    # A turn between tenants that reads past one tenant's backlog to find the next; a file has one tenant.
+    Index("jobs_turn", "priority", "tenant", "run_at_ms", "id", **where("status = 'queued' AND ready")).ddl_if(
+        dialect="postgresql"
+    ),
     # A search for vanished workers that reads more than what is running.
     Index("jobs_leases", "lease_until_ms", **where("status = 'running'")),
     # Listing failures, or one subject's jobs, newest first.
@@ -123,6 +127,10 @@ api_keys = Table(
     Column("label", Text, nullable=False),
     Column("created_ms", BigInteger, nullable=False),
     Column("revoked_ms", BigInteger),
+    Column("role", Text, nullable=False, server_default="admin"),
+    Column("expires_ms", BigInteger),
+    Column("used_ms", BigInteger),  # about when it was last used: written once in some minutes
+    Column("member", Text),  # whose it is; null where it acts for the whole tenant
     # One secret, one tenant. The only unique index without tenant: the key is what tells the tenant.
     Index("api_keys_hash", "hash", unique=True),
 )

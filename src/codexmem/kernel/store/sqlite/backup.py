@@ -8,21 +8,39 @@ beside the pages of the other.
 
 import hashlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from codexmem.kernel.model.errors import NotFound, Unavailable
 from codexmem.kernel.store import archive
 from codexmem.kernel.store.archive import Copied, Damaged, Progress, Step
 from codexmem.kernel.store.schema import metadata
 from codexmem.kernel.store.sqlite.engine import plain_engine
-from codexmem.kernel.store.sqlite.library import driver
+from codexmem.kernel.store.sqlite.library import connect, driver
 from codexmem.kernel.store.sqlite.lock import OwnerLock
 
+_IDS = 500  # asked for in one statement
 _PAGES = 1024  # copied between two progress reports, 4 MiB
 _COUNTED = tuple(sorted(metadata.tables))
+
+
+def held(file: Path, ids: Sequence[str]) -> int | None:
+    """How many memories with these ids a copy holds; None if it cannot be read."""
+    if not file.is_file():
+        return None
+    try:
+        with closing(connect(f"file:{quote(str(file))}?mode=ro&immutable=1", uri=True)) as reader:
+            total = 0
+            for start in range(0, len(ids), _IDS):
+                some = list(ids[start : start + _IDS])
+                marks = ",".join("?" * len(some))
+                total += reader.execute(f"SELECT count(*) FROM memories WHERE id IN ({marks})", some).fetchone()[0]  # noqa: S608
+            return total
+    except driver.DatabaseError:
+        return None
 
 
 def copy(store: Path, target: Path, progress: Progress) -> Copied:
@@ -62,7 +80,7 @@ def copy(store: Path, target: Path, progress: Progress) -> Copied:
 def check(file: Path) -> Copied:
     """What a copy holds; it is read in place and left as it is."""
     try:
-        with closing(driver.connect(f"{file.absolute().as_uri()}?mode=ro&immutable=1", uri=True)) as connection:
+        with closing(connect(f"{file.absolute().as_uri()}?mode=ro&immutable=1", uri=True)) as connection:
             connection.execute("PRAGMA trusted_schema=OFF")
             found = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
             if found != "ok":
@@ -155,7 +173,7 @@ def _absorb_log(store: Path) -> None:
     if not store.exists():
         return
     try:
-        with closing(driver.connect(str(store), isolation_level=None, timeout=5.0)) as connection:
+        with closing(connect(str(store), isolation_level=None, timeout=5.0)) as connection:
             connection.execute("PRAGMA synchronous=FULL")
             mode = connection.execute("PRAGMA journal_mode=DELETE").fetchone()[0]
     except driver.OperationalError as error:

@@ -6,6 +6,7 @@ is written to it. A full disk passes. Everything here is a few system calls at m
 
 import logging
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 from codexmem.kernel.model.errors import CodexmemError, StorageFull, Unavailable
@@ -27,15 +28,27 @@ class Condition:
         self._opened: list[tuple[int, int] | None] | None = None
         self._broken: tuple[str, str, dict[str, str]] | None = None  # message, hint and details
         self.full = False  # the last attempt to write failed for want of room
+        self.rescue: Callable[[], None] = lambda: None  # moves what a removed log holds into the file
 
-    def files_changed(self) -> bool:
-        """Whether a file is no longer the one that is open; the first look remembers which ones those are."""
+    @property
+    def remembered(self) -> bool:
+        """Whether it is known which files were opened: they need not be there before the first commit."""
+        return self._opened is not None
+
+    def files_changed(self) -> list[str]:
+        """Which files are no longer the ones that are open; the first look remembers which ones those are."""
         found = [_identity(path) for path in self._paths]
         if self._opened is None:
             self._opened = found
         if found == self._opened:
+            return []
+        return [name for name, now, then in zip(_NAMES, found, self._opened, strict=True) if now != then]
+
+    def files_lost(self) -> bool:
+        """Whether files were removed or replaced; what a removed log holds is in the file before anybody is told."""
+        if not (changed := self.files_changed()):
             return False
-        changed = [name for name, now, then in zip(_NAMES, found, self._opened, strict=True) if now != then]
+        self.rescue()
         self._break(
             f"the store's {' and '.join(changed)} was removed or replaced while the server had it open: "
             "nothing is written any more",
@@ -50,10 +63,15 @@ class Condition:
         if code == _CORRUPT_INDEX:
             hint = "codexmem index rebuild makes it anew"
             return Unavailable("the full-text index is damaged", hint=hint, details={"reason": "words_damaged"})
-        if code is not None and code & 0xFF in {_CORRUPT, _NO_DATABASE}:
+        damaged = code is not None and code & 0xFF in {_CORRUPT, _NO_DATABASE}
+        full = isinstance(error, driver.OperationalError) and ("disk is full" in text or "disk I/O error" in text)
+        # Whoever opens the store after its log was removed finds another log, and reads there what nobody wrote.
+        if (damaged or full) and self.remembered and self.files_lost():
+            return self.broken
+        if damaged:
             self.damaged(text)
             return self.broken
-        if isinstance(error, driver.OperationalError) and ("disk is full" in text or "disk I/O error" in text):
+        if full:
             self.full = True
             return StorageFull("the disk that holds the store is full or failing", hint="free some space and try again")
         return None

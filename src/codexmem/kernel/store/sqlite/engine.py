@@ -16,12 +16,12 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import sqlite
 
 from codexmem.kernel.model.errors import Conflict, Unavailable
-from codexmem.kernel.model.tenant import LOCAL
+from codexmem.kernel.model.tenant import LOCAL, ProjectScope
 from codexmem.kernel.store.notify import LocalNotifier
 from codexmem.kernel.store.schema import counters
 from codexmem.kernel.store.sqlite.condition import Condition
 from codexmem.kernel.store.sqlite.group_commit import GroupCommit
-from codexmem.kernel.store.sqlite.library import driver, require_fixed_library
+from codexmem.kernel.store.sqlite.library import connect, driver, require_fixed_library
 from codexmem.kernel.store.sqlite.lock import OwnerLock
 from codexmem.kernel.store.sqlite.upkeep import SqliteUpkeep
 
@@ -84,7 +84,7 @@ def plain_engine(path: Path, *, read_only: bool = False) -> sa.Engine:
 
 def _connect(path: Path, *, read_only: bool) -> Any:
     target = f"file:{quote(str(path))}?mode={'ro' if read_only else 'rwc'}"
-    connection = driver.connect(target, uri=True, isolation_level=None, check_same_thread=False, timeout=5.0)
+    connection = connect(target, uri=True, isolation_level=None, check_same_thread=False, timeout=5.0)
     # secure_delete: what is forgotten must not stay readable in freed pages. A larger cache and fewer checkpoints let
     # a burst of writes go to the log alone (measured: half as many writes a second again).
     pragmas = ["foreign_keys=ON", "trusted_schema=OFF", "synchronous=FULL", "secure_delete=ON", "temp_store=MEMORY"]
@@ -142,13 +142,14 @@ class SqliteReader:
         self._condition = Condition(path)
         self._readers = plain_engine(path, read_only=True)
 
-    def writing(self, tenant: str) -> AbstractContextManager[sa.Connection]:
+    def writing(self, tenant: str, scope: ProjectScope | None = None) -> AbstractContextManager[sa.Connection]:
         """Only the owner writes."""
         raise _only_read()
 
     @contextmanager
-    def reading(self, tenant: str) -> Iterator[sa.Connection]:
+    def reading(self, tenant: str, scope: ProjectScope | None = None) -> Iterator[sa.Connection]:
         """A snapshot of the last commit."""
+        _require_whole(scope)
         with self._readers.connect() as connection:
             connection.exec_driver_sql("BEGIN")
             try:
@@ -166,6 +167,9 @@ class SqliteReader:
 
     def lock_lane(self, connection: sa.Connection, tenant: str, lane: str) -> None:
         """Nothing to do: one writer at a time is already in order."""
+
+    def require_home(self, connection: sa.Connection, *, tenant: str | None = None, key_hash: str = "") -> None:
+        """A file's tenant lives in it."""
 
     def insert(self, table: sa.Table) -> sqlite.Insert:
         """SQLite's INSERT."""
@@ -214,6 +218,12 @@ class SqliteReader:
         self._readers.dispose()
 
 
+def _require_whole(scope: ProjectScope | None) -> None:
+    """A file has no row-level security: nobody reads it who may not read all of it."""
+    if scope is not None:
+        raise RuntimeError("rights by project need PostgreSQL")
+
+
 def _only_read() -> RuntimeError:
     return RuntimeError("this store was opened for reading")
 
@@ -229,13 +239,14 @@ class SqliteEngine(SqliteReader):
         self._numbers = Numbers()
         self._writers = plain_engine(path)
         self._commits = GroupCommit(
-            self._writers.connect, self._numbers.write, self._numbers.forget, self._committed
+            self._connected, self._numbers.write, self._numbers.forget, self._committed
         )  # fmt: skip
         self._upkeep: SqliteUpkeep | None = None
 
     @contextmanager
-    def writing(self, tenant: str) -> Iterator[sa.Connection]:
+    def writing(self, tenant: str, scope: ProjectScope | None = None) -> Iterator[sa.Connection]:
         """A savepoint inside the group that is forming; durable when the block has ended."""
+        _require_whole(scope)
         if (broken := self._condition.broken) is not None:
             raise broken
         with self._commits.member() as connection:
@@ -256,11 +267,22 @@ class SqliteEngine(SqliteReader):
     def _committed(self) -> None:
         """Before anybody is told that it is durable: a commit to a log without a name is not."""
         self._condition.full = False
-        if self._condition.files_changed():
-            if self._upkeep is not None:
-                self._upkeep.rescue()
-            if (broken := self._condition.broken) is not None:
-                raise broken
+        self._require_files()
+
+    def _connected(self) -> sa.Connection:
+        """A connection that writes to the log that the others know: one opened after its removal has another."""
+        connection = self._writers.connect()
+        if self._condition.remembered:
+            try:
+                self._require_files()
+            except Unavailable:
+                connection.close()
+                raise
+        return connection
+
+    def _require_files(self) -> None:
+        if self._condition.files_lost() and (broken := self._condition.broken) is not None:
+            raise broken
 
     def _write_something(self) -> None:
         with suppress(sa.exc.DatabaseError, driver.Error), self.writing(LOCAL) as connection:
@@ -273,7 +295,7 @@ class SqliteEngine(SqliteReader):
 
     def scour(self) -> None:
         """Move the write-ahead log into the file and empty it, so that no erased page survives there."""
-        with self._writers.connect() as connection:
+        with self._connected() as connection:
             for _ in range(_SCOUR_TRIES):
                 busy, *_ = connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").one()
                 if not busy:

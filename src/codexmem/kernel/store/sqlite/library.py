@@ -25,6 +25,29 @@ except ImportError:
     _log.info("pysqlite3 is not installed; SQLite %s of Python is used", _own.sqlite_version)
 
 
+_CORRUPT = 11  # SQLite's number of the error
+
+
+def connect(target: str, **options: Any) -> Any:
+    """A connection whose schema has been read.
+
+    SQLite quotes a damaged schema in its message. Where the bytes it quotes are no text, the module fails to make an
+    error of it, and what comes is none of its own.
+    """
+    connection = driver.connect(target, **options)
+    try:
+        connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").close()
+    except UnicodeDecodeError as error:
+        connection.close()
+        damaged = driver.DatabaseError("malformed database schema")
+        damaged.sqlite_errorcode = _CORRUPT
+        raise damaged from error
+    except driver.Error:
+        connection.close()
+        raise
+    return connection
+
+
 def has_fix() -> bool:
     """Whether two connections may write one file without the risk of corrupting it."""
     return bool(driver.sqlite_version_info >= FIXED_VERSION)

@@ -8,7 +8,7 @@ into the file at once. The file's structure is checked once, in the background, 
 import logging
 import threading
 from collections.abc import Callable
-from contextlib import closing, suppress
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,8 @@ from codexmem.kernel.store.sqlite.library import driver
 
 LOOK_S = 5.0
 CHECKPOINT_S = 60.0  # while writing goes on
+RESCUE_S = 10.0  # how long those who read an older state are waited for
+_RESCUE_PAUSE_S = 0.01
 KEPT_LOG_BYTES = 4 << 20  # a log of this size is left for the next writes to use again
 CHECK_S = 60.0
 _CHECK_STEPS = 100_000  # of SQLite's machine, between looks at the clock
@@ -40,7 +42,9 @@ class SqliteUpkeep:
         # Open from the beginning: one that is opened after the log was removed sees another log.
         self._connection = connect(False)
         self._connection.execute("PRAGMA busy_timeout=0")
+        condition.rescue = self.rescue
         self._lock = threading.Lock()
+        self._lost = False  # whether a removed log still holds pages that the file has not
         self._seen: _Mark | None = None  # how the log was at the last look
         self._moved: _Mark | None = None  # and when all of it was in the file
         self._checkpointed = ids.monotonic()
@@ -65,16 +69,32 @@ class SqliteUpkeep:
             self._connection.close()
 
     def rescue(self) -> None:
-        """Move what an unlinked log holds into the file."""
-        with self._lock, suppress(driver.Error):
-            _, there, moved = self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
-            _log.warning("%d of %d pages of the removed log are in the store's file now", moved, there)
+        """Move all that an unlinked log holds into the file.
+
+        Half of a log in the file is worse than none, so those who read an older state, and thereby hold its later pages
+        back, are waited for, and whoever moves pages just now.
+        """
+        with self._lock:
+            until = ids.monotonic() + RESCUE_S
+            while (left := self._left()) and ids.monotonic() < until:
+                threading.Event().wait(_RESCUE_PAUSE_S)
+            self._lost = bool(left)
+        (_log.error if left else _log.warning)("%d pages of the removed log are not in the store's file", left)
+
+    def _left(self) -> int:
+        """Move what can be moved just now; how many pages are left, at least one while that is not known."""
+        try:
+            busy, there, moved = self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+        except driver.Error:
+            _log.debug("the removed log could not be read just now", exc_info=True)
+            return 1
+        return int(there - moved) or int(busy)
 
     def look(self) -> None:
         """One look: the files, the room, the log."""
         condition = self._condition
-        if condition.broken is None and condition.files_changed():
-            self.rescue()
+        if (condition.broken is None or self._lost) and condition.files_lost():
+            return
         if condition.broken is not None:
             return
         if condition.full and condition.free() >= LEAST_FREE:

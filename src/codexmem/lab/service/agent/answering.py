@@ -14,11 +14,9 @@ from codexmem.kernel.model.errors import CodexmemError
 from codexmem.kernel.model.event import EventType
 from codexmem.kernel.model.job import RetryLater
 from codexmem.lab.model import RunOutput, RunTask
-from codexmem.lab.service.agent.budget import RunBudget
 from codexmem.lab.service.agent.recap import Recap
-from codexmem.lab.service.agent.tools import Toolbox
-from codexmem.lab.service.desk import BankReader, KnowledgeBase
-from codexmem.lab.service.journal import Journal
+from codexmem.lab.service.agent.tools import RunBudget, Toolbox
+from codexmem.lab.service.journal import BankReader, Journal, KnowledgeBase
 from codexmem.lab.service.profiles import Profile, profile_of
 from codexmem.lab.service.runs import NO_MODEL, NO_MODEL_HINT
 

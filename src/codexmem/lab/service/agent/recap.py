@@ -18,13 +18,10 @@ from codexmem.kernel.model import ids
 from codexmem.kernel.model.event import EventType
 from codexmem.lab.model import RunOutput, RunTask
 from codexmem.lab.service.agent import wording
-from codexmem.lab.service.agent.arguments import CallArguments, Unusable
-from codexmem.lab.service.agent.budget import RunBudget
-from codexmem.lab.service.agent.conversation import Conversation, ConversationStep, RolePlan, ToolCallResult
-from codexmem.lab.service.agent.envelope import enveloped
 from codexmem.lab.service.agent.output import MAX_CHARS as MAX_ANSWER
 from codexmem.lab.service.agent.output import Rejected, judged
-from codexmem.lab.service.agent.tools import Toolbox, failed
+from codexmem.lab.service.agent.tools import CallArguments, RunBudget, Toolbox, Unusable, failed
+from codexmem.lab.service.agent.wording import Conversation, ConversationStep, RolePlan, ToolCallResult, enveloped
 from codexmem.lab.service.journal import Journal
 from codexmem.lab.service.profiles import Profile, Role
 from codexmem.lab.service.trace import Entry

@@ -2,26 +2,129 @@
 
 Each call is a step of the journal with the event that the trace knows it by. What comes back is bounded, goes to the
 model in the envelope, and is remembered as shown: only that can be cited.
+
+Arguments that a model wrote for a tool: read once, checked, and refused in words that help the model.
+
+What a run has spent of what it may: counted from the steps in its journal, so a crash gives nothing back and costs
+nothing, and waiting in the queue does not count.
 """
 
+import json
 from collections.abc import Callable
 from typing import Any
 
 from codexmem.kernel.llm.chat import ChatTool, ToolCall
-from codexmem.kernel.llm.clip import clip
+from codexmem.kernel.llm.clip import clean, clip
 from codexmem.kernel.model import ids
 from codexmem.kernel.model.errors import InvalidArgument, NotFound
 from codexmem.kernel.model.event import EventType
 from codexmem.lab.model import Evidence, Lesson
-from codexmem.lab.service.agent.arguments import CallArguments, Unusable
-from codexmem.lab.service.agent.budget import RunBudget
-from codexmem.lab.service.agent.conversation import ToolCallResult
-from codexmem.lab.service.agent.envelope import enveloped
 from codexmem.lab.service.agent.output import Known
-from codexmem.lab.service.desk import BankReader, KnowledgeBase
-from codexmem.lab.service.journal import Journal
-from codexmem.lab.service.profiles import Profile, Role
+from codexmem.lab.service.agent.wording import ToolCallResult, enveloped
+from codexmem.lab.service.journal import BankReader, Journal, KnowledgeBase
+from codexmem.lab.service.profiles import Profile, Role, RunLimits
 from codexmem.lab.service.trace import Entry
+
+_SHORTEST_S = 5.0  # of the last call, which is made even if the time is spent
+
+
+class RunBudget:
+    """The sums of one run."""
+
+    def __init__(self, limits: RunLimits) -> None:
+        self._limits = limits
+        self.steps = 0  # model calls
+        self.tokens = 0
+        self.took_ms = 0
+
+    def spend(self, step: dict[str, Any]) -> None:
+        """A step was done, now or before a crash."""
+        self.steps += 1 if "content" in step else 0
+        self.tokens += int(step.get("prompt_tokens", 0)) + int(step.get("completion_tokens", 0))
+        self.took_ms += int(step.get("took_ms", 0))
+
+    def over(self) -> str | None:
+        """Which limit leaves room for an answer only; None while there is more."""
+        limits = self._limits
+        if self.steps >= limits.steps - 1:
+            return f"all {limits.steps} model calls of this run are used"
+        if self.tokens >= limits.tokens:
+            return f"all {limits.tokens:,} tokens of this run are used"
+        if self.took_ms >= limits.seconds * 1_000:
+            return f"the {limits.seconds:,} seconds of this run are used"
+        return None
+
+    def call_s(self) -> float:
+        """How long the next model call may take."""
+        left_s = self._limits.seconds - self.took_ms / 1_000
+        return max(_SHORTEST_S, min(float(self._limits.call_seconds), left_s))
+
+
+MAX_CHARS = 20_000
+
+
+class Unusable(Exception):
+    """A call that cannot be executed, and why, in words for the model."""
+
+
+class CallArguments:
+    """The arguments of one call."""
+
+    def __init__(self, text: str) -> None:
+        if len(text) > MAX_CHARS:
+            raise Unusable(f"the arguments have more than {MAX_CHARS:,} characters")
+        try:
+            given = json.loads(text) if text.strip() else {}
+        except (ValueError, RecursionError):
+            raise Unusable("the arguments are not one JSON object") from None
+        if not isinstance(given, dict):
+            raise Unusable("the arguments are not one JSON object")
+        self._given: dict[str, Any] = given
+
+    def text(self, name: str, most: int) -> str:
+        """A text that must be there."""
+        found = self.optional(name, most)
+        if not found:
+            raise Unusable(f"{name} must be a text that is not empty")
+        return found
+
+    def optional(self, name: str, most: int) -> str:
+        """A text, or nothing."""
+        found = self._given.get(name)
+        if found is None:
+            return ""
+        if not isinstance(found, str):
+            raise Unusable(f"{name} must be a text")
+        return clean(found, most)
+
+    def one_of(self, name: str, known: tuple[str, ...], default: str = "") -> str:
+        """One of some names; the default, or the only one there is, if none is given."""
+        found = self._given.get(name)
+        if found is None and (default or len(known) == 1):
+            return default or known[0]
+        if not isinstance(found, str) or found not in known:
+            raise Unusable(f"{name} must be one of: {', '.join(known)}")
+        return found
+
+    def count(self, name: str, default: int, most: int) -> int:
+        """A number from 1 on; more than the most means the most."""
+        found = self._given.get(name)
+        if found is None:
+            return default
+        if isinstance(found, float) and found.is_integer():
+            found = int(found)
+        if not isinstance(found, int) or isinstance(found, bool) or found < 1:
+            raise Unusable(f"{name} must be a whole number from 1 to {most}")
+        return min(found, most)
+
+    def texts(self, name: str, most: int, each_most: int) -> tuple[str, ...]:
+        """A list of texts; one text alone counts as such."""
+        found = self._given.get(name, [])
+        found = [found] if isinstance(found, str) else found
+        if not isinstance(found, list) or not all(isinstance(each, str) for each in found):
+            raise Unusable(f"{name} must be a list of texts")
+        return tuple(text for each in found[:most] if (text := clean(each, each_most)))
+
 
 MODES = ("hybrid", "words", "meaning")
 MAX_QUERY = 1_000

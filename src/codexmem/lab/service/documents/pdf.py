@@ -14,9 +14,8 @@ from pathlib import Path
 from typing import IO, Any
 
 from codexmem.kernel.model import ids
-from codexmem.lab.service.documents.cutting import Section
 from codexmem.lab.service.documents.document import MAX_CHARS, Check, UnreadError
-from codexmem.lab.service.documents.texts import plain
+from codexmem.lab.service.documents.texts import Section, plain
 
 MAX_PAGES = 2_000
 MAX_SECONDS = 120  # of one file

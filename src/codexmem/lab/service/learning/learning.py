@@ -29,10 +29,18 @@ from codexmem.lab.lesson_model import GLOBAL, LessonPlan, Proposal, is_a_persons
 from codexmem.lab.model import MAX_ERROR, run_subject
 from codexmem.lab.service.bank import KINDS, MAX_QUERY, SHOWN, Bank, LessonFilter
 from codexmem.lab.service.learning import consolidating
-from codexmem.lab.service.learning.applying import PlanWriter
-from codexmem.lab.service.learning.snapshot import POLICY, FeedbackOf, Snapshot, SnapshotBudget, take
-from codexmem.lab.service.learning.sources import EvidenceOf, Sources, feedback_text
-from codexmem.lab.service.system import LEARN
+from codexmem.lab.service.learning.consolidating import PlanWriter
+from codexmem.lab.service.learning.sources import (
+    POLICY,
+    EvidenceOf,
+    FeedbackOf,
+    Snapshot,
+    SnapshotBudget,
+    Sources,
+    feedback_text,
+    take,
+)
+from codexmem.lab.service.reconciling import LEARN
 from codexmem.lab.service.trace import RunTrace, no_run
 from codexmem.lab.store.runs import RunTable
 

@@ -4,7 +4,16 @@ A profile is a file, so another laboratory brings its own roles, knowledge and a
 one example among others. The format is described in docs/profiles.md.
 """
 
-from codexmem.lab.service.profiles.profile import TOOLS, Cited, Namespace, Profile, Role, RunLimits, profile_of
-from codexmem.lab.service.profiles.reading import SHIPPED, load
+from codexmem.lab.service.profiles.profile import (
+    SHIPPED,
+    TOOLS,
+    Cited,
+    Namespace,
+    Profile,
+    Role,
+    RunLimits,
+    load,
+    profile_of,
+)
 
 __all__ = ["SHIPPED", "TOOLS", "Cited", "Namespace", "Profile", "Role", "RunLimits", "load", "profile_of"]

@@ -2,13 +2,20 @@
 
 Everything that a run relies on is checked here: names that lead nowhere, a schema that is none, an example that does
 not fit it. A message names the key and what was expected there; the reader adds the file.
+
+Profiles from files: one that is shipped by its name, any other by its path. A wrong one is refused whole, with the
+file, the key and what was expected there.
 """
 
 import copy
+import functools
 import json
 import re
+import tomllib
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from enum import StrEnum
+from pathlib import Path
 from typing import Any
 
 from codexmem.kernel.model.errors import InvalidArgument
@@ -207,13 +214,13 @@ def _wrong(key: str, expected: str) -> InvalidArgument:
     return InvalidArgument(f"{key}: expected {expected}", details={"key": key})
 
 
-def _known(given: dict[str, Any], place: str, known: tuple[str, ...]) -> None:
+def _known(given: Mapping[str, object], place: str, known: tuple[str, ...]) -> None:
     for key in given:
         if key not in known:
             raise _wrong(f"{place}{key}", f"another key; {place or 'a profile '}knows {', '.join(known)}")
 
 
-def _table(given: dict[str, Any], key: str, known: tuple[str, ...] | None, place: str = "", *,
+def _table(given: Mapping[str, object], key: str, known: tuple[str, ...] | None, place: str = "", *,
            needed: bool = True) -> dict[str, Any]:  # fmt: skip
     found = given.get(key)
     if found is None and not needed:
@@ -238,7 +245,7 @@ def _name(given: object, place: str) -> str:
     return given
 
 
-def _text(given: dict[str, Any], place: str, most: int, *, key: str = "", needed: bool = True) -> str:
+def _text(given: Mapping[str, object], place: str, most: int, *, key: str = "", needed: bool = True) -> str:
     found = given.get(key or place, "" if not needed else None)
     if not isinstance(found, str) or len(found) > most or (needed and not found.strip()):
         raise _wrong(place, f"a text of {'1 to' if needed else 'at most'} {most:,} characters")
@@ -249,9 +256,89 @@ def _described(given: dict[str, Any], place: str, *, needed: bool = True) -> str
     return _text(given, place, MAX_DESCRIPTION, key="description", needed=needed)
 
 
-def _names(given: dict[str, Any], place: str, key: str, known: tuple[str, ...],
+def _names(given: Mapping[str, object], place: str, key: str, known: tuple[str, ...],
            default: tuple[str, ...]) -> tuple[str, ...]:  # fmt: skip
     found = given.get(key, list(default))
     if not isinstance(found, list) or not all(each in known for each in found):
         raise _wrong(place, f"a list of names out of: {', '.join(known) or 'none are defined'}")
     return tuple(dict.fromkeys(found))
+
+
+SHIPPED = ("c2xc",)  # the tests prove each
+MAX_BYTES = 1_000_000
+_HERE = Path(__file__).parent
+_HINT = "see docs/profiles.md"
+
+
+def load(name_or_path: str) -> Profile:
+    """A profile by its name, if it is shipped, else by its path; InvalidArgument says what is wrong with it."""
+    if name_or_path in SHIPPED:
+        return _shipped(name_or_path)
+    path = Path(name_or_path).expanduser()
+    if path.suffix != ".toml":
+        raise _refused(
+            path, f"there is no profile of this name (shipped: {', '.join(SHIPPED)}), and a path ends in .toml"
+        )
+    return _profile(path)
+
+
+@functools.cache
+def _shipped(name: str) -> Profile:
+    """Read once in a process: nobody changes it."""
+    return _profile(_HERE / f"{name}.toml", proven=True)
+
+
+def _profile(path: Path, *, proven: bool = False) -> Profile:
+    given = _read(path)
+    try:
+        return profile_of(given, proven=proven)
+    except InvalidArgument as error:
+        raise InvalidArgument(f"{path}: {error.message}", hint=_HINT, details=error.details) from None
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        found = tomllib.loads(_text_of(path))
+        # Dates are no JSON, and what a run keeps of its profile is.
+        given: dict[str, Any] = json.loads(json.dumps(found))
+    except (tomllib.TOMLDecodeError, TypeError, ValueError, RecursionError) as error:
+        raise _refused(path, f"it is no TOML that can be used: {error}") from None
+    output = given.get("output")
+    if isinstance(output, dict) and "schema_file" in output:
+        output["schema"] = _schema_beside(path, output)
+        del output["schema_file"]
+    return given
+
+
+def _schema_beside(path: Path, output: Mapping[str, object]) -> Any:
+    name = output["schema_file"]
+    if "schema" in output:
+        raise _refused(
+            path, "output.schema_file: expected either it or output.schema, not both", key="output.schema_file"
+        )
+    if not isinstance(name, str) or Path(name).name != name or not name.endswith(".json"):
+        raise _refused(
+            path, "output.schema_file: expected the name of a .json file beside it", key="output.schema_file"
+        )
+    beside = path.with_name(name)
+    try:
+        return json.loads(_text_of(beside))
+    except (ValueError, RecursionError) as error:
+        raise _refused(beside, f"it is no JSON: {error}", key="output.schema_file") from None
+
+
+def _text_of(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            octets = file.read(MAX_BYTES + 1)
+        if len(octets) > MAX_BYTES:
+            raise _refused(path, f"it is larger than {MAX_BYTES:,} bytes")
+        return octets.decode("utf-8")
+    except OSError as error:
+        raise _refused(path, f"it cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise _refused(path, "it is no text in UTF-8") from None
+
+
+def _refused(path: Path, why: str, *, key: str = "") -> InvalidArgument:
+    return InvalidArgument(f"{path}: {why}", hint=_HINT, details={"key": key} if key else {})

@@ -4,7 +4,7 @@ References lead inside the schema only: nothing is ever fetched. The library is 
 programs never check an answer.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
 from urllib.parse import unquote
@@ -14,7 +14,7 @@ _MAX_DEPTH = 64
 _DRAFT = "2020-12"
 
 
-def unfit(schema: dict[str, Any]) -> str | None:
+def unfit(schema: Mapping[str, object]) -> str | None:
     """Why this cannot be the schema of an answer, in words that go on after "expected"; None if it can."""
     if schema.get("type") != "object":
         return 'a schema of an object: type = "object"'
@@ -35,7 +35,7 @@ def unfit(schema: dict[str, Any]) -> str | None:
     return None
 
 
-def problems(schema: dict[str, Any], answer: Any) -> list[str]:
+def problems(schema: Mapping[str, object], answer: Any) -> list[str]:
     """What is wrong with an answer, the first few things, in words for a model or a person; empty if it fits."""
     from referencing.exceptions import Unresolvable
 
@@ -48,7 +48,7 @@ def problems(schema: dict[str, Any], answer: Any) -> list[str]:
         return [f"it cannot be checked: {type(error).__name__}"]
 
 
-def _validator(schema: dict[str, Any]) -> Any:
+def _validator(schema: Mapping[str, object]) -> Any:
     from jsonschema import Draft202012Validator
     from referencing import Registry
 

@@ -6,7 +6,7 @@ nobody works in. Nothing is started: where no server runs, the store itself is t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,9 +14,9 @@ from codexmem.console.backend import Remote, opened
 from codexmem.console.messages import explain, say
 from codexmem.console.store import place_of
 from codexmem.kernel.model.errors import CodexmemError, Unavailable
-from codexmem.operations.cli.doctor.agent_checks import hooked
+from codexmem.operations.cli.doctor.checks import hooked
 from codexmem.operations.cli.doctor.finding import Finding
-from codexmem.operations.cli.install.installed import commands_of, person
+from codexmem.operations.cli.install.text import commands_of, person
 
 if TYPE_CHECKING:
     from codexmem.agents import InstallableAgent
@@ -138,7 +138,7 @@ class _Interfaces:
     def _call(self, name: str, **arguments: Any) -> dict[str, Any]:
         return self._answer("/rpc", name, arguments)
 
-    def _answer(self, path: str, method: str, params: dict[str, Any]) -> dict[str, Any]:
+    def _answer(self, path: str, method: str, params: Mapping[str, object]) -> dict[str, Any]:
         said = self._server.post(path, {"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
         if not isinstance(said.get("result"), dict):
             raise CodexmemError(str((said.get("error") or {}).get("message") or "no result"))
@@ -151,7 +151,7 @@ def _store(settings: Settings, *, sound: bool) -> Finding:
     from codexmem.kernel.store import inspection
 
     fit = sound and not settings.on_postgres
-    if not fit or inspection.schema(settings.database_url) != inspection.expected_schema():
+    if not fit or not inspection.is_fit(settings.database_url):
         return Finding("canary:store", "skipped", "doctor.store_skipped")
     return tried("canary:store", say("doctor.interface_store"), lambda: _found_here(settings))
 

@@ -1,18 +1,30 @@
 """The checks of `doctor`: each looks at one thing, changes nothing, says what is wrong, why it matters and what helps.
 
 A finding carries keys of the message catalogue, not text. The running server is asked over HTTP, like any client would.
+
+The checks of `doctor` about search: words, vectors, the embedder, and whether the indexes keep up.
+
+Without vectors search goes on by words, so what keeps them away is a warning, unless the settings ask for it by name.
+
+The checks of `doctor` about agents: what stands in their files, read from the disk; no agent is started.
+
+That an event really arrives is for `doctor --canary` and `install` to prove.
 """
+
+from __future__ import annotations
 
 import os
 import pwd
+import shlex
+import shutil
 import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from codexmem.client import starting, transport
 from codexmem.console import writer
-from codexmem.console.messages import language
+from codexmem.console.messages import explain, language, say
 from codexmem.console.store import place_of, transfer_of
 from codexmem.hook.spool import outside
 from codexmem.hook.surroundings import environment
@@ -20,9 +32,160 @@ from codexmem.kernel.model.errors import CodexmemError, InvalidArgument
 from codexmem.kernel.model.ids import SystemClock
 from codexmem.kernel.store import inspection
 from codexmem.lab.service import profiles
-from codexmem.operations.cli.doctor import agent_checks, search_checks
 from codexmem.operations.cli.doctor.finding import Finding, State
+from codexmem.operations.cli.install.text import installer_of, person
 from codexmem.settings import Settings
+
+if TYPE_CHECKING:
+    from codexmem.agents import InstallableAgent
+    from codexmem.agents.install.targets import UserHome
+    from codexmem.settings import Settings
+
+
+def agents(settings: Settings, *, served: bool) -> Iterator[Finding]:
+    """Every agent that is here or that we were installed into: whether it is set up to record, or all that is wrong."""
+    from codexmem.agents import installable
+
+    whose, installed = person(), installer_of(settings).receipts.agents()
+    here = [agent for agent in installable().values() if agent.name in installed or agent.found(whose)]
+    if not here:
+        yield Finding("agents", "ok", "doctor.agents_none")
+    for agent in here:
+        problems = list(_problems(agent, whose, installed=agent.name in installed))
+        if not problems and not served and not settings.autostart:
+            problems.append(Finding(_check(agent), "warning", "doctor.agent_waits", _named(agent)))
+        yield from problems or [Finding(_check(agent), "ok", "doctor.agent", _named(agent))]
+
+
+def hooked(whose: UserHome) -> list[tuple[InstallableAgent, str]]:
+    """The agents whose files name our hook for prompts, and the command there."""
+    from codexmem.agents import PROMPT, installable
+
+    found = [(agent, agent.hook(whose, PROMPT)) for agent in installable().values()]
+    return [(agent, command) for agent, command in found if command]
+
+
+def _problems(agent: InstallableAgent, whose: UserHome, *, installed: bool) -> Iterator[Finding]:
+    from codexmem.agents import CONTEXT, END, PROMPT, STOP, TOOL
+
+    check, named = _check(agent), _named(agent)
+    commands = {event: agent.hook(whose, event) for event in (CONTEXT, PROMPT, TOOL, STOP, END)}
+    server = agent.server(whose)
+    if not any(commands.values()) and server is None:
+        if installed:
+            yield Finding(check, "failure", "doctor.agent_lost", named)
+        else:
+            yield Finding(check, "skipped", "doctor.agent_new", named)
+        return
+    lacking = [event for event, command in commands.items() if not command]
+    gone = {program for command in commands.values() if command and (program := _missing(command, whose))}
+    if lacking:
+        yield Finding(check, "failure", "doctor.agent_part", named | {"events": ", ".join(lacking)})
+    if gone:
+        yield Finding(check, "failure", "doctor.agent_moved", named | {"program": ", ".join(sorted(gone))})
+    if count := agent.unmarked(whose):
+        yield Finding(check, "failure", "doctor.agent_untrusted", named | {"count": count})
+    if switches := agent.obstacles(whose):
+        # A person has said so, which may be meant.
+        yield Finding(check, "warning", "doctor.agent_off", named | {"setting": "; ".join(switches)})
+    if server is None or _missing(shlex.join(server.command), whose):
+        yield Finding(check, "warning", "doctor.agent_tools", named)
+
+
+def _missing(command: str, whose: UserHome) -> str:
+    """The program that a command names, if it is not there."""
+    words = shlex.split(command)
+    if words[:1] == ["env"]:
+        words = [word for word in words[1:] if "=" not in word]
+    if not words:
+        return command
+    if Path(words[0]).is_absolute():
+        return "" if Path(words[0]).is_file() else words[0]
+    return "" if shutil.which(words[0], path=whose.environ.get("PATH", "")) else words[0]
+
+
+def _check(agent: InstallableAgent) -> str:
+    return f"agent:{agent.name}"
+
+
+def _named(agent: InstallableAgent) -> dict[str, str]:
+    return {"agent": agent.title, "name": agent.name}
+
+
+_EXTRAS = {"local": "embed", "local-better": "embed-better"}
+
+
+def words() -> Finding:
+    """Whether SQLite has its text index; PostgreSQL needs nothing of the kind."""
+    if inspection.lacks_words():
+        return Finding("words", "failure", "doctor.words_none")
+    return Finding("words", "ok", "doctor.words")
+
+
+def vectors(settings: Settings) -> Finding:
+    """Whether the store can compare vectors."""
+    found = inspection.vectors(settings.database_url)
+    if settings.on_postgres:
+        if found is None:
+            return Finding("vectors", "warning", "doctor.pgvector_none")
+        return Finding("vectors", "ok", "doctor.pgvector", {"version": found})
+    if found is None:
+        return Finding("vectors", "warning", "doctor.sqlite_vec_none")
+    return Finding("vectors", "ok", "doctor.sqlite_vec", {"version": found})
+
+
+def embedder(settings: Settings) -> Finding:
+    """Whether what turns texts into vectors is there and answers."""
+    from codexmem.app import embedder_of
+
+    name = settings.embedder
+    found = embedder_of(settings)
+    if found is None:
+        if name == "none":
+            return Finding("embedder", "ok", "doctor.embedder_off")
+        return Finding("embedder", "warning", "doctor.embedder_none", {"extra": _EXTRAS["local"]})
+    installed = getattr(found, "installed", None)  # of a server nobody can say
+    if installed is False:
+        extra = _EXTRAS.get(name, "fastembed")
+        return Finding("embedder", "failure", "doctor.embedder_missing", {"model": found.model, "extra": extra})
+    if name.startswith("fastembed:"):
+        # Its first use may fetch a model, and looking must not.
+        return Finding("embedder", "ok", "doctor.embedder_installed", {"model": found.model})
+    try:
+        found.query("memory")
+    except CodexmemError as error:
+        problem, hint = explain(error)
+        values = {"model": found.model, "problem": problem, "hint": hint or say("doctor.embedder_hint")}
+        return Finding("embedder", "failure", "doctor.embedder_fails", values)
+    return Finding("embedder", "ok", "doctor.embedder", {"model": found.model})
+
+
+def index(settings: Settings, *, served: bool) -> Finding:
+    """Whether every memory has its words and vectors, or somebody is at it."""
+    if settings.on_postgres:
+        return Finding("index", "ok", "doctor.index_by_tenant")
+    if not inspection.is_fit(settings.database_url):
+        return Finding("index", "ok", "doctor.index_unknown")
+    from codexmem.app import open_reading
+
+    reading = open_reading(settings)
+    try:
+        found, unworded = reading.indexing.status(), reading.indexer.lacks_words()
+    finally:
+        reading.close()
+    values = {"model": found.model or "-", "waiting": f"{found.waiting:,}", "problem": "; ".join(found.notes)}
+    if unworded and not served:
+        return Finding("index", "warning", "doctor.index_unworded")
+    if found.model is None:
+        return Finding("index", "ok", "doctor.index_words")
+    if found.notes:
+        return Finding("index", "failure", "doctor.index_silent", values)
+    if found.complete and not found.waiting:
+        return Finding("index", "ok", "doctor.index", values)
+    if served:
+        return Finding("index", "ok", "doctor.index_moving", values)
+    return Finding("index", "warning", "doctor.index_behind", values)
+
 
 _LOW_BYTES = 100 << 20
 _SCARCE_BYTES = 1 << 30
@@ -45,9 +208,9 @@ def examine(settings: Settings) -> Iterator[Finding]:
         ("integrity", lambda: _integrity(settings)),
         ("server", server.answers),
         ("progress", server.progress),
-        ("words", search_checks.words),
-        ("vectors", lambda: search_checks.vectors(settings)),
-        ("embedder", lambda: search_checks.embedder(settings)),
+        ("words", words),
+        ("vectors", lambda: vectors(settings)),
+        ("embedder", lambda: embedder(settings)),
         ("index", lambda: _index(settings, server, sound=seen["integrity"] == "ok")),
         ("writer", lambda: _writer(settings)),
         ("backup", lambda: _backup(settings)),
@@ -64,7 +227,7 @@ def examine(settings: Settings) -> Iterator[Finding]:
         yield found
     yield from _outside(settings)
     try:
-        yield from agent_checks.agents(settings, served=server.alive)
+        yield from agents(settings, served=server.alive)
     except (CodexmemError, OSError, ValueError) as error:
         yield Finding("agents", "failure", "doctor.broken", {"check": "agents", "problem": str(error)})
 
@@ -113,6 +276,8 @@ def _schema(settings: Settings) -> Finding:
     if have == want:
         return Finding("schema", "ok", "doctor.schema", values)
     if have is not None and have > want:
+        if inspection.is_fit(settings.database_url):
+            return Finding("schema", "ok", "doctor.schema_ahead", values)
         return Finding("schema", "failure", "doctor.schema_newer", values)
     if settings.on_postgres:
         return Finding("schema", "failure", "doctor.schema_old", values)
@@ -127,11 +292,11 @@ def _integrity(settings: Settings) -> Finding:
     return Finding("integrity", "failure", "doctor.integrity_bad", {"problem": problem})
 
 
-def _index(settings: Settings, server: "_Server", *, sound: bool) -> Finding:
+def _index(settings: Settings, server: _Server, *, sound: bool) -> Finding:
     # Nothing is to be learned from a damaged store but that it is damaged.
     if not sound:
         return Finding("index", "ok", "doctor.index_unknown")
-    return search_checks.index(settings, served=server.alive)
+    return index(settings, served=server.alive)
 
 
 def _backup(settings: Settings) -> Finding:

@@ -152,7 +152,7 @@ def _reinstall(settings: Settings, finding: Finding) -> Values:
     from codexmem.agents import installable
     from codexmem.agents.install.installing import InstallRefused
     from codexmem.client.files import StaleFile
-    from codexmem.operations.cli.install.installed import installer_of, person
+    from codexmem.operations.cli.install.text import installer_of, person
 
     try:
         agent = installable()[finding.values["name"]]

@@ -19,8 +19,8 @@ from codexmem.hook.surroundings import text_of
 from codexmem.kernel.model.errors import CodexmemError
 from codexmem.kernel.model.project import working_tree
 from codexmem.operations.cli.config import write_user_file
-from codexmem.operations.cli.install.installed import commands_of, detected, person
 from codexmem.operations.cli.install.service import require_port, started
+from codexmem.operations.cli.install.text import commands_of, detected, person
 from codexmem.operations.cli.install.writer import asked
 from codexmem.settings import user_file
 

@@ -9,13 +9,22 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from codexmem.console.command import Command, current, option, setting_option
-from codexmem.console.confirm import confirm
+from codexmem.console.input_text import confirm
 from codexmem.console.messages import say
 from codexmem.console.output import UsageProblem
 from codexmem.console.store import chosen, place_of
 from codexmem.kernel.model.errors import NotFound
-from codexmem.operations.cli.install.installed import detected, installer_of, named, see_help
-from codexmem.operations.cli.install.text import UNTOUCHED, changes_text, outcome_text, proven, refused_text
+from codexmem.operations.cli.install.text import (
+    UNTOUCHED,
+    changes_text,
+    detected,
+    installer_of,
+    named,
+    outcome_text,
+    proven,
+    refused_text,
+    see_help,
+)
 
 if TYPE_CHECKING:
     from codexmem.agents import InstallableAgent

@@ -12,7 +12,7 @@ from codexmem.console.messages import say
 from codexmem.console.output import UsageProblem
 from codexmem.console.store import chosen, place_of
 from codexmem.kernel.model.errors import Conflict, Unavailable
-from codexmem.operations.cli.install.installed import person
+from codexmem.operations.cli.install.text import person
 
 if TYPE_CHECKING:
     from codexmem.client.background import Running

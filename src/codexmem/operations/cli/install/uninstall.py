@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from codexmem.console.command import Command, current, option, setting_option
-from codexmem.console.confirm import confirm
+from codexmem.console.input_text import confirm
 from codexmem.console.messages import say
 from codexmem.console.store import chosen, place_of
-from codexmem.operations.cli.install.installed import installer_of, named, person
-from codexmem.operations.cli.install.text import UNTOUCHED, changes_text, refused_text
+from codexmem.operations.cli.install.text import UNTOUCHED, changes_text, installer_of, named, person, refused_text
 
 if TYPE_CHECKING:
     from codexmem.agents import InstallableAgent

@@ -13,8 +13,8 @@ from codexmem.console.messages import language, say
 from codexmem.console.store import chosen
 from codexmem.kernel.model.writer import AGENTS, ANY_AGENT, MODEL, PROVIDERS, RULES, MemoryWriter
 from codexmem.operations.cli.config import write_user_file
-from codexmem.operations.cli.install.installed import detected, person
 from codexmem.operations.cli.install.service import restarted
+from codexmem.operations.cli.install.text import detected, person
 
 if TYPE_CHECKING:
     from codexmem.settings import Settings
@@ -30,9 +30,10 @@ def writer(who: str | None, data_dir: str | None) -> None:
     if who is not None:
         write_user_file({"provider": who})
         settings = chosen(data_dir=data_dir)
-        origin = settings.origins["provider"]
         if settings.provider != who:
-            output.note(say("writer.overruled", origin=origin), good=False)
+            output.note(say("writer.overruled", origin=settings.origins["provider"]), good=False)
+        elif who != settings.writer.provider == RULES and settings.rules_only:
+            output.note(say("writer.overruled", origin=settings.origins["rules_only"]), good=False)
         restarted(settings)
     found = seen_writer.seen(settings)
     output.result(found.document(), found.text())

@@ -1,0 +1,80 @@
+"""What is pinned is told first; what is withheld or only proposed is told by no section and for no prompt."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from codexmem.kernel.model.attrs import Attrs, NoteAttrs, ObservationAttrs, PromptAttrs, QaAttrs, SummaryAttrs
+from codexmem.kernel.model.history import WriteContext
+from codexmem.kernel.model.memory import Kind, Mark, Memory, MemoryDraft, Origin, State, manual_session
+from codexmem.kernel.model.query import Seq
+from codexmem.kernel.store.database import Database
+from codexmem.recall.context import ContextRequest
+from codexmem.recall.standing_rules import StandingRules
+from tests._support import capturing
+from tests._support.capturing import Capturing
+
+ME = WriteContext("test", origin=Origin.HUMAN)
+WORD = "zanzibar"  # in everything that must not be told
+RULE = ObservationAttrs(concepts=("rule",))
+
+
+@pytest.fixture
+def here(database: Database) -> Capturing:
+    return capturing.build(database)
+
+
+def remembered(here: Capturing, kind: Kind, attrs: Attrs, text: str, session: str | None = None,
+               by: Origin = Origin.HUMAN, **more: object) -> Memory:  # fmt: skip
+    state = replace(State(text, attrs, project="demo", title=text), **more)  # type: ignore[arg-type]
+    return here.base.memories.remember(MemoryDraft(kind, state, by, session=session), replace(ME, origin=by))
+
+
+def everything(here: Capturing, core_by: Origin = Origin.HUMAN) -> list[Memory]:
+    """Memories that every section of a start, and a prompt, would tell of."""
+    turn = SummaryAttrs(request=f"{WORD} login", learned=f"{WORD} tokens", commands=(f"make {WORD}",), errors=(WORD,),
+                        files_modified=(f"src/{WORD}.py",), prompt_number=1)  # fmt: skip
+    return [
+        remembered(here, Kind.NOTE, NoteAttrs(), f"{WORD} note", priority=1, uris=("project://n",), by=core_by),
+        remembered(here, Kind.OBSERVATION, ObservationAttrs(), f"{WORD} saved", session=manual_session("demo")),
+        remembered(here, Kind.SUMMARY, turn, turn.text(), session="s0"),
+        remembered(here, Kind.PROMPT, PromptAttrs(), f"fix the {WORD} login", session="s0"),
+        remembered(here, Kind.OBSERVATION, RULE, f"Always build {WORD} with make"),
+        remembered(here, Kind.OBSERVATION, ObservationAttrs(), f"{WORD} recently", session="s0"),
+    ]
+
+
+def told(here: Capturing) -> str:
+    start = here.context.give(ContextRequest("demo")).text
+    asked = here.context.give(ContextRequest("demo", f"why does the {WORD} login fail with {WORD} tokens?")).text
+    return start + asked + "\n".join(rule.text for rule in StandingRules(here.base.memories).of("demo"))
+
+
+@pytest.mark.parametrize("mark", [Mark.WITHHELD, Mark.PROPOSED])
+def test_what_is_withheld_or_proposed_is_told_nowhere_unasked(here: Capturing, mark: Mark) -> None:
+    # A core note that a person had agreed to would go on being told, so this one was an agent's from the start.
+    memories = everything(here, Origin.HUMAN if mark is Mark.WITHHELD else Origin.AGENT)
+    assert told(here).count(WORD) > 8
+    for memory in memories:
+        here.base.memories.change(
+            Seq(memory.seq), frozenset(Kind), lambda state: replace(state, marks=frozenset({mark})), ME
+        )
+    assert WORD not in told(here)
+
+
+def test_pinned_ones_of_any_kind_are_told_first_and_once(here: Capturing) -> None:
+    everything(here)
+    pinned = frozenset({Mark.PINNED})
+    remembered(here, Kind.QA, QaAttrs(question="Which port?"), "it is 8123", title="Which port?", marks=pinned)
+    remembered(here, Kind.NOTE, NoteAttrs(), "for every project", uris=("core://x",), project="", marks=pinned)
+    remembered(here, Kind.OBSERVATION, ObservationAttrs(), "of another", project="other", marks=pinned)
+    remembered(here, Kind.OBSERVATION, ObservationAttrs(), "pinned by hand", manual_session("demo"), marks=pinned)
+    text = here.context.give(ContextRequest("demo")).text
+    first = text.split("\n\n")[1]
+    assert first.startswith("## Pinned\n")
+    for words in ("Which port?: it is 8123", "core://x: for every project", "pinned by hand"):
+        assert words in first
+        assert text.count(words) == 1
+    assert "of another" not in text

@@ -1,0 +1,37 @@
+// The knowledge base: entries, documents, workspaces.
+export default {
+  title: 'Knowledge base',
+  description: 'What agents filed as knowledge, the documents that runs read, and the folders of tasks at work.',
+  search: 'Search here',
+  nothing: 'Nothing here fits “{{q}}”.',
+  nav: { label: 'Knowledge base', entries: 'Entries', documents: 'Documents', workspaces: 'Workspaces' },
+  entries: {
+    title: 'Entries, newest first',
+    found: 'Entries that fit, best first',
+    one: 'Entry',
+    empty: 'No entries yet',
+    emptyWhy:
+      'Agents file lasting facts here with the tool memory_add, apart from what they are told by themselves. You can add one by hand:',
+  },
+  documents: {
+    library: 'Library',
+    holds: '{{name}} · documents: {{documents}}, passages: {{pieces}}',
+    passages: 'Passages that fit, best first',
+    passage: 'Passage',
+    pieces_one: '{{n}} passage',
+    pieces_other: '{{n}} passages',
+    from: '{{source}}, passage {{place}}, library {{library}}',
+    empty: 'No documents yet',
+    emptyWhy: 'Papers and texts that runs of the lab search and cite. This command reads them in:',
+  },
+  workspaces: {
+    found: 'Files with these words',
+    empty: 'No workspaces',
+    emptyWhy:
+      'An agent makes a folder for a task with the tool memory_init_workspace and removes it when the task is done. By hand:',
+    noFiles: 'no files',
+    bytes: '{{n}} bytes',
+    notText: 'Not a text, or too long to be shown.',
+    path: 'path',
+  },
+};
