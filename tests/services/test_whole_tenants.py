@@ -52,7 +52,7 @@ def empty(postgres_server: PostgresServer) -> str:
 
 
 def of(url: str) -> Tenants:
-    return Tenants(url, SystemClock(), by="cli:test")
+    return Tenants(url, SystemClock(), by="cli:test", forgotten_s=0)
 
 
 def audited(url: str, type: EventType) -> list[dict[str, object]]:
@@ -154,7 +154,7 @@ def test_import_and_erasure_go_on_after_a_kill_at_any_step(full: str, empty: str
     for verb, call in verbs.items():
         seen: Counter[str] = Counter()
         for at in itertools.count(1):
-            died, steps = run_or_die(f"Tenants({empty!r}, clock, by='cli:test').{call}", tmp_path, at)
+            died, steps = run_or_die(f"Tenants({empty!r}, clock, by='cli:test', forgotten_s=0).{call}", tmp_path, at)
             seen.update(each.partition(" ")[0] for each in steps)
             if not died:
                 break

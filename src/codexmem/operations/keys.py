@@ -33,7 +33,8 @@ _SECRET = re.compile(r"cmk_[0-9a-f]{64}")
 _TOKEN_PREFIX = "cmt_"  # by which redaction knows a token; those of older stores have none and are known by value
 _TOKEN = re.compile(rf"(?:{_TOKEN_PREFIX})?[0-9a-f]{{64}}")
 _REMEMBERED = 1024
-_REMEMBER_SECONDS = 2.5  # half of what is promised: a long reply asks again after the other half
+FORGOTTEN_SECONDS = 5.0  # after so long nobody acts for a key that is gone: what is promised
+_REMEMBER_SECONDS = FORGOTTEN_SECONDS / 2  # a long reply asks again after the other half
 _LABEL_MAX = 100
 _USED_MS = 5 * 60 * 1000
 

@@ -6,6 +6,7 @@ are those of the file.
 """
 
 import json
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +23,7 @@ from codexmem.kernel.store.database import acting_as
 from codexmem.kernel.store.events import EventTable
 from codexmem.kernel.store.opening import open_database, schema_of
 from codexmem.operations import tenant_file
+from codexmem.operations.keys import FORGOTTEN_SECONDS
 from codexmem.operations.tenant_file import TenantManifest
 
 Progress = Callable[[str, int], object]
@@ -43,10 +45,11 @@ class TenantErased:
 class Tenants:
     """The verbs on whole tenants of one cluster."""
 
-    def __init__(self, url: str, clock: Clock, *, by: str) -> None:
+    def __init__(self, url: str, clock: Clock, *, by: str, forgotten_s: float = FORGOTTEN_SECONDS) -> None:
         self._url = url
         self._clock = clock
         self._by = by
+        self._forgotten_s = forgotten_s
 
     def list(self) -> list[tuple[str, str]]:
         """Tenants that have a key here or are on their way, with their state."""
@@ -124,6 +127,8 @@ class Tenants:
             removed = tenant_rows.erase(connection, tenant, PlaceState.ERASING, progress=progress)
             step("erased")
             self._audit_erasure(tenant, "done", rows=removed)
+            # A server may know a key that was just removed for some seconds more. Let in, it would write new rows.
+            time.sleep(self._forgotten_s)
             with places.alone(connection, tenant):
                 places.remove(connection, tenant)
         return TenantErased(tenant, removed)
