@@ -272,6 +272,10 @@ bench-web-trace *args:
 bench-staleness *args:
     "{{ python }}" -m bench.staleness "$@"
 
+# every wait of a person or an agent beside what the machine needs for it; `--write` writes docs/performance.md
+bench *args:
+    "{{ python }}" -m bench.performance "$@"
+
 # wall time of a hook beside that of Python itself
 bench-hook *args:
     "{{ python }}" -m bench.hook_time "$@"

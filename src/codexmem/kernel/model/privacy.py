@@ -32,7 +32,7 @@ _WORD = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-_:.")
 
 def strip(text: str) -> str:
     """The text without private regions and injected blocks."""
-    return _strip_all([text])[0] or ""
+    return (_strip_all([text])[0] or "") if _suspicious(text) else text
 
 
 def is_private(text: str) -> bool:

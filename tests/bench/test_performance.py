@@ -1,0 +1,91 @@
+"""Waits are told as they were measured, noise is not taken for a change, and the page shows what was kept."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pytest
+
+from bench import performance, waits
+from bench.performance import KEPT, Ratio
+
+TIME = next(wait for wait in waits.WAITS if wait.key == "hook_up")
+RATE = next(wait for wait in waits.WAITS if wait.key == "capture")
+
+
+@pytest.fixture
+def docs(tmp_path: Path) -> Path:
+    for name in ("performance.md", "performance.zh.md"):
+        (tmp_path / name).write_text(f"# Page\n{performance.BEGIN}\n{performance.END}\nbelow\n")
+    return tmp_path
+
+
+def test_a_ratio_is_the_median_of_its_rounds_and_says_how_far_they_lie_apart() -> None:
+    assert Ratio.of([3.0, 1.0, 2.0, 5.0, 4.0]) == Ratio(3.0, 2.0, 4.0, 5)
+    assert Ratio.of([1.5]) == Ratio(1.5, 1.5, 1.5, 1)
+
+
+@pytest.mark.parametrize(
+    "wait, now, worse",
+    [
+        (TIME, Ratio(2.6, 2.51, 2.7, 9), True),
+        (TIME, Ratio(2.6, 2.4, 2.7, 9), False),  # a good part of the rounds was no worse
+        (TIME, Ratio(1.0, 0.9, 1.1, 9), False),
+        (RATE, Ratio(1.5, 1.4, 1.59, 9), True),
+        (RATE, Ratio(1.5, 1.4, 1.7, 9), False),
+        (RATE, Ratio(4.0, 3.9, 4.1, 9), False),
+    ],
+)
+def test_worse_is_what_noise_can_hardly_explain(wait: waits.Wait, now: Ratio, worse: bool) -> None:
+    assert performance.is_worse(wait, now, Ratio(2.0, 1.9, 2.1, 9)) is worse
+
+
+@pytest.mark.parametrize("bad_runs, worse", [(0, []), (2, []), (3, ["hook_up"])])
+def test_only_what_is_worse_every_time_fails_the_check(
+    docs: Path, monkeypatch: pytest.MonkeyPatch, bad_runs: int, worse: Sequence[str]
+) -> None:
+    runs: list[int] = []
+
+    def measure(rounds: int, seed: int) -> Mapping[str, Sequence[float]]:
+        runs.append(seed)
+        return {"hook_up": [3.0 if len(runs) <= bad_runs else 2.0] * rounds}
+
+    monkeypatch.setattr(performance, "MEASURES", {"hook": measure})
+    performance.keep({"hook_up": Ratio(2.0, 1.9, 2.1, 9)}, docs)
+    assert performance.compare([], 4, 7, docs) == worse
+    assert len(runs) == min(bad_runs + 1, performance.TRIES)
+
+
+def test_a_run_is_kept_and_what_was_not_measured_stays(docs: Path) -> None:
+    performance.keep({"hook_up": Ratio(2.0, 1.9, 2.1, 9), "gone": Ratio(1.0, 1.0, 1.0, 1)}, docs)
+    performance.keep({"capture": Ratio(0.4, 0.3, 0.5, 5)}, docs)
+    assert performance.kept_run(docs) == {"hook_up": Ratio(2.0, 1.9, 2.1, 9), "capture": Ratio(0.4, 0.3, 0.5, 5)}
+    performance.write(docs)
+    assert performance.stale(docs) == []
+    page = (docs / "performance.md").read_text()
+    assert "| hook, server up | `python -c pass` | 2.00 | 1.90-2.10 | ≤ 1.5 | not reached |" in page
+    assert "| ≥ 0.6 | 未达到 |" in (docs / "performance.zh.md").read_text()
+    document = json.loads((docs / KEPT).read_text())
+    document["ratios"]["hook_up"]["median"] = 1.0
+    (docs / KEPT).write_text(json.dumps(document))
+    assert {path.name for path in performance.stale(docs)} == {"performance.md", "performance.zh.md", "performance.svg"}
+
+
+def test_the_page_shows_what_was_kept() -> None:
+    assert performance.stale() == [], "run `python -m bench.performance --page`"
+    assert performance.kept_run()
+
+
+def test_every_wait_has_a_measure_and_every_measure_a_wait() -> None:
+    assert {wait.group for wait in waits.WAITS} == set(waits.MEASURES)
+    assert len({wait.key for wait in waits.WAITS}) == len(waits.WAITS)
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("group", ["commands", "bridge", "import"])
+def test_a_measure_yields_its_waits(group: str) -> None:
+    found = waits.MEASURES[group](1, 7)
+    assert {wait.key for wait in waits.WAITS if wait.group == group} == set(found)
+    assert all(len(values) == 1 and values[0] > 0 for values in found.values())
