@@ -6,7 +6,7 @@ are those of the file.
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -208,7 +208,7 @@ def no_tenant(tenant: str) -> NotFound:
     )  # fmt: skip
 
 
-def audit(url: str, clock: Clock, type: EventType, tenant: str, by: str, payload: dict[str, Any]) -> None:
+def audit(url: str, clock: Clock, type: EventType, tenant: str, by: str, payload: Mapping[str, object]) -> None:
     """A line in the cluster's own log, where it outlives the tenant."""
     db = open_database(url, pool_size=1)
     try:
