@@ -59,7 +59,7 @@ class Tools:
 
     def _in_process(self, store: InProcess, name: str, arguments: Mapping[str, object]) -> Answer:
         """Without the protocol's own server, which costs a second to load."""
-        from codexmem.app.mcp.toolsets import TOOLSETS
+        from codexmem.app.mcp import TOOLSETS
         from codexmem.http.tool import ToolInvocation
 
         tool = next(each for each in TOOLSETS[self._toolset].tools if each.name == name)
