@@ -22,7 +22,7 @@ from tests._support.lab import LabBench
 from tests._support.model_server import Asked, ModelServer
 from tests.jobs.stores import wait_until
 
-RECIPES = {
+RECIPES: dict[str, object] = {
     "recipes": [
         {"M1": "Cu", "M2": "Mo", "atomic_ratio": "1:1", "small_molecule_modifier": "benzoic acid (-COOH)",
          "rationale": "Cu binds CO [C1], 与 Mo 协同"},

@@ -46,7 +46,7 @@ PROGRAMS = {
 }
 # Loaded beside every command: what only a running server or an opened store needs.
 ALSO = (
-    "alembic.command", "anyio._backends._asyncio", "codexmem.agents.install.installing", "codexmem.app.mcp.server",
+    "alembic.command", "anyio._backends._asyncio", "codexmem.agents.install.installing", "codexmem.http.mcp",
     "codexmem.app.server", "codexmem.client.background", "codexmem.client.bridge", "codexmem.client.supervisors",
     "codexmem.codecli.exec_through", "codexmem.kernel.store.opening", "codexmem.kernel.store.postgres.pgvector",
     "codexmem.kernel.store.sqlite.text", "codexmem.kernel.store.sqlite.vectors", "mcp.server", "numpy", "openai",

@@ -63,5 +63,5 @@ def test_extra_is_bounded(value: dict[str, Any]) -> None:
 
 
 def test_extra_is_kept_as_it_is() -> None:
-    value = {"a": [1, 2.5, None, True, {"b": "中文"}], "": {}}
+    value: dict[str, object] = {"a": [1, 2.5, None, True, {"b": "中文"}], "": {}}
     assert kept_extra(value) is value

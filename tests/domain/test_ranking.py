@@ -35,6 +35,7 @@ def test_what_is_kept_is_bounded() -> None:
     many = tuple(Placed(10**12 + at, at, tuple(0.123456 + at for _ in names)) for at in range(200))
     scores = [float(at) + 0.5 for at in range(200)]
     kept = ranking.told(Ranking(names, many, list(range(200)), scores, scores))
+    assert isinstance(kept["rows"], list)
     assert 5 < len(kept["rows"]) <= EXPLAINED
     assert len(json.dumps(kept)) <= MAX_CHARS + 100
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from codexmem.kernel.embed.choice import RerankerChoice, choose_reranker
-from codexmem.kernel.embed.cross_encoder import CrossEncoder
+from codexmem.kernel.embed.fastembed import CrossEncoder
 from codexmem.kernel.embed.rerank import ApiReranker
 from codexmem.kernel.model.breaker import Breaker
 from codexmem.kernel.model.errors import CodexmemError, InvalidArgument, RateLimited, Unavailable

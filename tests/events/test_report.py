@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from codexmem.kernel.events.log import STEP, Retention
 from codexmem.kernel.events.report import EventBucket, EventReport
-from codexmem.kernel.events.retention import STEP, Retention
 from codexmem.kernel.model.errors import InvalidArgument
 from codexmem.kernel.model.event import RETENTION_MS, EventType, NewEvent
 from tests.jobs.stores import Parts, empty_store

@@ -14,7 +14,7 @@ import psycopg
 import pytest
 
 from codexmem.kernel.jobs.job_kind import Done, JobContext, JobKind, JobKinds
-from codexmem.kernel.jobs.queue_clock import QueueClock
+from codexmem.kernel.jobs.leases import QueueClock
 from codexmem.kernel.model.errors import InvalidArgument, RateLimited, Unavailable
 from codexmem.kernel.model.event import EventType, LogPosition, NewEvent
 from codexmem.kernel.model.ids import SystemClock

@@ -63,7 +63,9 @@ class Story:
             if done.effect is not None:
                 done.effect()
         self.here.queue.cancel(jobs[0].id)
-        return int(done.result["files"])
+        count = done.result["files"]
+        assert isinstance(count, int)
+        return count
 
     def said(self) -> dict[str, str]:
         return {each.state.title: each.state.content for each in self.here.memories(Kind.OBSERVATION)}

@@ -65,7 +65,9 @@ class Watching:
         (job,) = [job for job in self.queue.list(JobStatus.QUEUED) if job.payload["cwd"] == str(cwd)]
         done = self.watch.take_in(job, JobContext(job, 60))
         self.queue.cancel(job.id)
-        return int(done.result["commits"])
+        count = done.result["commits"]
+        assert isinstance(count, int)
+        return count
 
 
 @pytest.fixture

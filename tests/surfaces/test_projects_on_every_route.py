@@ -19,7 +19,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from codexmem.app import SURFACES, Services
 from codexmem.app.core import Core, open_core
-from codexmem.app.mcp.toolsets import TOOLSETS
+from codexmem.app.mcp import TOOLSETS
 from codexmem.http import long_replies, rights
 from codexmem.http.assemble import build_asgi
 from codexmem.http.errors import ErrorTable

@@ -73,16 +73,16 @@ class CodingAgent:
         """What mem-codecli starts; empty if it starts nothing."""
         return self.programs[-1] if self.programs else ""
 
-    def read(self, payload: Mapping[str, Any], environ: Mapping[str, str]) -> dict[str, Any]:
+    def read(self, payload: Mapping[str, object], environ: Mapping[str, str]) -> dict[str, object]:
         """A payload under our own names, without what is missing."""
         record = {
             name: value for name, value in self.dialect(payload, environ).items() if value is not None and value != ""
         }
-        if record.get("tool_name") in self.tools:
-            record["tool_name"] = self.tools[record["tool_name"]]
+        if (tool := str(record.get("tool_name"))) in self.tools:
+            record["tool_name"] = self.tools[tool]
         return record
 
-    def dialect(self, payload: Mapping[str, object], environ: Mapping[str, str]) -> dict[str, Any]:
+    def dialect(self, payload: Mapping[str, object], environ: Mapping[str, str]) -> dict[str, object]:
         """What its payload says; what is missing may be empty."""
         return plain(payload)
 
@@ -90,7 +90,7 @@ class CodingAgent:
         """Whether it can be told something at this moment."""
         return event in (CONTEXT, PROMPT)
 
-    def answer(self, event: str, said: str, context: str) -> dict[str, Any] | None:
+    def answer(self, event: str, said: str, context: str) -> dict[str, object] | None:
         """What it is told: `said` is its own name of the event, `context` what it should know, if anything.
 
         Nothing, or JSON that is valid for this agent and this event. Codex refuses an answer with a key it does not
@@ -98,7 +98,7 @@ class CodingAgent:
         """
         return self.told(event, said, context) if context and self.takes_context(event) else None
 
-    def told(self, event: str, said: str, context: str) -> dict[str, Any]:
+    def told(self, event: str, said: str, context: str) -> dict[str, object]:
         """The form in which it takes context."""
         return {"context": context}
 
@@ -139,7 +139,7 @@ class InstallableAgent(CodingAgent):
     second = 1000  # how many units of time a second has in its settings
     trusts_hooks = False  # whether it runs only hooks that a person has trusted
 
-    def dialect(self, payload: Mapping[str, object], environ: Mapping[str, str]) -> dict[str, Any]:
+    def dialect(self, payload: Mapping[str, object], environ: Mapping[str, str]) -> dict[str, object]:
         """A payload of the family. A sub-agent's stop is not the end of a turn."""
         record = plain(payload)
         record.setdefault("cwd", environ.get("CLAUDE_PROJECT_DIR", ""))
@@ -147,7 +147,7 @@ class InstallableAgent(CodingAgent):
             record["agent_id"] = record.get("agent_id") or "subagent"
         return record
 
-    def told(self, event: str, said: str, context: str) -> dict[str, Any]:
+    def told(self, event: str, said: str, context: str) -> dict[str, object]:
         """Under its own name for the moment."""
         moment = said if said in (self.moments[CONTEXT], self.moments[PROMPT]) else self.moments[event]
         return {"hookSpecificOutput": {"hookEventName": moment, "additionalContext": context}}
@@ -218,7 +218,7 @@ class InstallableAgent(CodingAgent):
         """How many of our hooks have no trust written down."""
         return 0
 
-    def payload(self, session: str, prompt: str, cwd: str) -> dict[str, Any]:
+    def payload(self, session: str, prompt: str, cwd: str) -> dict[str, object]:
         """What it would tell a hook of a prompt."""
         return {"session_id": session, "cwd": cwd, "hook_event_name": self.moments[PROMPT], "prompt": prompt}
 
@@ -255,9 +255,9 @@ def started_by(program: str) -> CodingAgent:
     return next((agent for agent in startable() if agent.program == program), UNKNOWN)
 
 
-def plain(payload: Mapping[str, object]) -> dict[str, Any]:
+def plain(payload: Mapping[str, object]) -> dict[str, object]:
     """What stands in a payload under our own field names, in snake_case or camelCase; every dialect begins with it."""
-    record: dict[str, Any] = {}
+    record: dict[str, object] = {}
     for ours, theirs in _TEXTS.items():
         for name in theirs:
             value = payload.get(name)
@@ -290,7 +290,7 @@ def text_in(value: Any) -> str:
     return ""
 
 
-def part_of(value: Mapping[str, object], name: str) -> dict[str, Any]:
+def part_of(value: Mapping[str, object], name: str) -> dict[str, object]:
     """An object inside; empty if there is none."""
     found = value.get(name)
     return found if isinstance(found, dict) else {}

@@ -66,7 +66,11 @@ class ClaudeCode(InstallableAgent):
         """Manifest, hooks, server and slash commands, each where it looks by itself."""
         from codexmem.agents.install import plugins
 
-        about = {"author": {"name": plugins.OWNER}, "license": plugins.LICENSE, "keywords": plugins.KEYWORDS}
+        about: dict[str, object] = {
+            "author": {"name": plugins.OWNER},
+            "license": plugins.LICENSE,
+            "keywords": plugins.KEYWORDS,
+        }
         return {
             ".claude-plugin/plugin.json": plugins.as_json(plugins.ABOUT | about),
             ".mcp.json": plugins.as_json({"mcpServers": plugins.server(commands)}),

@@ -9,7 +9,6 @@ from codexmem.agents import CodingAgent, part_of, plain
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any
 
 
 class Cline(CodingAgent):
@@ -20,7 +19,7 @@ class Cline(CodingAgent):
     programs = ("cline",)
     reads = (".clinerules", ".clinerules/*.md", "AGENTS.md")
 
-    def dialect(self, payload: Mapping[str, object], environ: Mapping[str, str]) -> dict[str, Any]:
+    def dialect(self, payload: Mapping[str, object], environ: Mapping[str, str]) -> dict[str, object]:
         """Tasks, and what happened under the name of the event."""
         record = plain(payload)
         root = part_of(payload, "sessionContext").get("rootSessionId")
@@ -49,7 +48,7 @@ class Cline(CodingAgent):
             record["last_assistant_message"] = ended
         return record
 
-    def answer(self, event: str, said: str, context: str) -> dict[str, Any]:
+    def answer(self, event: str, said: str, context: str) -> dict[str, object]:
         """It waits to hear that it may go on."""
         return {"cancel": False, **({"contextModification": context} if context else {})}
 

@@ -12,7 +12,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
-    from typing import Any
 
     from codexmem.agents.install.commands import ProgramCommands
     from codexmem.agents.install.entries import Element
@@ -43,7 +42,7 @@ class Codex(InstallableAgent):
     def __init__(self) -> None:
         self._hashes: dict[tuple[str, str], dict[str, str]] = {}
 
-    def dialect(self, payload: Mapping[str, object], environ: Mapping[str, str]) -> dict[str, Any]:
+    def dialect(self, payload: Mapping[str, object], environ: Mapping[str, str]) -> dict[str, object]:
         """The family's; it says when it stops because a hook told it to go on."""
         record = super().dialect(payload, environ)
         if payload.get("stop_hook_active") is True:
@@ -89,7 +88,7 @@ class Codex(InstallableAgent):
         """Manifest, hooks, server, and skills in place of slash commands."""
         from codexmem.agents.install import plugins
 
-        entry = {"startup_timeout_sec": _STARTS_WITHIN_S, "default_tools_approval_mode": "approve"}
+        entry: dict[str, object] = {"startup_timeout_sec": _STARTS_WITHIN_S, "default_tools_approval_mode": "approve"}
         servers = {name: server | entry for name, server in plugins.server(commands).items()}
         parts = {"hooks": "./hooks/hooks.json", "mcpServers": "./.mcp.json", "skills": "./skills/"}
         shown = {
@@ -173,7 +172,7 @@ class Codex(InstallableAgent):
 
         return shutil.which(self.program, path=person.environ.get("PATH", "")) or ""
 
-    def _configuration(self, person: UserHome) -> dict[str, Any]:
+    def _configuration(self, person: UserHome) -> dict[str, object]:
         from codexmem.agents.install import json_settings
 
         return json_settings.read(self.servers_file(person), "toml")

@@ -37,7 +37,7 @@ class Cursor(InstallableAgent):
     }
     second = 1
 
-    def dialect(self, payload: Mapping[str, object], environ: Mapping[str, str]) -> dict[str, Any]:
+    def dialect(self, payload: Mapping[str, object], environ: Mapping[str, str]) -> dict[str, object]:
         """Conversations and workspaces."""
         record = plain(payload)
         for name in ("conversation_id", "session_id", "generation_id", "id"):
@@ -59,7 +59,7 @@ class Cursor(InstallableAgent):
         """Not with a prompt."""
         return event == CONTEXT
 
-    def answer(self, event: str, said: str, context: str) -> dict[str, Any]:
+    def answer(self, event: str, said: str, context: str) -> dict[str, object]:
         """It waits to hear that it may go on."""
         told = {"additional_context": context} if context and self.takes_context(event) else {}
         return {"continue": True, **told}
@@ -99,7 +99,7 @@ class Cursor(InstallableAgent):
         config = base64.b64encode(entry.encode()).decode()
         return f"cursor://anysphere.cursor-deeplink/mcp/install?name={plugins.NAME}&config={config}"
 
-    def payload(self, session: str, prompt: str, cwd: str) -> dict[str, Any]:
+    def payload(self, session: str, prompt: str, cwd: str) -> dict[str, object]:
         """A prompt."""
         return {
             "conversation_id": session,
@@ -109,7 +109,7 @@ class Cursor(InstallableAgent):
         }
 
 
-def _tool(payload: Mapping[str, object], record: Mapping[str, object]) -> dict[str, Any]:
+def _tool(payload: Mapping[str, object], record: Mapping[str, object]) -> dict[str, object]:
     """The tool of any of Cursor's events."""
     if "result_json" in payload:  # afterMCPExecution
         name = str(payload.get("tool_name", ""))

@@ -11,7 +11,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
-    from typing import Any
 
     from codexmem.agents.install.commands import ProgramCommands
     from codexmem.agents.install.targets import UserHome
@@ -37,7 +36,7 @@ class GeminiCli(InstallableAgent):
     acp = "--acp"
     approval_option = "--approval-mode"
 
-    def dialect(self, payload: Mapping[str, object], environ: Mapping[str, str]) -> dict[str, Any]:
+    def dialect(self, payload: Mapping[str, object], environ: Mapping[str, str]) -> dict[str, object]:
         """The envelope of Claude Code."""
         record = plain(payload)
         record.setdefault("contentSessionId", environ.get("GEMINI_SESSION_ID", ""))

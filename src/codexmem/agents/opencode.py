@@ -12,7 +12,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
-    from typing import Any
 
     from codexmem.agents.install.commands import ProgramCommands
     from codexmem.agents.install.targets import ConfigTarget, McpServerEntry, UserHome
@@ -35,7 +34,7 @@ class OpenCode(InstallableAgent):
     }
     acp = "acp"
 
-    def dialect(self, payload: Mapping[str, object], environ: Mapping[str, str]) -> dict[str, Any]:
+    def dialect(self, payload: Mapping[str, object], environ: Mapping[str, str]) -> dict[str, object]:
         """What the plugin sends."""
         given = payload.get("args")
         first, second = [*given, None, None][:2] if isinstance(given, list) else (None, None)
@@ -57,7 +56,7 @@ class OpenCode(InstallableAgent):
             record["contentSessionId"] = described["id"]
         return record
 
-    def told(self, event: str, said: str, context: str) -> dict[str, Any]:
+    def told(self, event: str, said: str, context: str) -> dict[str, object]:
         """As the plugin reads it."""
         return {"context": context}
 
@@ -131,17 +130,17 @@ class OpenCode(InstallableAgent):
         path = self.servers_file(person)
         return json_settings.switched_off(path, json_settings.read(path), "mcp", SERVER, "enabled")
 
-    def payload(self, session: str, prompt: str, cwd: str) -> dict[str, Any]:
+    def payload(self, session: str, prompt: str, cwd: str) -> dict[str, object]:
         """A prompt, as the plugin passes it on."""
         parts = [{"type": "text", "text": prompt}]
         return {"directory": cwd, "input": {"sessionID": session}, "output": {"parts": parts}}
 
 
-def _server(commands: ProgramCommands) -> dict[str, Any]:
+def _server(commands: ProgramCommands) -> dict[str, object]:
     return {"type": "local", "command": list(commands.mcp), "enabled": True}
 
 
-def _script(commands: ProgramCommands, offered: Mapping[str, Any]) -> str:
+def _script(commands: ProgramCommands, offered: Mapping[str, object]) -> str:
     """The plugin's text; `offered` is what it adds to the configuration."""
     import json
     from importlib.resources import files

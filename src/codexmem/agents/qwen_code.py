@@ -11,7 +11,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
-    from typing import Any
 
     from codexmem.agents.install.commands import ProgramCommands
     from codexmem.agents.install.targets import UserHome
@@ -29,7 +28,7 @@ class QwenCode(InstallableAgent):
     approval_option = "--approval-mode"
     ends_with_input = True
 
-    def dialect(self, payload: Mapping[str, object], environ: Mapping[str, str]) -> dict[str, Any]:
+    def dialect(self, payload: Mapping[str, object], environ: Mapping[str, str]) -> dict[str, object]:
         """The family's, with the folder in the environment."""
         record = super().dialect(payload, environ)
         record["cwd"] = record.get("cwd") or environ.get("QWEN_PROJECT_DIR", "")

@@ -28,9 +28,8 @@ from codexmem.kernel.embed import choice
 from codexmem.kernel.embed.model import Embedder
 from codexmem.kernel.embed.rerank import Reranker
 from codexmem.kernel.events.live import Live
-from codexmem.kernel.events.log import Log
+from codexmem.kernel.events.log import Log, Retention
 from codexmem.kernel.events.report import EventReport
-from codexmem.kernel.events.retention import Retention
 from codexmem.kernel.events.review import Review
 from codexmem.kernel.feature import load
 from codexmem.kernel.jobs.job_kind import JobKind, JobKinds

@@ -89,7 +89,7 @@ def opened(line: bytes, key: bytes) -> tuple[int, str, str] | None:
     return int(head.group(1)), head.group(2).decode("ascii"), mac
 
 
-def row_of(line: bytes) -> dict[str, Any] | None:
+def row_of(line: bytes) -> dict[str, object] | None:
     """What a line says, whether or not it is as it was written."""
     try:
         row = json.loads(line)
@@ -167,10 +167,10 @@ Redact = Callable[[Any], Any]
 
 
 def request_fields(request: ToolRequest, decision: ToolDecision | None, risk: Risk | None, key: bytes,
-                   redact: Redact = redaction.redact_value) -> dict[str, Any]:  # fmt: skip
+                   redact: Redact = redaction.redact_value) -> dict[str, object]:  # fmt: skip
     """What is recorded of a request: names, the redacted summary of its arguments, and what was decided."""
     known = risk.name.lower() if risk is not None else None
-    fields: dict[str, Any] = {
+    fields: dict[str, object] = {
         "kind": (RowKind.REQUEST if decision is not None else RowKind.STARTED).value,
         "agent": _clipped(request.agent, _LONGEST_NAME), "call_id": _clipped(request.call_id, _LONGEST_NAME),
         "tool": _clipped(str(redact(request.tool)), _LONGEST_NAME),
@@ -189,7 +189,7 @@ def request_fields(request: ToolRequest, decision: ToolDecision | None, risk: Ri
     return fields
 
 
-def result_fields(call_id: str, tool: str, ok: bool, took_ms: int | None) -> dict[str, Any]:
+def result_fields(call_id: str, tool: str, ok: bool, took_ms: int | None) -> dict[str, object]:
     """What is recorded when a tool has come to its end."""
     return {
         "kind": RowKind.RESULT.value, "call_id": _clipped(call_id, _LONGEST_NAME),
@@ -197,16 +197,16 @@ def result_fields(call_id: str, tool: str, ok: bool, took_ms: int | None) -> dic
     }  # fmt: skip
 
 
-def stamped(fields: Mapping[str, object], at_ms: int, run_id: str, project_id: str) -> dict[str, Any]:
+def stamped(fields: Mapping[str, object], at_ms: int, run_id: str, project_id: str) -> dict[str, object]:
     """The fields with when, in which run and for which project."""
     moment = datetime.fromtimestamp(at_ms / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     return {"timestamp": moment, "at_ms": at_ms, "run_id": _clipped(run_id, _LONGEST_NAME),
             "project_id": _clipped(project_id, _LONGEST_NAME), **fields}  # fmt: skip
 
 
-def summary(request: ToolRequest, redact: Redact = redaction.redact_value) -> dict[str, Any]:
+def summary(request: ToolRequest, redact: Redact = redaction.redact_value) -> dict[str, object]:
     """The arguments without secrets and not longer than can be read."""
-    given: dict[str, Any] = {"command": request.command, "paths": list(request.paths), "urls": list(request.urls)}
+    given: dict[str, object] = {"command": request.command, "paths": list(request.paths), "urls": list(request.urls)}
     said = {name: value for name, value in given.items() if value}
     if request.arguments is not None:
         said["arguments"] = request.arguments

@@ -1,7 +1,7 @@
 """`/v1/audit` (contract 001 §5.4): wrappers send what agents asked for and what was decided, which may be repeated, and
 people look it up."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
 
@@ -31,7 +31,7 @@ def routes(rooms: Rooms) -> APIRouter:
 
     # Rows go out as they were kept: a model would change the order of their fields.
     @api.get("/v1/audit", response_model=None, responses={200: {"model": wire.AuditPage}})
-    def page(asked: Annotated[wire.AuditQuery, Query()]) -> dict[str, Any]:
+    def page(asked: Annotated[wire.AuditQuery, Query()]) -> dict[str, object]:
         """What agents asked for and what was decided, the last to arrive first."""
         found = rooms.room(Auditing).page(
             asked.wanted(), after=asked.cursor, limit=asked.limit, outcomes=asked.outcomes

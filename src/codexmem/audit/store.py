@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy import bindparam
@@ -33,9 +32,9 @@ class Audited:
                     found[row.subject].add((row.payload or {}).get("hash", ""))
         return dict(found)
 
-    def rows(self, subjects: Sequence[str]) -> list[dict[str, Any]]:
+    def rows(self, subjects: Sequence[str]) -> list[dict[str, object]]:
         """These rows as they were kept, with their ids and when they arrived; costs their number."""
-        found: list[dict[str, Any]] = []
+        found: list[dict[str, object]] = []
         with self._db.reading() as tx:
             for start in range(0, len(subjects), _CHUNK):
                 rows = tx.run(_rows, subjects=list(subjects[start : start + _CHUNK]))

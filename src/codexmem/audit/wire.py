@@ -2,7 +2,7 @@
 
 import json
 import re
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
@@ -38,7 +38,7 @@ class AuditRow(BaseModel):
     tool: _Name = ""
     server: _Name = ""
     risk: Literal["read", "write", "network", "execute"] | None = None
-    arguments: dict[str, Any] | None = None
+    arguments: dict[str, object] | None = None
     arguments_hash: _Name = ""
     from_text: bool = False
     decision: _Decision | None = None
@@ -49,11 +49,11 @@ class AuditRow(BaseModel):
     result: Literal["success", "failure"] | None = None
     duration_ms: _Count | None = None
     problem: _Name = ""
-    torn: dict[str, Any] | None = None
+    torn: dict[str, object] | None = None
 
     @field_validator("arguments", "torn")
     @classmethod
-    def _bounded(cls, value: dict[str, Any] | None) -> dict[str, Any] | None:
+    def _bounded(cls, value: dict[str, object] | None) -> dict[str, object] | None:
         if value is not None and len(json.dumps(value, ensure_ascii=False)) > _MAX_ARGUMENTS:
             raise ValueError(f"at most {_MAX_ARGUMENTS} characters of JSON")
         return value
@@ -151,7 +151,7 @@ class AuditItem(BaseModel):
     tool: str | None = None
     server: str | None = None
     risk: Literal["read", "write", "network", "execute"] | None = None
-    arguments: dict[str, Any] | None = None
+    arguments: dict[str, object] | None = None
     arguments_hash: str | None = None
     from_text: bool | None = None
     decision: _Decision | None = None
@@ -162,7 +162,7 @@ class AuditItem(BaseModel):
     result: Literal["success", "failure"] | None = None
     duration_ms: int | None = None
     problem: str | None = None
-    torn: dict[str, Any] | None = None
+    torn: dict[str, object] | None = None
     outcome: AuditOutcome | None = Field(default=None, description="of a request, if outcomes were asked for")
 
 

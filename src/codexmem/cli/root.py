@@ -1,7 +1,5 @@
 """The `codexmem` command and the table of its sub-commands, in the groups that its help shows."""
 
-from typing import Any
-
 import click
 
 from codexmem import __version__
@@ -92,8 +90,14 @@ def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None
 
 
 def _version_option() -> click.Option:
-    wishes: dict[str, Any] = {"is_flag": True, "is_eager": True, "expose_value": False, "callback": _print_version}
-    return Option(["--version"], help="version.option", **wishes)
+    return Option(
+        ["--version"],
+        help="version.option",
+        is_flag=True,
+        is_eager=True,
+        expose_value=False,
+        callback=_print_version,
+    )
 
 
 cli = Group(

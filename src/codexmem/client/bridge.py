@@ -79,7 +79,7 @@ class Bridge:
                         waiting.acquire()
                         pool.submit(self._pass, message, target).add_done_callback(lambda _: waiting.release())
 
-    def _pass(self, message: dict[str, Any], target: BinaryIO) -> None:
+    def _pass(self, message: dict[str, object], target: BinaryIO) -> None:
         try:
             answers: Iterable[Any] = self._asked(message)
         except CodexmemError as error:
@@ -93,7 +93,7 @@ class Bridge:
         for answer in answers:
             self._tell(target, answer)
 
-    def _asked(self, message: dict[str, Any]) -> list[Any]:
+    def _asked(self, message: dict[str, object]) -> list[Any]:
         """The server's answers to one message."""
         if message.get("method") == "initialize":
             self._client = _plain(_part(_part(message.get("params"), "clientInfo"), "name"))
@@ -102,16 +102,16 @@ class Bridge:
         answers = [_own(answer, message) for answer in found if isinstance(answer, dict) and "jsonrpc" in answer]
         if message.get("method") == "initialize":
             for answer in answers:
-                self._version = str(answer.get("result", {}).get("protocolVersion", "")) or self._version
+                self._version = str(_part(answer.get("result"), "protocolVersion") or "") or self._version
         if not answers and _is_request(message):
             return _undelivered(message, f"the codexmem server answered {status} without a message")
         return answers if _is_request(message) else []
 
-    def _exchange(self, message: dict[str, Any]) -> tuple[int, str, bytes]:
+    def _exchange(self, message: dict[str, object]) -> tuple[int, str, bytes]:
         body = json.dumps(message, ensure_ascii=False).encode()
         return self._delivery.post(self._path, body, lambda: self._headers(message))
 
-    def _headers(self, message: dict[str, Any]) -> dict[str, str]:
+    def _headers(self, message: dict[str, object]) -> dict[str, str]:
         sent = {
             "Content-Type": "application/json",
             "Accept": "application/json, text/event-stream",
@@ -169,7 +169,7 @@ def _is_request(message: Mapping[str, object]) -> bool:
     return "method" in message and message.get("id") is not None
 
 
-def _own(answer: dict[str, Any], message: dict[str, Any]) -> dict[str, Any]:
+def _own(answer: dict[str, object], message: dict[str, object]) -> dict[str, object]:
     """A refusal that was made before the message was read does not know whose it is, nor that a model asked."""
     if "error" not in answer or answer.get("id") is not None or not _is_request(message):
         return answer
@@ -179,7 +179,7 @@ def _own(answer: dict[str, Any], message: dict[str, Any]) -> dict[str, Any]:
     return {**answer, "id": message["id"]}
 
 
-def _undelivered(message: Mapping[str, object], reason: str) -> list[dict[str, Any]]:
+def _undelivered(message: Mapping[str, object], reason: str) -> list[dict[str, object]]:
     """What the client is told instead of an answer; of a notification, nothing."""
     if not _is_request(message):
         return []
@@ -189,7 +189,7 @@ def _undelivered(message: Mapping[str, object], reason: str) -> list[dict[str, A
     return [_error(message["id"], _INTERNAL, reason)]
 
 
-def _error(number: Any, code: int, text: str) -> dict[str, Any]:
+def _error(number: Any, code: int, text: str) -> dict[str, object]:
     return {"jsonrpc": "2.0", "id": number, "error": {"code": code, "message": text}}
 
 

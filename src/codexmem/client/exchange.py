@@ -7,8 +7,9 @@ always be.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 import httpx2
 from pydantic import ValidationError
@@ -110,7 +111,7 @@ class HttpExchange(Generic[T]):
         return min(self._patience.longest_s, self._patience.pause_s * 2.0 ** (self._tried - 1))
 
 
-def refusal(status: int, told: dict[str, Any], retry_after_s: float | None = None) -> CodexmemError:
+def refusal(status: int, told: Mapping[str, object], retry_after_s: float | None = None) -> CodexmemError:
     """The server's error as an exception, with its status and for how long it asks us to wait."""
     error = transport.refusal(
         status, told, no_key="give a key: Client(url, api_key=…), or CODEXMEM_API_KEY",
@@ -131,7 +132,7 @@ def _encoded(body: dict[str, object]) -> bytes:
         ) from error
 
 
-def _document(reply: httpx2.Response) -> dict[str, Any]:
+def _document(reply: httpx2.Response) -> dict[str, object]:
     try:
         told = json_text.loads(reply.content)
     except ValueError:

@@ -100,5 +100,5 @@ def _read(line: bytes) -> Any:
         return None
 
 
-def _error(number: Any, code: int, text: str) -> dict[str, Any]:
+def _error(number: Any, code: int, text: str) -> dict[str, object]:
     return {"jsonrpc": "2.0", "error": {"code": code, "message": text}, "id": number}

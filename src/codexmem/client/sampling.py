@@ -33,7 +33,7 @@ class Sampling:
         self._holding = ""  # the question that the client is thinking about
         self._ended = threading.Event()
 
-    def see(self, message: dict[str, Any]) -> bool:
+    def see(self, message: dict[str, object]) -> bool:
         """Notice what the client says; whether it was an answer to us, which is nobody else's."""
         method, params = message.get("method"), message.get("params")
         if method == "initialize" and isinstance(params, dict) and isinstance(params.get("capabilities"), dict):
@@ -73,7 +73,7 @@ class Sampling:
         if self._holding == number:
             self._holding = ""
 
-    def _post(self, what: str, body: Mapping[str, object]) -> dict[str, Any]:
+    def _post(self, what: str, body: Mapping[str, object]) -> dict[str, object]:
         try:
             url, sent = starting.address(self._place), transport.encoded(body)
             reply = transport.ask(url, "POST", f"/api/sampling/{what}", sent, starting.headers(self._place),
@@ -83,7 +83,7 @@ class Sampling:
             return {}
 
 
-def _request(question: Mapping[str, object]) -> dict[str, Any]:
+def _request(question: Mapping[str, object]) -> dict[str, object]:
     params = {
         "messages": [{"role": "user", "content": {"type": "text", "text": question["text"]}}],
         "systemPrompt": question["system"], "maxTokens": question["max_tokens"], "includeContext": "none",

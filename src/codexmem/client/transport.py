@@ -90,7 +90,7 @@ def refusal(status: int, told: Mapping[str, object], *, no_key: str,
     kind = BY_STATUS.get(status, other)
     message, hint = told.get("error"), told.get("hint")
     given = told.get("details")
-    details: dict[str, Any] = dict(given) if isinstance(given, dict) else {}
+    details: dict[str, object] = dict(given) if isinstance(given, dict) else {}
     if isinstance(message, dict):
         kind = BY_CODE.get(str(message.get("code")), kind)
         details = dict(message.get("details") or {})

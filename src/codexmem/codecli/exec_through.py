@@ -15,7 +15,6 @@ from codexmem.codecli import programs, surroundings
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import Any
 
 OFF = "--memory-off"
 VALUED = ("--project-id", "--memory-url", "--inject-mode", "--gatekeeper", "--audit", "--redact", "--stream-format",
@@ -134,6 +133,6 @@ def _configured(path: str, *, memory_off: bool) -> Sequence[str] | None:
     return None
 
 
-def _part(told: Mapping[str, object], name: str) -> Mapping[str, Any] | None:
+def _part(told: Mapping[str, object], name: str) -> Mapping[str, object] | None:
     part = told.get(name, {})
     return part if isinstance(part, dict) else None

@@ -112,7 +112,7 @@ class Gate:
         said = "A person allowed it" + (" from now on in this project." if answer.always else " this once.")
         return replace(decision, verdict=Verdict.ALLOW, reason=said, by="person", cause=Cause.PERSON_ALLOWS)
 
-    def _rules(self, request: ToolRequest) -> list[dict[str, Any]]:
+    def _rules(self, request: ToolRequest) -> list[dict[str, object]]:
         # A marker in text never grants anything, so there is nothing to remember by it.
         if self._always is None or request.from_text:
             return []
@@ -121,7 +121,7 @@ class Gate:
         # Only offered where it would help: a rule that asks is asked about again.
         return rules if widened.decide(request).verdict is Verdict.ALLOW else []
 
-    def _allow_always(self, rules: list[dict[str, Any]]) -> None:
+    def _allow_always(self, rules: list[dict[str, object]]) -> None:
         assert self._always is not None
         try:
             for rule in rules:
@@ -192,7 +192,7 @@ def gate_of(config: Config, *, cwd: str, run_id: str, project_id: str = "", lang
 
 
 def _question(
-    request: ToolRequest, decision: ToolDecision, risk: Risk | None, rules: list[dict[str, Any]]
+    request: ToolRequest, decision: ToolDecision, risk: Risk | None, rules: list[dict[str, object]]
 ) -> ApprovalQuestion:
     name = f"{request.server}/{request.tool}" if request.server and request.server not in request.tool else request.tool
     about = request.command or " ".join((*request.paths, *request.urls))

@@ -24,7 +24,6 @@ from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from codexmem.codecli.agents.json_lines import table_in, text_in, value_of
 from codexmem.codecli.agents.protocol import AgentMessage, Decide, Happening, ToolEnded, ToolStarted
@@ -182,7 +181,7 @@ class HookSocket:
         finally:
             self._places.release()
 
-    def _decided(self, agent: str, payload: dict[str, Any] | None) -> ToolDecision:
+    def _decided(self, agent: str, payload: dict[str, object] | None) -> ToolDecision:
         request = request_in(agent, payload) if payload is not None else None
         if request is None:
             return _UNREAD

@@ -43,10 +43,10 @@ class RecalledItem:
     anchor: str = ""
     unproven: bool = False  # a candidate that nobody has confirmed
     contradicts: tuple[str, ...] = ()  # other answers to the same question
-    document: Mapping[str, Any] = field(default_factory=dict, compare=False)  # all that the server said
+    document: Mapping[str, object] = field(default_factory=dict, compare=False)  # all that the server said
 
     @classmethod
-    def of(cls, said: Mapping[str, Any]) -> RecalledItem | None:
+    def of(cls, said: Mapping[str, object]) -> RecalledItem | None:
         """From the server's words; None if they name no item. What is missing is left empty, never guessed."""
         qa_id = said.get("qa_id")
         if not isinstance(qa_id, str) or not qa_id.strip():
@@ -78,9 +78,9 @@ class ItemReference:
     message_id: str = ""
     context: str = ""
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> dict[str, object]:
         """As the server takes it."""
-        told: dict[str, Any] = {"qa_id": self.qa_id, "shown": self.shown, "used": self.used}
+        told: dict[str, object] = {"qa_id": self.qa_id, "shown": self.shown, "used": self.used}
         return told | {name: value for name in ("message_id", "context") if (value := getattr(self, name))}
 
 
@@ -118,7 +118,7 @@ class MemoryClient:
 
     def candidate(
         self, project: str, question: str, answer: str, *, summary: str | None = None, tags: Sequence[str] = (),
-        metadata: Mapping[str, Any] | None = None, source: str | None = None, author: str | None = None,
+        metadata: Mapping[str, object] | None = None, source: str | None = None, author: str | None = None,
         confidence: float | None = None,
     ) -> dict[str, Any]:  # fmt: skip
         """Offer a question with its answer."""
@@ -139,11 +139,11 @@ class MemoryClient:
         """Let the memory put away what is out of date."""
         return self.post("expire", {"batch_size": batch_size})
 
-    def post(self, verb: str, body: Mapping[str, Any]) -> dict[str, Any]:
+    def post(self, verb: str, body: Mapping[str, object]) -> dict[str, Any]:
         """One call of `/v1/qa/…`."""
         return self.exchange("POST", f"/v1/qa/{verb}", body)
 
-    def exchange(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    def exchange(self, method: str, path: str, body: Mapping[str, object] | None = None) -> dict[str, Any]:
         """Ask, and return the JSON object that was answered."""
         url = self.url
         until = self._until if self._until is not None else surroundings.monotonic() + self._timeout_ms / 1000
@@ -180,7 +180,7 @@ class MemoryClient:
             raise self._garbled("its answer is no JSON object")
         return said
 
-    def _refused(self, status: int, said: Mapping[str, Any]) -> CodexmemError:
+    def _refused(self, status: int, said: Mapping[str, object]) -> CodexmemError:
         error = said.get("error", said.get("detail"))
         inner = error if isinstance(error, dict) else {"message": error, "hint": said.get("hint")}
         message = _text(inner.get("message"))[:300] or f"the memory server answered {status}"

@@ -19,7 +19,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol
 
 from codexmem.codecli import surroundings
 from codexmem.codecli.configuration import Config
@@ -95,8 +95,8 @@ class Worth:
     writes: bool = False
     waits: bool = False  # it keeps every rule and lacks only a strong signal
     why: str = ""  # it is written, or not, for a person
-    rules: tuple[Mapping[str, Any], ...] = ()  # of each: name, passed, why
-    metadata: Mapping[str, Any] = field(default_factory=dict)
+    rules: tuple[Mapping[str, object], ...] = ()  # of each: name, passed, why
+    metadata: Mapping[str, object] = field(default_factory=dict)
 
 
 class Gatekeeper(Protocol):
@@ -220,7 +220,7 @@ class Afterwards:
                 sent.candidates += 1
 
 
-def confirmed(memory: MemoryClient, project: str, pending: Pending, waiting: PendingCandidate) -> dict[str, Any]:
+def confirmed(memory: MemoryClient, project: str, pending: Pending, waiting: PendingCandidate) -> dict[str, object]:
     """What waited is written, and a person's word proves it."""
     told = memory.candidate(
         project, waiting.question, waiting.answer, summary=waiting.summary, tags=waiting.tags, source=SOURCE,

@@ -17,7 +17,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any, Protocol
+from typing import IO, Protocol
 
 from codexmem.codecli import surroundings
 from codexmem.codecli.agents.protocol import Launch
@@ -253,7 +253,7 @@ def _spelled(piece: bytes) -> dict[str, str]:
         return {"base64": base64.b64encode(piece).decode("ascii")}
 
 
-def _bytes_of(entry: Mapping[str, Any]) -> bytes:
+def _bytes_of(entry: Mapping[str, object]) -> bytes:
     if "text" in entry:
         return str(entry["text"]).encode()
-    return base64.b64decode(entry["base64"], validate=True)
+    return base64.b64decode(str(entry["base64"]), validate=True)

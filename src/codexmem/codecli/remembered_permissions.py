@@ -16,7 +16,7 @@ import hashlib
 import json
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from codexmem.codecli import surroundings
 from codexmem.codecli.policy import domains as policy_domains
@@ -44,11 +44,11 @@ class Always:
         name = hashlib.sha256(os.fsencode(self.root)).hexdigest()[:40]
         self.folder = state_dir / "always" / name
 
-    def rules(self) -> list[dict[str, Any]]:
+    def rules(self) -> list[dict[str, object]]:
         """The rules, the oldest first; what cannot be read grants nothing."""
-        return [note["rule"] for _, note in self._notes()]
+        return [rule for _, rule in self._notes()]
 
-    def add(self, rule: dict[str, Any]) -> None:
+    def add(self, rule: dict[str, object]) -> None:
         """Remember a rule; OSError if that cannot be."""
         if rule in self.rules():
             return
@@ -63,17 +63,16 @@ class Always:
             os.close(file)
         fresh.replace(self.folder / f"{name}.json")
 
-    def forget(self, index: int) -> dict[str, Any] | None:
+    def forget(self, index: int) -> dict[str, object] | None:
         """Forget the rule at this place; None if there is none."""
         notes = self._notes()
         if not 0 <= index < len(notes):
             return None
-        path, note = notes[index]
+        path, rule = notes[index]
         path.unlink(missing_ok=True)
-        rule: dict[str, Any] = note["rule"]
         return rule
 
-    def _notes(self) -> list[tuple[Path, dict[str, Any]]]:
+    def _notes(self) -> list[tuple[Path, dict[str, object]]]:
         found = []
         for path in sorted(self.folder.glob("*.json"))[:MOST_RULES]:
             try:
@@ -81,20 +80,20 @@ class Always:
             except (OSError, ValueError):
                 continue
             if isinstance(note, dict) and note.get("project") == self.root and isinstance(note.get("rule"), dict):
-                found.append((path, note))
+                found.append((path, note["rule"]))
         return found
 
 
-def rules_for(request: ToolRequest, root: str, around: Around) -> list[dict[str, Any]]:
+def rules_for(request: ToolRequest, root: str, around: Around) -> list[dict[str, object]]:
     """The rules by which exactly such requests would pass; none where no narrow rule can be written."""
     name = called(request.tool, request.server).granted
     if name is None or not name.plain or not _PATTERN.isdisjoint(name.folded):
         return []
-    tool = {"tool": name.folded}
+    tool: dict[str, object] = {"tool": name.folded}
     if request.command:
         return [{**tool, "command_line": request.command}]
     here = Around(request.cwd or around.cwd, around.home, around.resolve)
-    rules: dict[str, dict[str, Any]] = {}
+    rules: dict[str, dict[str, object]] = {}
     for path in request.paths:
         place = policy_paths.read(path, here)
         if not place.clear:

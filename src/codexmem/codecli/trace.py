@@ -25,7 +25,7 @@ Write = Callable[[bytes], None]
 class TraceSpan:
     """One part of a run, while it lasts."""
 
-    def __init__(self, number: int, attributes: dict[str, Any]) -> None:
+    def __init__(self, number: int, attributes: dict[str, object]) -> None:
         self.number = number
         self.attributes = attributes
 

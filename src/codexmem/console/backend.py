@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 ACTOR = "cli"
 TIMEOUT_S = 120.0
 LONG_S = 3600.0  # for what the server does in many steps before it answers
-Answer = dict[str, Any]
+Answer = dict[str, Any]  # as JSON was read: whoever asked knows its fields
 _ACCEPT = "application/json, text/event-stream"  # the tools' endpoint wants both, and answers with the first
 _NO_KEY = "the server asks for a token: run this as the user who runs the server, with its data directory"
 _SQLITE = "sqlite:///"
@@ -42,11 +42,11 @@ class Backend(ABC):
         given = {name: value for name, value in query.items() if value is not None}
         return self.call("GET", f"{path}?{urlencode(given, doseq=True)}" if given else path)
 
-    def post(self, path: str, body: Mapping[str, Any], *, timeout_s: float | None = None) -> Answer:
+    def post(self, path: str, body: Mapping[str, object], *, timeout_s: float | None = None) -> Answer:
         """Send; a server has its own time to answer, unless another one is given."""
         return self.call("POST", path, body, timeout_s=timeout_s)
 
-    def call(self, method: str, target: str, body: Mapping[str, Any] | None = None, *,
+    def call(self, method: str, target: str, body: Mapping[str, object] | None = None, *,
              timeout_s: float | None = None) -> Answer:  # fmt: skip
         """Any request to a path with its query; what is refused is raised as if it had happened here."""
         status, answer = self._answer(method, target, transport.encoded(body), timeout_s)
@@ -88,7 +88,7 @@ class InProcess(Backend):
     def __init__(self, core: "Core", tenant: str) -> None:
         self.core = core
         self._tenant = tenant
-        self._apps: dict[str, Any] = {}  # by the surface's name: only what is asked for is built
+        self._apps: dict[str, object] = {}  # by the surface's name: only what is asked for is built
         self.origin = Origin.HUMAN if is_person() else Origin.AGENT
 
     def _app(self, path: str) -> Any:
@@ -140,7 +140,7 @@ class InProcess(Backend):
         }  # fmt: skip
         status, said = 500, bytearray()
 
-        async def receive() -> dict[str, Any]:
+        async def receive() -> dict[str, object]:
             return {"type": "http.request", "body": body or b"", "more_body": False}
 
         async def send(message: Any) -> None:

@@ -1,7 +1,7 @@
 """Which store a command is about: the flags that say so, and the services that work without a server."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import click
 
@@ -14,6 +14,14 @@ from codexmem.settings import Settings, load
 
 if TYPE_CHECKING:
     from codexmem.client.starting import ServerLocation
+
+
+class StoreFlags(TypedDict):
+    """The flags of a command that name a store, as `store_options` and `tenant_option` add them."""
+
+    tenant: str | None
+    data_dir: str | None
+    database_url: str | None
 
 
 def store_options(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -6,10 +6,11 @@ What a tool advises is in the names of tools; here it is said in those of comman
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 from urllib.parse import quote
 
 from codexmem.console.backend import ACTOR, LONG_S, Answer, Backend, InProcess, advised, backend
+from codexmem.console.store import StoreFlags
 from codexmem.kernel.model.errors import BY_CODE, CodexmemError
 
 Toolset = Literal["notes", "knowledge"]
@@ -58,14 +59,14 @@ class Tools:
 
     def _in_process(self, store: InProcess, name: str, arguments: Mapping[str, object]) -> Answer:
         """Without the protocol's own server, which costs a second to load."""
-        from codexmem.app.mcp.toolsets import TOOLSETS
+        from codexmem.app.mcp import TOOLSETS
         from codexmem.http.tool import ToolInvocation
 
         tool = next(each for each in TOOLSETS[self._toolset].tools if each.name == name)
         said = tool.answer(store.services, ToolInvocation(arguments, ACTOR, self._project or None, store.origin))
         return said.structured or {}
 
-    def _by_server(self, name: str, arguments: Mapping[str, Any]) -> Answer:
+    def _by_server(self, name: str, arguments: Mapping[str, object]) -> Answer:
         path = f"/mcp/{self._toolset}" + (f"?project={quote(self._project, safe='')}" if self._project else "")
         params = {"name": name, "arguments": arguments, "_meta": {_EXACT_KEY: True}}
         message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
@@ -80,13 +81,13 @@ class Tools:
 
 
 @contextmanager
-def tools(toolset: Toolset, *, project: str = "", create: bool = False, **where: Any) -> Iterator[Tools]:
+def tools(toolset: Toolset, *, project: str = "", create: bool = False, **where: Unpack[StoreFlags]) -> Iterator[Tools]:
     """The toolset of the store that these flags name; one that does not exist yet is made only if that is said."""
     with backend(write=True, create=create, **where) as store:
         yield Tools(store, toolset, project)
 
 
-def _refusal(result: dict[str, Any]) -> CodexmemError:
+def _refusal(result: Answer) -> CodexmemError:
     """The tool's error as if it had happened here."""
     told = (result.get("_meta") or {}).get(_ERROR_KEY) or {}
     text = "\n".join(str(part.get("text", "")) for part in result.get("content", []))

@@ -31,7 +31,7 @@ class WriterStatus:
             return say("writer.refused_here", path=self.refused_by, elsewhere=told)
         return told
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> dict[str, object]:
         """For programs."""
         writer = self.writer
         return {

@@ -21,11 +21,11 @@ _ABOUT = ("contentSessionId", "cwd", "transcript_path", "turn_id", "agent_id")
 _NAME = 500  # characters of a name, id or path
 
 
-def body_of(event: str, record: Mapping[str, Any], known: Sequence[str]) -> dict[str, Any] | None:
+def body_of(event: str, record: Mapping[str, object], known: Sequence[str]) -> dict[str, object] | None:
     """What the server is told of this event, cleaned; None if it is not worth telling."""
     if not record.get("contentSessionId"):
         return None
-    said: dict[str, Any] | None = {}
+    said: dict[str, object] | None = {}
     if event == "session-init":
         said = _prompt(record, known)
     elif event == "observation":
@@ -38,7 +38,7 @@ def body_of(event: str, record: Mapping[str, Any], known: Sequence[str]) -> dict
     return {**about, **said}
 
 
-def encoded(body: Mapping[str, Any]) -> bytes:
+def encoded(body: Mapping[str, object]) -> bytes:
     """The body as it is sent, however long its parts are."""
     made = quick_json.dumps(body)
     for limit in _TIGHTER:
@@ -56,7 +56,7 @@ def encoded(body: Mapping[str, Any]) -> bytes:
     return made.encode("utf-8", "replace")
 
 
-def _prompt(record: Mapping[str, Any], known: Sequence[str]) -> dict[str, Any] | None:
+def _prompt(record: Mapping[str, object], known: Sequence[str]) -> dict[str, object] | None:
     """A prompt that was private as a whole leaves a turn without text; an empty one is no prompt."""
     prompt = str(record.get("prompt", ""))
     if privacy.is_private(prompt):
@@ -65,7 +65,7 @@ def _prompt(record: Mapping[str, Any], known: Sequence[str]) -> dict[str, Any] |
     return {"prompt": redaction.redact(clipping.clip(left), known)} if left else None
 
 
-def _tool(record: Mapping[str, Any], known: Sequence[str]) -> dict[str, Any] | None:
+def _tool(record: Mapping[str, object], known: Sequence[str]) -> dict[str, object] | None:
     name, given = str(record.get("tool_name", "")), record.get("tool_input")
     if not name or own_tools.is_own(name, given):
         return None
@@ -84,7 +84,7 @@ def _tool(record: Mapping[str, Any], known: Sequence[str]) -> dict[str, Any] | N
     return told
 
 
-def _stamps(record: Mapping[str, Any], known: Sequence[str]) -> list[str]:
+def _stamps(record: Mapping[str, object], known: Sequence[str]) -> list[str]:
     """Which content the files of the call have; none under a name that holds a secret."""
     if str(record["tool_name"]).startswith(("mcp__", "mcp_", "MCP:")):
         return []
@@ -94,15 +94,15 @@ def _stamps(record: Mapping[str, Any], known: Sequence[str]) -> list[str]:
     return [each for each in made if redaction.redact(path := each.partition(" ")[2], known) == path]
 
 
-def _stop(record: Mapping[str, Any], known: Sequence[str]) -> dict[str, Any] | None:
+def _stop(record: Mapping[str, object], known: Sequence[str]) -> dict[str, object] | None:
     """The end of a turn; not of a sub-agent's, and not if the agent goes on because a hook said so."""
     if record.get("agent_id") or record.get("goes_on"):
         return None
-    message = record.get("last_assistant_message", "")
+    message = str(record.get("last_assistant_message") or "")
     if not message and record.get("transcript_path"):
         from codexmem.hook import transcript
 
-        message = transcript.last_message(record["transcript_path"])
+        message = transcript.last_message(str(record["transcript_path"]))
     return {"last_assistant_message": redaction.redact(clipping.clip(privacy.strip(message).strip()), known)}
 
 

@@ -28,7 +28,7 @@ _APART = str.maketrans(dict.fromkeys("\"'`;|&<>()=,", " "))
 _BLOCKING = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
 
 
-def stamps(record: Mapping[str, Any], read: Callable[[str], str | None]) -> list[str]:
+def stamps(record: Mapping[str, object], read: Callable[[str], str | None]) -> list[str]:
     """The stamps of the files that this tool call names; none outside of a checkout."""
     given, cwd = record.get("tool_input"), str(record.get("cwd") or "")
     if not cwd or not isinstance(given, dict | str):

@@ -20,7 +20,6 @@ from codexmem.kernel.model import quick_json
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
 
     from codexmem.agents import CodingAgent
     from codexmem.hook.spool import Outcome
@@ -99,10 +98,10 @@ class Hook:
         self._missing = False  # whether nobody listens where the server should be
         self._spoken = False  # whether the server had our event, or could not be reached
 
-    def handle(self, event: str, record: dict[str, Any]) -> str:
+    def handle(self, event: str, record: dict[str, object]) -> str:
         """Deliver or keep the event; returns the context for the agent, if this is a moment for it."""
         record.setdefault("cwd", surroundings.working_directory())
-        project = str(record.get("project") or _project(record["cwd"]))
+        project = str(record.get("project") or _project(str(record["cwd"])))
         prompt = ""
         if event != CONTEXT:
             body = body_of(event, record, self._around.secrets)
@@ -173,7 +172,7 @@ class Hook:
         stop = min(monotonic() + _DRAINING_S, self._server.until)
         return all(drain(spool, self.send, lambda: monotonic() < stop) for spool in self.spools)
 
-    def _context(self, project: str, record: dict[str, Any], prompt: str) -> str:
+    def _context(self, project: str, record: dict[str, object], prompt: str) -> str:
         asked = {"project": project, "cwd": record["cwd"], "session": record.get("contentSessionId", ""),
                  "platform": self._agent.name, "prompt": prompt[:_PROMPT]}  # fmt: skip
         query = "&".join(f"{name}={quoted(str(value))}" for name, value in asked.items() if value)
@@ -207,7 +206,7 @@ def _drain_all(began: float) -> None:
             surroundings.pause(0.05)
 
 
-def _payload(given: bytes) -> dict[str, Any] | None:
+def _payload(given: bytes) -> dict[str, object] | None:
     """The agent's event; None if this is no JSON, or not all of it."""
     try:
         said = quick_json.loads(given.decode("utf-8", "replace").removeprefix("\ufeff"))

@@ -22,7 +22,6 @@ from codexmem.kernel.model.key_transport import may_carry_key, refusal
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any
 
 PORT = 37877
 BUDGET_MS = 1_500
@@ -253,7 +252,7 @@ def _home(environ: Mapping[str, str]) -> str:
     return home.rstrip("/")
 
 
-def _user_file(environ: Mapping[str, str]) -> Mapping[str, Any]:
+def _user_file(environ: Mapping[str, str]) -> Mapping[str, object]:
     """The user's settings; most people have none, and then nothing is loaded to read them."""
     text = text_of(os.path.join(user_folder("config", environ), "config.toml"))
     if not text:
@@ -266,7 +265,7 @@ def _user_file(environ: Mapping[str, str]) -> Mapping[str, Any]:
         return {}
 
 
-def _given(name: str, environ: Mapping[str, str], file: Mapping[str, Any]) -> str:
+def _given(name: str, environ: Mapping[str, str], file: Mapping[str, object]) -> str:
     return environ.get(f"CODEXMEM_{name.upper()}", "").strip() or str(file.get(name, "")).strip()
 
 

@@ -69,6 +69,6 @@ def _spoken(line: Any) -> str:
     return text_in(content)
 
 
-def _is_thought(part: dict[str, Any]) -> bool:
+def _is_thought(part: dict[str, object]) -> bool:
     """Thoughts and tool calls are not what the assistant said."""
     return bool(part.get("thought")) or part.get("type") in {"thinking", "reasoning", "tool_use", "tool_result"}

@@ -94,7 +94,7 @@ def build_asgi(
 class _Application(FastAPI):
     """Only a description of the whole interface needs every route."""
 
-    def openapi(self) -> dict[str, Any]:
+    def openapi(self) -> dict[str, object]:
         """The description."""
         if self.openapi_schema is None:
             # Only described: what answers requests is the late route, which holds callers to their role.

@@ -22,7 +22,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 from codexmem.http.signals import told_signals
 from codexmem.kernel.model.errors import BY_CODE, CodexmemError, NotReady
@@ -61,7 +61,7 @@ class ServerGroup:
     """The parent. `orders` are what a server has to know besides its number; JSON, because another process reads it."""
 
     def __init__(
-        self, module: str, count: int, sockets: Sequence[socket.socket], orders: Mapping[str, Any],
+        self, module: str, count: int, sockets: Sequence[socket.socket], orders: Mapping[str, object],
         *, on_ready: Callable[[], None], leave_s: float = LEAVE_S,
     ) -> None:  # fmt: skip
         self._module = module
@@ -174,9 +174,8 @@ class ServerGroup:
         for line in lines:
             self._told(member, json.loads(line))
 
-    def _told(self, member: _Member, said: Mapping[str, Any]) -> None:
-        if "failed" in said:
-            failed = said["failed"]
+    def _told(self, member: _Member, said: Mapping[str, object]) -> None:
+        if isinstance(failed := said.get("failed"), dict):
             if not self._was_ready and self._error is None:
                 # Nothing has ever worked: who started us wants to know why, not to see it tried again.
                 self._error = BY_CODE.get(failed["code"], CodexmemError)(
@@ -282,6 +281,19 @@ def _terminal_gone() -> bool:
     return False
 
 
+class ServerOrders(TypedDict):
+    """What a server is told by its parent, besides what it runs with."""
+
+    flags: dict[str, object]
+    work: bool
+    late: bool
+    folder: str
+    processes: int
+    group: int  # the parent's process
+    number: int
+    sockets: list[int]
+
+
 class Line:
     """A server's end of the line to its parent."""
 
@@ -289,7 +301,7 @@ class Line:
         self._socket = socket.socket(fileno=file)
         self._socket.set_inheritable(False)
         self._read = self._socket.makefile("rb")
-        self.orders: Mapping[str, Any] = json.loads(self._read.readline())
+        self.orders: ServerOrders = json.loads(self._read.readline())
 
     @property
     def folder(self) -> Path:
@@ -318,6 +330,6 @@ class Line:
         with suppress(OSError):
             self._read.read()
 
-    def _tell(self, said: Mapping[str, Any]) -> None:
+    def _tell(self, said: Mapping[str, object]) -> None:
         with suppress(OSError):
             self._socket.sendall(json.dumps(said, default=str).encode() + b"\n")

@@ -17,7 +17,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
-from typing import Any
 from urllib.parse import parse_qs, unquote
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -405,26 +404,27 @@ def _hardened(send: Send) -> Send:
     return hardened
 
 
-def identity_of(scope: Mapping[str, Any]) -> Identity | None:
+def identity_of(scope: Mapping[str, object]) -> Identity | None:
     """Whom the request acts for; None on an open path or before the guard has decided."""
-    identity = scope.get("state", {}).get("identity")
+    state = scope.get("state")
+    identity = state.get("identity") if isinstance(state, dict) else None
     return identity if isinstance(identity, Identity) else None
 
 
-def require(scope: Mapping[str, Any], needed: TenantRole) -> None:
+def require(scope: Mapping[str, object], needed: TenantRole) -> None:
     """Refuse what the request's caller may not do."""
     if (identity := identity_of(scope)) is not None:
         identity.require(needed)
 
 
-def require_every_project(scope: Mapping[str, Any]) -> None:
+def require_every_project(scope: Mapping[str, object]) -> None:
     """Refuse a caller who has rights to some projects only."""
     if (identity := identity_of(scope)) is not None:
         identity.require_every_project()
 
 
 @contextmanager
-def acting(scope: Mapping[str, Any], needed: TenantRole) -> Iterator[None]:
+def acting(scope: Mapping[str, object], needed: TenantRole) -> Iterator[None]:
     """Refuse what the request's caller may not do, and confine the block to the projects in which he may."""
     require(scope, needed)
     identity = identity_of(scope)
@@ -432,13 +432,13 @@ def acting(scope: Mapping[str, Any], needed: TenantRole) -> Iterator[None]:
         yield
 
 
-def actor_of(scope: Mapping[str, Any]) -> str:
+def actor_of(scope: Mapping[str, object]) -> str:
     """How the request's author is called in history."""
     identity = identity_of(scope)
     return identity.actor if identity is not None else "unknown"
 
 
-def written_by(scope: Mapping[str, Any]) -> WriteContext:
+def written_by(scope: Mapping[str, object]) -> WriteContext:
     """How what the request writes is signed: its author, who that is, and in which session."""
     identity = identity_of(scope)
     return identity.by() if identity is not None else WriteContext("unknown")

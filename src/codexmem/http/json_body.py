@@ -98,7 +98,7 @@ def _check_structure(body: bytes, limits: BodyLimits) -> None:
             raise InvalidArgument(f"request body holds more than {limits.items} items")
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, object]:
     members = dict(pairs)
     if len(members) != len(pairs):
         raise InvalidArgument("request body repeats a key within one object")

@@ -41,9 +41,9 @@ class JsonLines(JsonFormatter):
             json_serializer=_dump,
         )
 
-    def process_log_record(self, log_data: dict[str, Any]) -> dict[str, Any]:
+    def process_log_record(self, log_data: dict[str, object]) -> dict[str, object]:
         """Cut long texts; a traceback keeps more, and its end."""
-        cut: dict[str, Any] = {}
+        cut: dict[str, object] = {}
         for key, value in log_data.items():
             if key == "traceback" and isinstance(value, str):
                 cut[key] = value[-_TRACEBACK_CAP:]
@@ -103,7 +103,7 @@ def configure(level: str, json: bool, stream: TextIO | None = None) -> None:
 
 def log_request(*, method: str, route: str, status: int, ms: float, tenant: str | None, refused: str | None) -> None:
     """The one line about a request."""
-    fields: dict[str, Any] = {"method": method, "route": route, "status": status, "ms": ms, "tenant": tenant}
+    fields: dict[str, object] = {"method": method, "route": route, "status": status, "ms": ms, "tenant": tenant}
     if refused:
         fields["refused"] = refused
     REQUESTS.info("%s %s %d %.1f ms", method, refused or route, status, ms, extra=fields)

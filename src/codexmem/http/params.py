@@ -4,7 +4,7 @@ requests that a query string or a tool's arguments spell.
 
 import re
 from collections.abc import Mapping
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, TypeVar
 
 from fastapi import Depends, Header, Request
 from pydantic import BaseModel, Field, ValidationError
@@ -36,7 +36,7 @@ IdempotencyKey = Annotated[str | None, Depends(idempotency_key)]
 M = TypeVar("M", bound=BaseModel)
 
 
-def parsed(model: type[M], raw: Mapping[str, Any]) -> M:
+def parsed(model: type[M], raw: Mapping[str, object]) -> M:
     """The request that these values spell; what is wrong is said as if the framework had parsed it."""
     try:
         return model.model_validate(dict(raw))
@@ -52,7 +52,7 @@ def asked(model: type[M], request: Request) -> M:
     return parsed(model, {name: each if len(each) > 1 else each[0] for name, each in values.items()})
 
 
-def described(model: type[BaseModel]) -> dict[str, Any]:
+def described(model: type[BaseModel]) -> dict[str, object]:
     """The parameters of a route that reads its query string by `asked`, for the interface description."""
     schema = model.model_json_schema()
     return {
@@ -64,5 +64,5 @@ def described(model: type[BaseModel]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _without(schema: dict[str, Any], name: str) -> dict[str, Any]:
+def _without(schema: dict[str, object], name: str) -> dict[str, object]:
     return {key: value for key, value in schema.items() if key != name}

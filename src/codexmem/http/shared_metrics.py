@@ -11,7 +11,6 @@ import threading
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import GaugeMetricFamily
@@ -19,6 +18,7 @@ from prometheus_client.metrics_core import Metric
 from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.registry import Collector
 
+from codexmem.http.group import ServerOrders
 from codexmem.http.metrics import Metrics
 
 log = logging.getLogger(__name__)
@@ -31,11 +31,11 @@ _PIECE = 1 << 16
 class SharedMetrics:
     """A server's place among those whose figures are told together."""
 
-    def __init__(self, metrics: Metrics, folder: Path, orders: Mapping[str, Any]) -> None:
+    def __init__(self, metrics: Metrics, folder: Path, orders: ServerOrders) -> None:
         self._metrics = metrics
         self._folder = folder
-        self._number: int = orders["number"]
-        self._count: int = orders["processes"]
+        self._number = orders["number"]
+        self._count = orders["processes"]
         self._listener: socket.socket | None = None
         metrics.gathered = self.gathered
 

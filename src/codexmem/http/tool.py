@@ -40,7 +40,7 @@ class ToolResult:
     """What a tool answers: text for a model and, where a program may want it, the same as an object."""
 
     text: str
-    structured: dict[str, Any] | None = None
+    structured: dict[str, object] | None = None
     is_json: bool = False  # programs parse the text
     seqs: tuple[int, ...] = ()  # the memories whose words it holds
 

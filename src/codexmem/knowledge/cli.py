@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from typing import Any
+from typing import Unpack
 
 import click
 
@@ -10,7 +10,7 @@ from codexmem.console.command import Command, Group, current, option
 from codexmem.console.input_text import confirm, text_of
 from codexmem.console.messages import say
 from codexmem.console.output import table
-from codexmem.console.store import store_options, tenant_option
+from codexmem.console.store import StoreFlags, store_options, tenant_option
 from codexmem.console.terminal_width import cut, one_line, printable
 from codexmem.console.tools import tools
 from codexmem.knowledge import wire
@@ -30,7 +30,7 @@ def kb() -> None:
 @option("--tag", "tags", multiple=True, metavar="TAG", key="kb.tag")
 @tenant_option
 @store_options
-def add(content: str | None, file: str | None, summary: str, tags: Sequence[str], **where: Any) -> None:
+def add(content: str | None, file: str | None, summary: str, tags: Sequence[str], **where: Unpack[StoreFlags]) -> None:
     """Add an entry."""
     text = text_of(content, file)
     with tools("knowledge", create=True, **where) as called:
@@ -46,7 +46,7 @@ def add(content: str | None, file: str | None, summary: str, tags: Sequence[str]
 @option("--top", type=click.IntRange(1, 100), default=3, metavar="N", key="kb.top")
 @tenant_option
 @store_options
-def query(query: Sequence[str], top: int, **where: Any) -> None:
+def query(query: Sequence[str], top: int, **where: Unpack[StoreFlags]) -> None:
     """Show the entries that fit best."""
     with tools("knowledge", **where) as called:
         found = wire.FittingEntries.model_validate(called.call("memory_query", query=" ".join(query), top_k=top))
@@ -62,7 +62,7 @@ def query(query: Sequence[str], top: int, **where: Any) -> None:
 @option("--yes", is_flag=True, key="option.yes")
 @tenant_option
 @store_options
-def rm(entry: str, yes: bool, **where: Any) -> None:
+def rm(entry: str, yes: bool, **where: Unpack[StoreFlags]) -> None:
     """Hide an entry; its history stays."""
     with tools("knowledge", **where) as called:
         if not yes:
@@ -76,7 +76,7 @@ def rm(entry: str, yes: bool, **where: Any) -> None:
 @kb.command("ls", cls=Command, key="kb.ls")
 @tenant_option
 @store_options
-def ls(**where: Any) -> None:
+def ls(**where: Unpack[StoreFlags]) -> None:
     """List the entries."""
     with tools("knowledge", **where) as called:
         dumped = wire.EntriesDump.model_validate(called.call("memory_dump", level="kb"))
@@ -90,7 +90,7 @@ def ls(**where: Any) -> None:
 @kb.command("dump", cls=Command, key="kb.dump")
 @tenant_option
 @store_options
-def dump(**where: Any) -> None:
+def dump(**where: Unpack[StoreFlags]) -> None:
     """Show everything there is, as one document."""
     with tools("knowledge", **where) as called:
         dumped = wire.EntriesDump.model_validate(called.call("memory_dump", level="kb"))
@@ -107,7 +107,7 @@ def workspace() -> None:
 @click.argument("task", metavar="TASK")
 @tenant_option
 @store_options
-def init(task: str, **where: Any) -> None:
+def init(task: str, **where: Unpack[StoreFlags]) -> None:
     """Make an empty folder for a task."""
     with tools("knowledge", create=True, **where) as called:
         made = wire.WorkspaceMade.model_validate(called.call("memory_init_workspace", task_id=task))
@@ -121,7 +121,7 @@ def init(task: str, **where: Any) -> None:
 @option("--yes", is_flag=True, key="option.yes")
 @tenant_option
 @store_options
-def remove(task: str, yes: bool, **where: Any) -> None:
+def remove(task: str, yes: bool, **where: Unpack[StoreFlags]) -> None:
     """Remove a task's folder for good."""
     with tools("knowledge", **where) as called:
         if not yes:
@@ -135,7 +135,7 @@ def remove(task: str, yes: bool, **where: Any) -> None:
 @workspace.command("ls", cls=Command, key="workspace.ls")
 @tenant_option
 @store_options
-def list_tasks(**where: Any) -> None:
+def list_tasks(**where: Unpack[StoreFlags]) -> None:
     """List tasks' folders with how many files each holds."""
     with tools("knowledge", **where) as called:
         dumped = wire.WorkspacesDump.model_validate(called.call("memory_dump", level="workspace"))

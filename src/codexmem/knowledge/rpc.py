@@ -62,8 +62,8 @@ _BODY = {
     }
 }
 
-Params = Mapping[str, Any] | Sequence[Any]
-RpcResponse = dict[str, Any]  # a result is whatever its method answers
+Params = Mapping[str, object] | Sequence[Any]
+RpcResponse = dict[str, object]  # a result is whatever its method answers
 
 
 class Methods(Protocol):
@@ -79,7 +79,7 @@ class Methods(Protocol):
 class _WrongError(Exception):
     """What is answered instead of a result; never leaves this module."""
 
-    def __init__(self, code: int, text: str, details: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, code: int, text: str, details: Mapping[str, object] | None = None) -> None:
         super().__init__(text)
         self.code = code
         self.text = text
@@ -212,7 +212,7 @@ def routes(rooms: Rooms) -> APIRouter:
     return api
 
 
-def _named(params: Mapping[str, Any] | Sequence[Any], names: list[str]) -> Mapping[str, Any]:
+def _named(params: Mapping[str, object] | Sequence[Any], names: list[str]) -> Mapping[str, object]:
     """Parameters by name; those given by position are named in order."""
     if isinstance(params, Mapping):
         return params

@@ -9,7 +9,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
 
 from codexmem.kernel.model.attrs import LessonAttrs
 from codexmem.kernel.model.memory import Memory, State, Status
@@ -47,7 +46,7 @@ class NewLesson:
     role: str = GLOBAL
     source_run_id: str | None = None
     schema_version: int = SCHEMA_VERSION
-    extra: dict[str, Any] = field(default_factory=dict)
+    extra: dict[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +57,7 @@ class LessonEdit:
     role: str | None = None
     status: Status | None = None  # active or archived
     schema_version: int | None = None
-    extra: dict[str, Any] | None = None
+    extra: dict[str, object] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,10 +126,10 @@ def attrs_of(state: State) -> LessonAttrs:
     return state.attrs
 
 
-def extra_of(state: State) -> dict[str, Any]:
+def extra_of(state: State) -> dict[str, object]:
     """What callers keep beside a lesson."""
     text = attrs_of(state).extra
-    kept: dict[str, Any] = json.loads(text) if text else {}
+    kept: dict[str, object] = json.loads(text) if text else {}
     return kept
 
 

@@ -99,7 +99,7 @@ class BatchOrder:
     dry_run: bool = False
     overrides: Overrides = Overrides()
     schema_version: int = SCHEMA_VERSION
-    extra: dict[str, Any] = field(default_factory=dict)
+    extra: dict[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ class Batch:
     recipes_per_run: int
     temperature: float
     dry_run: bool
-    config_snapshot: dict[str, Any]
+    config_snapshot: dict[str, object]
     error: str | None
     cancel_id: str | None
     cancel_reason: str | None
@@ -124,7 +124,7 @@ class Batch:
     failed_runs: int
     canceled_runs: int
     schema_version: int
-    extra: dict[str, Any]
+    extra: dict[str, object]
 
     @property
     def ended_runs(self) -> int:
@@ -150,7 +150,7 @@ class Run:
     job_id: int | None
     steps: int  # in its journal
     schema_version: int
-    extra: dict[str, Any]
+    extra: dict[str, object]
 
     @property
     def subject(self) -> str:
@@ -167,18 +167,18 @@ class RunTask:
     recipes_per_run: int
     temperature: float
     dry_run: bool
-    config: dict[str, Any]  # the batch's config_snapshot: model, knowledge folders, profile; no secrets
+    config: dict[str, object]  # the batch's config_snapshot: model, knowledge folders, profile; no secrets
 
 
 @dataclass(frozen=True, slots=True)
 class RunOutput:
     """What an agent answers."""
 
-    recipes_json: dict[str, Any]
+    recipes_json: dict[str, object]
     citations: dict[str, str] = field(default_factory=dict)  # alias → reference
     memory_ids: tuple[str, ...] = ()
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """As it is kept and traced."""
         return {
             "recipes_json": self.recipes_json,
@@ -228,7 +228,7 @@ def ending(*, n_runs: int, completed: int, failed: int, canceled: bool) -> Batch
     return BatchStatus.COMPLETED if completed == n_runs else BatchStatus.CANCELED
 
 
-def kept_extra(value: dict[str, Any]) -> dict[str, Any]:
+def kept_extra(value: dict[str, object]) -> dict[str, object]:
     """An `extra` object as a resource may keep it: bounded in depth and size, or InvalidArgument."""
     size, waiting = 0, [(value, 1)]
     while waiting:
@@ -269,7 +269,7 @@ class Product:
     created_ms: int
     updated_ms: int
     schema_version: int
-    extra: dict[str, Any]
+    extra: dict[str, object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,7 +283,7 @@ class Preset:
     created_ms: int
     updated_ms: int
     schema_version: int
-    extra: dict[str, Any]
+    extra: dict[str, object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,7 +294,7 @@ class CatalogEntry:
     status: Shelved | None = None
     product_ids: tuple[str, ...] | None = None  # of a preset
     schema_version: int | None = None
-    extra: dict[str, Any] | None = None
+    extra: dict[str, object] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,7 +315,7 @@ class FeedbackInput:
     other: str = ""
     products: tuple[Measurement, ...] = ()
     schema_version: int = SCHEMA_VERSION
-    extra: dict[str, Any] = field(default_factory=dict)
+    extra: dict[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -344,7 +344,7 @@ class Feedback:
     created_ms: int
     updated_ms: int
     schema_version: int
-    extra: dict[str, Any]
+    extra: dict[str, object]
 
 
 def fractions(values: Sequence[float]) -> list[float]:

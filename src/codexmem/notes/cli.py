@@ -6,7 +6,9 @@ What notes say was written by agents and tools, so none of it reaches a terminal
 import json
 import shutil
 import sys
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -466,19 +468,27 @@ def _diff(unified: str, *, paint: bool) -> str:
     )
 
 
+@dataclass(slots=True)
+class _AddressTree:
+    """What stands at an address, and the addresses below it."""
+
+    shown: str = ""
+    under: dict[str, "_AddressTree"] = field(default_factory=dict)
+
+
 def _tree(index: wire.ReadView) -> str:
     """Addresses by domain and path; an alias says what it stands for."""
-    roots: dict[str, Any] = {}
+    roots: defaultdict[str, _AddressTree] = defaultdict(_AddressTree)
     for each in _rows(index):
         for uri in (each.uri, *each.aliases):
             domain, separator, path = uri.partition("://")
             if not separator:
                 continue  # a note that lost every address has no place in a tree
             shown = f"P{each.priority}  {one_line(each.summary)}" if uri == each.uri else f"= {each.uri}"
-            place = roots.setdefault(f"{domain}://", {})
+            place = roots[f"{domain}://"]
             for segment in path.split("/"):
-                place = place.setdefault(segment, {})
-            place[""] = shown  # no segment is empty
+                place = place.under.setdefault(segment, _AddressTree())
+            place.shown = shown
     drawn: list[str] = []
     for root in sorted(roots):
         drawn.append(root)
@@ -486,15 +496,14 @@ def _tree(index: wire.ReadView) -> str:
     return "\n".join(drawn)
 
 
-def _draw(place: dict[str, Any], indent: str, drawn: list[str]) -> None:
+def _draw(place: _AddressTree, indent: str, drawn: list[str]) -> None:
     # Paths are at most some hundreds of segments deep, by the length of an address.
-    names = sorted(name for name in place if name)
+    names = sorted(place.under)
     for name in names:
         last = name == names[-1]
-        under = place[name]
-        head = f"{indent}{'└── ' if last else '├── '}{one_line(name)}{'/' if len(under) > ('' in under) else ''}"
-        shown = under.get("")
-        drawn.append(f"{head}  {_fitting(shown, cells(head) + 2)}" if shown else head)
+        under = place.under[name]
+        head = f"{indent}{'└── ' if last else '├── '}{one_line(name)}{'/' if under.under else ''}"
+        drawn.append(f"{head}  {_fitting(under.shown, cells(head) + 2)}" if under.shown else head)
         _draw(under, indent + ("    " if last else "│   "), drawn)
 
 

@@ -7,7 +7,7 @@ note counts for nothing. Core priorities are taken over only if the person who i
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any, Self
+from typing import Any, Self, TypedDict
 
 from codexmem.kernel.model import address, note
 from codexmem.kernel.model.attrs import NoteAttrs
@@ -91,6 +91,13 @@ class NoteDocumentVersion(WireAnswer):
         )
 
 
+class _Company(TypedDict, total=False):
+    aliases: tuple[str, ...]
+    relations: tuple[NoteDocumentRelation, ...]
+    versions: tuple[NoteDocumentVersion, ...]
+    versions_left_out: int
+
+
 class NoteDocumentEntry(WireAnswer):
     """One note, as it is exported; history and company only where they are asked for."""
 
@@ -118,13 +125,14 @@ class NoteDocumentEntry(WireAnswer):
     ) -> Self:
         """This one."""
         state = memory.state
-        more: dict[str, Any] = {}
+        more: _Company = {}
         if relations is not None:
             more["aliases"] = state.uris[1:]
             more["relations"] = tuple(NoteDocumentRelation(relation=name, uri=uri) for name, uri in relations)
         if versions is not None:
             told = (NoteDocumentVersion.of(each, aliases=relations is not None) for each in reversed(versions))
-            more |= {"versions": tuple(told), "versions_left_out": memory.version - len(versions)}
+            more["versions"] = tuple(told)
+            more["versions_left_out"] = memory.version - len(versions)
         return cls(
             uri=note.primary(memory),
             id=memory.id,
@@ -203,14 +211,14 @@ def _entry(raw: object, vouched: bool) -> NoteEntry:
     )  # fmt: skip
 
 
-def _with_rest(state: State, raw: Mapping[str, Any]) -> State:
+def _with_rest(state: State, raw: Mapping[str, object]) -> State:
     title, project = _text(raw, "title"), _text(raw, "project")
     if len(title) > MAX_TITLE or len(project) > MAX_PROJECT:
         raise InvalidArgument("its title or project is too long")
     return replace(state, title=title, project=project)
 
 
-def _state(raw: Mapping[str, Any], uri: str, vouched: bool) -> tuple[State, bool]:
+def _state(raw: Mapping[str, object], uri: str, vouched: bool) -> tuple[State, bool]:
     aliases = [note.fit_uri(each) for each in _texts(raw, "aliases")]
     given = _whole(raw, "priority", note.USUAL_PRIORITY, 0, 10)
     priority = given if vouched else max(given, CORE + 1)
@@ -238,7 +246,7 @@ def _visible_part(state: State) -> tuple[object, ...]:
     return state.content, state.priority, state.attrs, state.status, state.uris
 
 
-def _status(raw: Mapping[str, Any]) -> Status:
+def _status(raw: Mapping[str, object]) -> Status:
     named = _text(raw, "status") or Status.ACTIVE.value
     known = {status.value: status for status in (*LISTED, Status.DELETED)}
     if named not in known:
@@ -280,7 +288,7 @@ def _whole(raw: Mapping[str, object], name: str, usual: int, low: int, high: int
     return value
 
 
-def _time(raw: Mapping[str, Any], name: str) -> int | None:
+def _time(raw: Mapping[str, object], name: str) -> int | None:
     value = _text(raw, name)
     if not value:
         return None

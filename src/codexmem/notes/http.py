@@ -3,7 +3,7 @@ with their past. Every write may be sent again with its Idempotency-Key, and can
 """
 
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel
@@ -23,7 +23,7 @@ from codexmem.notes import wire
 from codexmem.notes.service import NoteService
 from codexmem.notes.service.writing import NoteRollback
 
-_ERRORS: dict[int | str, dict[str, Any]] = {"default": {"model": wire.NoteError, "description": "An error"}}
+_ERRORS: dict[int | str, dict[str, object]] = {"default": {"model": wire.NoteError, "description": "An error"}}
 _Limit = Annotated[int, Query(ge=1, le=wire.MAX_LIMIT, description=f"items of a page, at most {wire.MAX_LIMIT}")]
 _UriAsked = Annotated[str, Query(min_length=1, max_length=wire.MAX_ASKED, description="any address of the note")]
 

@@ -1,6 +1,6 @@
 """The arguments of the tools on notes. A null means the same as leaving the argument out; unknown names are ignored."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, StrictStr
 from pydantic.json_schema import SkipJsonSchema
@@ -143,7 +143,7 @@ class ExportRequest(WireRequest):
 class ImportNotesRequest(WireRequest):
     """import_memories"""
 
-    data: dict[str, Any] = Field(description="What export_memories answered: an object with a list of memories")
+    data: dict[str, object] = Field(description="What export_memories answered: an object with a list of memories")
     strategy: Literal["skip", "overwrite", "merge"] = Field(
         default="skip",
         description="What happens to a memory that exists already: skip leaves it, overwrite replaces what it says, "

@@ -4,7 +4,7 @@ Importing this loads nothing of a server: services are named for their types alo
 """
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypedDict
 
 from codexmem.kernel.model import note
 from codexmem.kernel.model.history import MemoryVersion, Op
@@ -494,7 +494,18 @@ def summary_of(memory: Memory) -> str:
     return memory.state.title or note.headline(memory.state.content, _LINE)
 
 
-def _version(each: MemoryVersion) -> dict[str, Any]:
+class _VersionFields(TypedDict):
+    version: int
+    operation: Op
+    note: str
+    actor: str
+    created_at: str
+    status: Status
+    priority: int
+    summary: str
+
+
+def _version(each: MemoryVersion) -> _VersionFields:
     return {
         "version": each.version,
         "operation": each.op,

@@ -125,7 +125,7 @@ class NoteProblem(BaseModel):
 
     code: str
     message: str
-    details: dict[str, Any] = Field(description="hint: what to do next; reason: why, for programs")
+    details: dict[str, object] = Field(description="hint: what to do next; reason: why, for programs")
 
 
 class NoteError(BaseModel):

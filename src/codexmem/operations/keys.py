@@ -15,7 +15,6 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from codexmem.kernel.model import ids, redaction
 from codexmem.kernel.model.errors import Conflict, InvalidArgument, NotFound, Unavailable
@@ -121,7 +120,7 @@ class Keys:
         role: TenantRole,
         expires_ms: int | None,
         by: str,
-        more: dict[str, Any],
+        more: dict[str, object],
         member: str | None,
     ) -> NewKey:
         secret = f"cmk_{ids.secret()}"

@@ -190,7 +190,7 @@ _take_back = sa.delete(grants).where(
 )  # fmt: skip
 
 
-def _place(given: Grant) -> dict[str, Any]:
+def _place(given: Grant) -> dict[str, object]:
     return {"holder": given.holder, "every": given.project is None, "project": given.project or ""}
 
 

@@ -7,7 +7,7 @@ are those of the file.
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -213,7 +213,7 @@ def no_tenant(tenant: str) -> NotFound:
     )  # fmt: skip
 
 
-def audit(url: str, clock: Clock, type: EventType, tenant: str, by: str, payload: dict[str, Any]) -> None:
+def audit(url: str, clock: Clock, type: EventType, tenant: str, by: str, payload: Mapping[str, object]) -> None:
     """A line in the cluster's own log, where it outlives the tenant."""
     db = open_database(url, pool_size=1)
     try:

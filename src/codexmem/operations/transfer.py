@@ -13,7 +13,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from codexmem.kernel.model import ids
 from codexmem.kernel.model.errors import CodexmemError
@@ -162,7 +161,7 @@ def tell_notices(db: Database, data_dir: Path) -> int:
     return told
 
 
-def _told(made: Backup) -> dict[str, Any]:
+def _told(made: Backup) -> dict[str, object]:
     manifest = made.manifest
     return {
         "backup": made.folder.name,

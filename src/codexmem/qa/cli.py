@@ -13,7 +13,7 @@ import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Unpack
 from urllib.parse import quote
 
 import click
@@ -25,7 +25,7 @@ from codexmem.console.memory_lines import percent, strength
 from codexmem.console.messages import say, say_note
 from codexmem.console.output import UsageProblem, table
 from codexmem.console.own_project import own_project
-from codexmem.console.store import store_options, tenant_option
+from codexmem.console.store import StoreFlags, store_options, tenant_option
 from codexmem.console.terminal_width import cells, cut, one_line, printable
 from codexmem.kernel.model.errors import CodexmemError, NotFound
 from codexmem.qa import wire
@@ -60,7 +60,9 @@ def qa() -> None:
 @option("--min-score", type=click.FloatRange(0, 1), default=MIN_SCORE, metavar="X", key="qa.min_score")
 @tenant_option
 @store_options
-def search(query: Sequence[str], project: str | None, limit: int, min_score: float, **where: Any) -> None:
+def search(
+    query: Sequence[str], project: str | None, limit: int, min_score: float, **where: Unpack[StoreFlags]
+) -> None:
     """Find answers."""
     asked = project or own_project()
     fields = {"project_id": asked, "query": " ".join(query), "limit": limit, "min_score": min_score}
@@ -81,7 +83,7 @@ def search(query: Sequence[str], project: str | None, limit: int, min_score: flo
 @option("--after", metavar="PLACE", key="qa.after")
 @tenant_option
 @store_options
-def candidates(status: str, project: str | None, limit: int, after: str | None, **where: Any) -> None:
+def candidates(status: str, project: str | None, limit: int, after: str | None, **where: Unpack[StoreFlags]) -> None:
     """List what waits for a decision, or items of another status."""
     if after is not None and not _CURSOR.fullmatch(after):
         raise click.BadParameter(say("qa.bad_place"), param_hint="--after", param=_named("after"))
@@ -101,7 +103,7 @@ def candidates(status: str, project: str | None, limit: int, after: str | None, 
 @click.argument("qa_id", metavar="QA_ID")
 @tenant_option
 @store_options
-def show(qa_id: str, **where: Any) -> None:
+def show(qa_id: str, **where: Unpack[StoreFlags]) -> None:
     """Show one item with everything that is known of it."""
     with _reached(**where) as store:
         item = _item(store, _id(qa_id))
@@ -113,7 +115,7 @@ def show(qa_id: str, **where: Any) -> None:
 @click.argument("qa_ids", nargs=-1, required=True, metavar="QA_ID...")
 @tenant_option
 @store_options
-def approve(qa_ids: Sequence[str], **where: Any) -> None:
+def approve(qa_ids: Sequence[str], **where: Unpack[StoreFlags]) -> None:
     """Say that answers are right."""
     _decide("approve", qa_ids, where)
 
@@ -122,12 +124,12 @@ def approve(qa_ids: Sequence[str], **where: Any) -> None:
 @click.argument("qa_ids", nargs=-1, required=True, metavar="QA_ID...")
 @tenant_option
 @store_options
-def reject(qa_ids: Sequence[str], **where: Any) -> None:
+def reject(qa_ids: Sequence[str], **where: Unpack[StoreFlags]) -> None:
     """Say that answers are wrong."""
     _decide("reject", qa_ids, where)
 
 
-def _decide(verb: str, qa_ids: Sequence[str], where: dict[str, Any]) -> None:
+def _decide(verb: str, qa_ids: Sequence[str], where: StoreFlags) -> None:
     ids = list(dict.fromkeys(map(_id, qa_ids)))
     with _reached(**where) as store:
         for qa_id in ids:
@@ -147,7 +149,7 @@ def _decide(verb: str, qa_ids: Sequence[str], where: dict[str, Any]) -> None:
 @option("--message-id", metavar="ID", key="qa.message_id")
 @tenant_option
 @store_options
-def hit(qa_ids: Sequence[str], used: bool, message_id: str | None, **where: Any) -> None:
+def hit(qa_ids: Sequence[str], used: bool, message_id: str | None, **where: Unpack[StoreFlags]) -> None:
     """Report that items were shown or used."""
     ids = list(dict.fromkeys(map(_id, qa_ids)))
     if len(ids) > MAX_REFERENCES:
@@ -179,7 +181,7 @@ def hit(qa_ids: Sequence[str], used: bool, message_id: str | None, **where: Any)
 @tenant_option
 @store_options
 def validate(qa_id: str, success: bool | None, strong: bool, strength: float | None, note: str | None,
-             **where: Any) -> None:  # fmt: skip
+             **where: Unpack[StoreFlags]) -> None:  # fmt: skip
     """Report whether an answer worked."""
     named = _id(qa_id)
     if success is None:
@@ -202,7 +204,7 @@ def validate(qa_id: str, success: bool | None, strong: bool, strength: float | N
 @option("--batch-size", type=click.IntRange(1, MAX_BATCH), default=BATCH, metavar="N", key="qa.batch_size")
 @tenant_option
 @store_options
-def expire(batch_size: int, **where: Any) -> None:
+def expire(batch_size: int, **where: Unpack[StoreFlags]) -> None:
     """Let items expire that nobody speaks for any more."""
     with _reached(**where) as store:
         told = store.post("/v1/qa/expire", {"batch_size": batch_size}, timeout_s=LONG_S)
@@ -234,7 +236,7 @@ def _named(name: str) -> click.Parameter:
 
 
 @contextmanager
-def _reached(**where: Any) -> Iterator[Backend]:
+def _reached(**where: Unpack[StoreFlags]) -> Iterator[Backend]:
     """The store that these flags name."""
     try:
         with backend(write=True, **where) as store:

@@ -7,7 +7,7 @@ make answer, and one that is no JSON at all is 400.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel
@@ -63,7 +63,7 @@ _REFUSALS = {
 }
 
 
-def _refusals(*, missing: bool = False, keyed: bool = True) -> dict[int | str, dict[str, Any]]:
+def _refusals(*, missing: bool = False, keyed: bool = True) -> dict[int | str, dict[str, object]]:
     """What a route may answer instead of its answer."""
     return {
         status: {"model": Problem, "description": text}
@@ -89,7 +89,7 @@ def _add_contract(api: APIRouter, rooms: Rooms) -> None:
             found = find(body.project_id, body.query, limit=body.limit, min_score=body.min_score)
         return wire.QASearchAnswer.of(found)
 
-    added: dict[int | str, dict[str, Any]] = {
+    added: dict[int | str, dict[str, object]] = {
         200: {"model": wire.QACandidateAnswer, "description": "added to an item that asks the same"}
     }
 

@@ -79,7 +79,7 @@ class QACandidatePayload(WireRequest):
     answer: Annotated[str, Field(min_length=1, max_length=MAX_ANSWER)]
     summary: Annotated[str, Field(max_length=MAX_SUMMARY)] | None = None
     tags: Annotated[list[_Label], Field(max_length=MAX_TAGS)] = []  # noqa: RUF012  pydantic copies defaults
-    metadata: dict[str, Any] = {}  # noqa: RUF012
+    metadata: dict[str, object] = {}  # noqa: RUF012
     source: _Label | None = Field(None, description="a label of the caller's; provenance is the server's own")
     author: _Label | None = None
     confidence: float = Field(CONFIDENCE, ge=0.0, le=1.0, description="how sure the author is, before any evidence")
@@ -496,7 +496,7 @@ class QAItemsAnswer(WireAnswer):
 class QAItemDetail(QAItem):
     """An item with everything that is known of it."""
 
-    metadata: dict[str, Any]
+    metadata: dict[str, object]
     alternatives: tuple[str, ...] = Field(description="the answer in other words")
     merged_into: str | None
     similar: tuple[QAItem, ...]

@@ -7,6 +7,7 @@ import mcp_types as types
 from mcp import MCPError
 from starlette.concurrency import run_in_threadpool
 
+from codexmem.http.mcp import Offer
 from codexmem.kernel.model.framing import Frame
 from codexmem.recall.context import ContextBuilder, ContextRequest
 
@@ -90,3 +91,6 @@ async def _told(services: PromptServices, project: str, about: str) -> str:
 
     given = await run_in_threadpool(give)
     return given.text or _NOTHING
+
+
+OFFER = Offer(PROMPTS, RESOURCES, TEMPLATES, prompt, resource)

@@ -3,7 +3,7 @@
 Sending the same files again changes nothing: what is in step stays so.
 """
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
 
@@ -17,7 +17,7 @@ from codexmem.sync import wire
 from codexmem.sync.model import KINDS
 from codexmem.sync.service import SyncService
 
-_ERRORS: dict[int | str, dict[str, Any]] = {"default": {"model": wire.SyncError, "description": "An error"}}
+_ERRORS: dict[int | str, dict[str, object]] = {"default": {"model": wire.SyncError, "description": "An error"}}
 
 
 def routes(rooms: Rooms) -> APIRouter:

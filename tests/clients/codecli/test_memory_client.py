@@ -186,7 +186,7 @@ def test_what_names_no_item_is_none(said: dict[str, Any]) -> None:
 
 
 def test_an_item_with_odd_fields_is_still_one() -> None:
-    odd = {"question": 5, "answer": None, "tags": "x", "confidence": True, "score": float("nan")}
+    odd: dict[str, object] = {"question": 5, "answer": None, "tags": "x", "confidence": True, "score": float("nan")}
     item = RecalledItem.of({"qa_id": " qa-1 ", "contradicts": [1, "qa-2"], "status": "candidate"} | odd)
     assert item == RecalledItem(
         "qa-1", "", "", anchor="[QA_REF qa-1]", status="candidate", unproven=True, contradicts=("qa-2",)

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from codexmem.app.mcp import toolsets
-from codexmem.app.mcp.toolsets import TOOLSETS
+from codexmem.app import mcp as toolsets
+from codexmem.app.mcp import TOOLSETS
 from codexmem.http.tool import Tool, Toolset
 from codexmem.kernel.model import own_tools
 from tests._support.hook_endpoint import HookEndpoint

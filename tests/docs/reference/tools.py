@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from codexmem.app.mcp.toolsets import DEFAULT, TOOLSETS
+from codexmem.app.mcp import DEFAULT, TOOLSETS
 from codexmem.knowledge import rpc
 from codexmem.knowledge.tools import VERBS
 from tests.docs.pages import Language

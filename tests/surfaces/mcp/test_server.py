@@ -10,12 +10,12 @@ import mcp_types as types
 import pytest
 from mcp import Client
 
-from codexmem.app.mcp.server import serve
+from codexmem.http.mcp import serve
 from codexmem.http.tool import Tool, ToolInvocation, ToolResult, Toolset
 from codexmem.kernel.model.errors import CodexmemError, NotFound, NotReady
 from codexmem.kernel.model.framing import Frame
 from codexmem.recall.mcp import RECALL
-from codexmem.recall.mcp_context import PromptServices
+from codexmem.recall.mcp_context import OFFER, PromptServices
 from tests._support.mcp_calls import text_of
 
 
@@ -36,7 +36,7 @@ def called(
     sets: list[Toolset[PromptServices]], tool: str, arguments: dict[str, Any] | None = None
 ) -> types.CallToolResult:
     async def conversation() -> types.CallToolResult:
-        async with Client(serve(sets, NONE, version="1"), mode="legacy") as client:
+        async with Client(serve(sets, OFFER, NONE, version="1"), mode="legacy") as client:
             return await client.call_tool(tool, arguments)
 
     return asyncio.run(conversation())
@@ -44,7 +44,7 @@ def called(
 
 def test_several_toolsets_are_one_server() -> None:
     async def conversation() -> tuple[list[str], str | None]:
-        async with Client(serve([toolset("one"), toolset("two")], NONE, version="1"), mode="legacy") as client:
+        async with Client(serve([toolset("one"), toolset("two")], OFFER, NONE, version="1"), mode="legacy") as client:
             return [tool.name for tool in (await client.list_tools()).tools], client.session.instructions
 
     names, instructions = asyncio.run(conversation())

@@ -133,7 +133,7 @@ def wait_of(failure: str, now_s: float) -> float:
     return LIMIT_WAIT_S
 
 
-def json_lines(text: str) -> Iterator[dict[str, Any]]:
+def json_lines(text: str) -> Iterator[dict[str, object]]:
     """The objects that a program printed, one a line; what is no object is passed over."""
     for line in text.splitlines():
         if line.startswith("{"):
@@ -159,9 +159,9 @@ def settings_over(usual: Path, given: str, changes: Mapping[str, object]) -> str
     return json.dumps(_merged(table(found), changes))
 
 
-def _merged(under: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
-    both = {name: _merged(under[name], value) for name, value in over.items()
-            if isinstance(value, Mapping) and isinstance(under.get(name), Mapping)}  # fmt: skip
+def _merged(under: Mapping[str, object], over: Mapping[str, object]) -> dict[str, object]:
+    both = {name: _merged(below, value) for name, value in over.items()
+            if isinstance(value, Mapping) and isinstance(below := under.get(name), Mapping)}  # fmt: skip
     return {**under, **over, **both}
 
 

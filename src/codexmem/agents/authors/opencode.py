@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 from codexmem.agents.authors.author import ROLE, Author, Invocation, RunFiles, Said, asked, count, json_lines
 from codexmem.agents.authors.process import ProgramRun
@@ -30,7 +29,7 @@ class OpenCodeAuthor(Author):
 
     def invocation(self, prompt: ModelPrompt, files: RunFiles, environ: Mapping[str, str]) -> Invocation:
         """With a title of ours no model is asked for one."""
-        config: dict[str, Any] = {
+        config: dict[str, object] = {
             "share": "disabled",
             "autoupdate": False,
             "agent": {_NAME: _AGENT},
@@ -47,7 +46,7 @@ class OpenCodeAuthor(Author):
     def said(self, run: ProgramRun, files: RunFiles) -> Said:
         """The texts of the last step; a failure is an event and no exit code."""
         texts: list[str] = []
-        used: dict[str, Any] = {}
+        used: dict[str, object] = {}
         failure = ""
         for event in json_lines(run.output):
             match event.get("type"):

@@ -71,7 +71,7 @@ def has_hooks(path: Path) -> bool:
     return path.is_file() and bool(json_settings.table(json_settings.read(path), "hooks") or not _is_json(path))
 
 
-def unmarked(sources: Sequence[tuple[Path, dict[str, Any]]]) -> int:
+def unmarked(sources: Sequence[tuple[Path, dict[str, object]]]) -> int:
     """How many of our hooks in these files have no trust written down; the last is the configuration."""
     trusted = json_settings.table(sources[-1][1], "hooks", "state")
     found = [mark for source, value in sources for mark in _states(source, value, _present(value), None)]
@@ -81,10 +81,12 @@ def unmarked(sources: Sequence[tuple[Path, dict[str, Any]]]) -> int:
 def _present(value: Any) -> list[Element]:
     """Our groups as they stand in a configuration."""
     lists = json_settings.table(value, "hooks")
+    found = [(name, lists.get(name)) for name in _LABELS]
     return [
         Element(("hooks", name), group)
-        for name in _LABELS
-        for group in (lists[name] if isinstance(lists.get(name), list) else [])
+        for name, groups in found
+        if isinstance(groups, list)
+        for group in groups
         if is_ours(group)
     ]
 
@@ -129,12 +131,12 @@ def hashes(program: str, environ: Mapping[str, str], groups: Mapping[str, object
     return {str(hook.get("command")): str(hook["currentHash"]) for hook in listed if hook.get("currentHash")}
 
 
-def listed(program: str, environ: Mapping[str, str], cwd: Path) -> list[dict[str, Any]]:
+def listed(program: str, environ: Mapping[str, str], cwd: Path) -> list[dict[str, object]]:
     """Every hook that Codex has read from the person's own configuration, with what it thinks of it."""
     return _listed(program, environ, str(cwd), _QUIET)
 
 
-def _listed(program: str, environ: Mapping[str, str], cwd: str, options: Sequence[str]) -> list[dict[str, Any]]:
+def _listed(program: str, environ: Mapping[str, str], cwd: str, options: Sequence[str]) -> list[dict[str, object]]:
     asked = [
         {"id": 1, "method": "initialize", "params": _CLIENT},
         {"id": 2, "method": "hooks/list", "params": {"cwds": [cwd]}},
@@ -158,7 +160,7 @@ def _listed(program: str, environ: Mapping[str, str], cwd: str, options: Sequenc
             process.terminate()
 
 
-def _answer(process: subprocess.Popen[bytes], asked: Sequence[Mapping[str, object]]) -> list[dict[str, Any]]:
+def _answer(process: subprocess.Popen[bytes], asked: Sequence[Mapping[str, object]]) -> list[dict[str, object]]:
     assert process.stdin is not None
     assert process.stdout is not None
     with suppress(OSError):

@@ -140,7 +140,7 @@ def _has(document: Any, entry: Entry) -> bool:
     return found is not None if entry.shared else bool(found == entry.value)
 
 
-def _object(value: Any, path: Path) -> dict[str, Any]:
+def _object(value: Any, path: Path) -> dict[str, object]:
     if not isinstance(value, dict):
         raise EntryMismatch(f"{'.'.join(path)} is not a table of settings")
     return value

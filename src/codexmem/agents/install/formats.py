@@ -19,7 +19,7 @@ class UneditableFile(ValueError):
     """The file cannot be edited; says what is wrong with it. It was not touched."""
 
 
-def value_of(form: Form, text: str) -> dict[str, Any]:
+def value_of(form: Form, text: str) -> dict[str, object]:
     """What the text means; Refused if it is malformed."""
     try:
         value = toml_text.value_of(text) if form == "toml" else jsonc.value_of(text)

@@ -13,7 +13,7 @@ from codexmem.agents.install.formats import Form
 from codexmem.agents.install.targets import SERVER, McpServerEntry
 
 
-def read(path: Path, form: Form = "json") -> dict[str, Any]:
+def read(path: Path, form: Form = "json") -> dict[str, object]:
     """What the file says; empty if there is none or it is malformed."""
     try:
         return formats.value_of(form, path.read_text(encoding="utf-8-sig"))
@@ -21,7 +21,7 @@ def read(path: Path, form: Form = "json") -> dict[str, Any]:
         return {}
 
 
-def table(value: Any, *names: str) -> dict[str, Any]:
+def table(value: Any, *names: str) -> dict[str, object]:
     """A table inside; empty if there is none."""
     for name in names:
         value = value.get(name) if isinstance(value, dict) else None
@@ -55,11 +55,11 @@ def command_in(settings: Mapping[str, object], name: str) -> str:
 def server_in(settings: Mapping[str, object], names: str = "mcpServers") -> McpServerEntry | None:
     """Our server, in the shape that most agents have."""
     entry = table(settings, names, SERVER)
-    if not isinstance(entry.get("command"), str):
+    program, words = entry.get("command"), entry.get("args")
+    if not isinstance(program, str):
         return None
-    words = entry.get("args")
     environ = {name: str(value) for name, value in table(entry, "env").items()}
-    return McpServerEntry((entry["command"], *(map(str, words) if isinstance(words, list) else ())), environ)
+    return McpServerEntry((program, *(map(str, words) if isinstance(words, list) else ())), environ)
 
 
 def switched_off(path: Path, settings: Mapping[str, object], *names: str) -> list[str]:

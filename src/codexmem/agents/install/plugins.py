@@ -11,7 +11,7 @@ import json
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from codexmem import __version__
 from codexmem.agents.install import json_settings
@@ -84,18 +84,18 @@ COMMANDS = (
 )
 
 
-def as_json(document: Mapping[str, Any]) -> str:
+def as_json(document: Mapping[str, object]) -> str:
     """A file of JSON, as all of ours are written."""
     return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
 
 
-def server(commands: ProgramCommands) -> dict[str, Any]:
+def server(commands: ProgramCommands) -> dict[str, dict[str, object]]:
     """Our MCP server, in the shape that most agents have."""
     program, *words = commands.mcp
     return {NAME: {"command": program, "args": words}}
 
 
-def hooks(agent: InstallableAgent, commands: ProgramCommands, **more: str) -> dict[str, Any]:
+def hooks(agent: InstallableAgent, commands: ProgramCommands, **more: str) -> dict[str, object]:
     """The hooks of an agent of Claude Code's family; `more` are further events by our moment."""
     entries = json_settings.groups(agent.moments, commands, agent.name, agent.timeout)
     entries += json_settings.groups(more, commands, agent.name, agent.timeout)

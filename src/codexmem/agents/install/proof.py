@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from codexmem.agents import PROMPT, InstallableAgent
 from codexmem.agents.install.targets import McpServerEntry, UserHome
@@ -42,7 +42,7 @@ class ProofStep:
 
     name: Name
     problem: str = ""
-    values: Mapping[str, Any] = field(default_factory=dict)
+    values: Mapping[str, object] = field(default_factory=dict)
 
     @property
     def ok(self) -> bool:
@@ -129,7 +129,7 @@ def _has_arrived(place: ServerLocation, session: str) -> bool:
     return bool(_forget(place, {"session": session, "preview": True}).get("found"))
 
 
-def _forget(place: ServerLocation, wanted: Mapping[str, object]) -> dict[str, Any]:
+def _forget(place: ServerLocation, wanted: Mapping[str, object]) -> dict[str, object]:
     """What the server says of it; nothing if it does not answer or refuses."""
     try:
         reply = transport.ask(

@@ -7,7 +7,7 @@ Where the person has written a list or a table in one line, TOML allows no such 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import tomlkit
@@ -23,7 +23,7 @@ class MalformedToml(ValueError):
     """The text is not TOML."""
 
 
-def value_of(text: str) -> dict[str, Any]:
+def value_of(text: str) -> dict[str, object]:
     """What the text means."""
     try:
         return tomllib.loads(text.removeprefix("\ufeff"))
@@ -150,11 +150,11 @@ def _put(document: Any, entry: Entry) -> None:
     listed.append(_table(entry.value) if isinstance(listed, AoT) else _inline(entry.value))
 
 
-def _table(value: dict[str, Any]) -> Table:
+def _table(value: Mapping[str, object]) -> Table:
     """Plain values first: what follows a table belongs to it."""
     made = tomlkit.table()
     for name, each in sorted(value.items(), key=lambda pair: _is_tables(pair[1])):
-        if _is_tables(each):
+        if isinstance(each, list) and _is_tables(each):
             listed = tomlkit.aot()
             for table in each:
                 listed.append(_table(table))

@@ -156,7 +156,7 @@ class _Session:
         self._flaws = flaws
         self._agents: set[str] = set()  # whose files were read
 
-    def read(self, record: dict[str, Any]) -> TranscriptTurn | None:
+    def read(self, record: dict[str, object]) -> TranscriptTurn | None:
         """The turn that ends with this record, if one does."""
         session = text(record.get("sessionId"))
         if session and session != self._file.session:
@@ -205,7 +205,7 @@ class _Session:
         call, shown = text(part.get("tool_use_id")), text_in(part.get("content"))
         result = record.get("toolUseResult")
         self._delegated(result, shown, depth)
-        told: dict[str, Any] = {"tool_response": shown if result is None else result}
+        told: dict[str, object] = {"tool_response": shown if result is None else result}
         if part.get("is_error") is True:
             error = text(result).removeprefix(_ERROR) or shown
             told = {"error": error}

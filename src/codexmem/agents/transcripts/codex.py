@@ -93,9 +93,9 @@ class _Rollout:
         self._flaws = flaws
         self._agents = agents  # whose file it is, and those who sent it
         self._agent = agents[-1] if agents else ""
-        self._left: dict[str, dict[str, Any]] = {}  # answers of commands that were still running
+        self._left: dict[str, dict[str, object]] = {}  # answers of commands that were still running
 
-    def read(self, record: dict[str, Any]) -> TranscriptTurn | None:
+    def read(self, record: dict[str, object]) -> TranscriptTurn | None:
         """The turn that ends with this record, if one does."""
         at_ms = time_ms(record.get("timestamp"))
         payload = record.get("payload")
@@ -125,7 +125,7 @@ class _Rollout:
         self._settle()
         return self._turn.begin(prompt, at_ms)
 
-    def _item(self, item: dict[str, Any], at_ms: int) -> TranscriptTurn | None:
+    def _item(self, item: dict[str, object], at_ms: int) -> TranscriptTurn | None:
         call = text(item.get("call_id")) or text(item.get("id"))
         match item.get("type"):
             case "message" if item.get("role") == "user":
@@ -143,7 +143,7 @@ class _Rollout:
                 self._answer(call, item.get("output"), at_ms)
         return None
 
-    def _call(self, call: str, item: dict[str, Any], given: Any, at_ms: int) -> None:
+    def _call(self, call: str, item: dict[str, object], given: Any, at_ms: int) -> None:
         name, space = text(item.get("name")), text(item.get("namespace"))
         if name in _SHELLS:
             fields = given if isinstance(given, dict) else {}
@@ -183,7 +183,7 @@ class _Rollout:
                     for record in records(source, self._flaws):
                         reader.read(record)
 
-    def _event(self, event: dict[str, Any], at_ms: int) -> TranscriptTurn | None:
+    def _event(self, event: dict[str, object], at_ms: int) -> TranscriptTurn | None:
         kind = text(event.get("type"))
         call = text(event.get("call_id"))
         match kind:
@@ -207,7 +207,7 @@ class _Rollout:
             self._turn.ended = not self._agent
         return None
 
-    def _completed(self, item: dict[str, Any], at_ms: int) -> TranscriptTurn | None:
+    def _completed(self, item: dict[str, object], at_ms: int) -> TranscriptTurn | None:
         call = text(item.get("id"))
         match item.get("type"):
             case "UserMessage":
@@ -224,7 +224,7 @@ class _Rollout:
                 self._asked_server(call, item, {"error": error} if told is None and error else told, at_ms)
         return None
 
-    def _ran(self, call: str, event: dict[str, Any], at_ms: int) -> None:
+    def _ran(self, call: str, event: dict[str, object], at_ms: int) -> None:
         output = event.get("aggregated_output")
         if not isinstance(output, str):
             output = f"{text(event.get('stdout'))}{text(event.get('stderr'))}"

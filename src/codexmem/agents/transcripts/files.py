@@ -110,7 +110,7 @@ def reading(path: Path, *, fixed: int = 0) -> Iterator[BinaryIO]:
         ) from error
 
 
-def records(file: BinaryIO, flaws: TranscriptFlaws, most: int = MAX_LINE) -> Iterator[dict[str, Any]]:
+def records(file: BinaryIO, flaws: TranscriptFlaws, most: int = MAX_LINE) -> Iterator[dict[str, object]]:
     """The objects of a file of JSON lines; what is none is counted."""
     while line := file.readline(most + 1):
         if len(line) > most:
@@ -135,7 +135,7 @@ def loaded(text: bytes | str) -> Any:
         return None
 
 
-def head(path: Path) -> Iterator[dict[str, Any]]:
+def head(path: Path) -> Iterator[dict[str, object]]:
     """The first records of a file, read one by one as they are asked for; none if it cannot be read."""
     with contextlib.suppress(OSError, ValueError), opened(path) as file:
         left = HEAD
@@ -176,7 +176,7 @@ def text(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 
-def table(value: Any, *names: str) -> dict[str, Any]:
+def table(value: Any, *names: str) -> dict[str, object]:
     """An object inside objects; empty where there is none."""
     for name in names:
         value = value.get(name) if isinstance(value, dict) else None

@@ -99,7 +99,7 @@ def _document(path: Path) -> Any:
     return loaded(found) if len(found) <= MAX_LINE else None
 
 
-def _messages(path: Path, flaws: TranscriptFlaws) -> Iterator[dict[str, Any]]:
+def _messages(path: Path, flaws: TranscriptFlaws) -> Iterator[dict[str, object]]:
     """Messages as they were written, again and again."""
     with reading(path) as source:
         if path.suffix == ".json":
@@ -125,7 +125,7 @@ class _Chat:
         self._spoken: set[str] = set()  # messages of the agent
         self._newest = ("", "")  # of them, and what it says so far
 
-    def read(self, message: dict[str, Any]) -> TranscriptTurn | None:
+    def read(self, message: dict[str, object]) -> TranscriptTurn | None:
         """The turn that ends with this message, if one does."""
         number, at_ms = text(message.get("id")), time_ms(message.get("timestamp"))
         match message.get("type"):
@@ -174,7 +174,7 @@ class _Chat:
         self._turn.use(number, about, time_ms(call.get("timestamp")) or at_ms)
 
 
-def _failure(response: Any, shown: Any) -> dict[str, Any] | None:
+def _failure(response: Any, shown: Any) -> dict[str, object] | None:
     """A command that failed: the model is told its exit code, and people see what it printed."""
     output = text(table(response).get("output"))
     code = _CODE.search(output) if _WRAPPED in output[:200] and isinstance(shown, str) else None

@@ -32,7 +32,7 @@ from codexmem.kernel.model.errors import Unavailable
 
 _MOST = 50_000  # messages of a session, and parts of a message, that are read from files
 _DEEPEST = 4  # sub-agents of sub-agents
-_Records = Iterator[tuple[dict[str, Any], dict[str, Any]]]
+_Records = Iterator[tuple[dict[str, object], dict[str, object]]]
 _ENDED = frozenset({"stop", "length", "content-filter", "error"})
 
 
@@ -129,7 +129,7 @@ class _Session:
 
     def turns(self, session: str) -> Iterator[TranscriptTurn]:
         """Its turns, the last one included."""
-        asked: dict[str, Any] = {}  # the person's message that is being read, and what it says so far
+        asked: dict[str, object] = {}  # the person's message that is being read, and what it says so far
         said: list[str] = []
         for about, part in self._records(session):
             if asked and about is not asked:

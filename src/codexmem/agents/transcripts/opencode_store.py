@@ -54,9 +54,9 @@ def sessions(connection: sqlite3.Connection) -> Iterator[tuple[str, str, Any, An
 
 def messages(
     connection: sqlite3.Connection, session: str, flaws: TranscriptFlaws
-) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+) -> Iterator[tuple[dict[str, object], dict[str, object]]]:
     """Each part of a session with its message, in order; a message without parts comes with an empty one."""
-    about: dict[str, Any] = {}
+    about: dict[str, object] = {}
     number = None
     try:
         for message, data, part, text, made, changed in connection.execute(
@@ -70,7 +70,7 @@ def messages(
         flaws.broken += 1  # a damaged page, or tables of another version
 
 
-def _record(data: Any, flaws: TranscriptFlaws) -> dict[str, Any]:
+def _record(data: Any, flaws: TranscriptFlaws) -> dict[str, object]:
     if data is None:
         flaws.too_long += 1
         return {}

@@ -72,7 +72,7 @@ class _Chat:
     def __init__(self, turn: TurnBuilder) -> None:
         self._turn = turn
 
-    def read(self, record: dict[str, Any]) -> TranscriptTurn | None:
+    def read(self, record: dict[str, object]) -> TranscriptTurn | None:
         """The turn that ends with this record, if one does."""
         at_ms = time_ms(record.get("timestamp"))
         parts = [table(part) for part in items(table(record, "message").get("parts"))]
@@ -101,7 +101,7 @@ class _Chat:
         prompt = turns.prompt_in(said)
         return self._turn.begin(prompt, at_ms) if prompt or turns.is_command(said) else None
 
-    def _call(self, call: dict[str, Any], at_ms: int) -> None:
+    def _call(self, call: dict[str, object], at_ms: int) -> None:
         if name := text(call.get("name")):
             self._turn.call(text(call.get("id")), name, call.get("args"), at_ms)
 
@@ -117,7 +117,7 @@ def spoken(parts: Sequence[Mapping[str, object]]) -> str:
     return "\n".join(text(part.get("text")) for part in parts if part.get("text") and not part.get("thought"))
 
 
-def answered(response: Any, shown: Any) -> dict[str, Any]:
+def answered(response: Any, shown: Any) -> dict[str, object]:
     """An answer in the form of the hooks: what the model sees and what people see, or what went wrong."""
     fields = response if isinstance(response, dict) else {"output": response}
     if fields.get("error") and "output" not in fields:

@@ -205,11 +205,11 @@ class _History:
             self._turn.use("", told, self._at_ms)
 
 
-def _call(kind: str, name: str, body: str) -> dict[str, Any] | None:
+def _call(kind: str, name: str, body: str) -> dict[str, object] | None:
     """A call under names that the rules know; None if nothing is told of it."""
     codes = _codes(body)
     plain = _between(_SUMMARY.sub("", body))
-    given: dict[str, Any] = dict(_GIVEN.findall(plain))
+    given: dict[str, str] = dict(_GIVEN.findall(plain))
     answer = "\n".join(code for language, code in codes if language not in {"json", "diff"})
     path = _path(body, plain, given)
     low = name.lower()
@@ -235,7 +235,7 @@ def _call(kind: str, name: str, body: str) -> dict[str, Any] | None:
     return _told(name, given, answer) if name and (given or answer) else None
 
 
-def _told(name: str, given: Any, answer: str) -> dict[str, Any]:
+def _told(name: str, given: Any, answer: str) -> dict[str, object]:
     return {"tool_name": name, "tool_input": given, "tool_response": answer}
 
 

@@ -84,7 +84,7 @@ class TurnBuilder:
         if known is not None:
             self.use(known_as or call, {"tool_name": known[0], "tool_input": known[1], **told}, at_ms, agent)
 
-    def use(self, call: str, told: Mapping[str, Any], at_ms: int, agent: str = "") -> None:
+    def use(self, call: str, told: Mapping[str, object], at_ms: int, agent: str = "") -> None:
         """A whole call, as the agent's hooks would tell it."""
         self._calls.pop(call, None)
         self.at(at_ms)

@@ -163,7 +163,7 @@ class AcpDialogue:
     def _created(self, result: Value) -> LineEffects:
         session = text_in(result.get("sessionId"))
         told = _told(self._injection)
-        texts = [*told, {"type": "text", "text": self._prompt or ""}]
+        texts: list[Value] = [*told, {"type": "text", "text": self._prompt or ""}]
         return self._send_prompt(_Turn(session, None), texts)
 
     def from_person(self, line: bytes) -> LineEffects:

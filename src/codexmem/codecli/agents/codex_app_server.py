@@ -24,7 +24,6 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from codexmem.codecli.agents import codex_options, policy_hooks, protocol
 from codexmem.codecli.agents.codex_exec import AGENT, CodexExec, tool_of, went_well
@@ -42,7 +41,7 @@ from codexmem.codecli.agents.protocol import (
     UserPrompt,
     Wiring,
 )
-from codexmem.codecli.agents.requests import Calls, request_of
+from codexmem.codecli.agents.requests import Calls, ToolContext, request_of
 from codexmem.kernel.model.tool_access import Risk, ToolRequest, Verdict
 
 ELICITATION = "mcpServer/elicitation/request"
@@ -62,7 +61,7 @@ class CodexQuestion:
 def question_of(method: str, params: Value, items: Mapping[str, Value], cwd: str) -> CodexQuestion | None:
     """The question that a request of the app-server is; None if it is about something else."""
     item = items.get(text_in(params.get("itemId")), {})
-    named: dict[str, Any] = {
+    named: ToolContext = {
         "agent": AGENT,
         "call_id": text_in(params.get("itemId")) or text_in(params.get("callId")),
         "cwd": text_in(params.get("cwd")) or cwd,
@@ -98,7 +97,7 @@ def question_of(method: str, params: Value, items: Mapping[str, Value], cwd: str
     return CodexQuestion(request, yes, no, text_in(params.get("threadId")), text_in(params.get("turnId")))
 
 
-def _command(params: Value, item: Value, named: dict[str, Any]) -> ToolRequest:
+def _command(params: Value, item: Value, named: ToolContext) -> ToolRequest:
     if params.get("kind") == "writeStdin":
         # Input for a shell that runs already can be any command.
         return request_of("write_stdin", {"command": params.get("command") or item.get("command")},
@@ -115,7 +114,7 @@ def _is_tool(params: Value) -> bool:
     return table_in(params.get("_meta")).get("codex_approval_kind") == "mcp_tool_call"
 
 
-def _mcp_tool(params: Value, items: Mapping[str, Value], named: dict[str, Any]) -> ToolRequest:
+def _mcp_tool(params: Value, items: Mapping[str, Value], named: ToolContext) -> ToolRequest:
     server = text_in(params.get("serverName"))
     arguments = table_in(params.get("_meta")).get("tool_params")
     for key, item in reversed(list(items.items())):
@@ -299,7 +298,7 @@ class AppServer:
         if decision.verdict is Verdict.ALLOW:
             return LineEffects((_line({"id": message["id"], "result": question.yes}),), happenings=happened)
         reason = [{"type": "text", "text": protocol.told(question.request, decision)}]
-        steered = {"threadId": question.thread, "expectedTurnId": question.turn, "input": reason}
+        steered: Value = {"threadId": question.thread, "expectedTurnId": question.turn, "input": reason}
         refused = LineEffects(to_agent=(_line({"id": message["id"], "result": question.no}),))
         # Codex deals with both at once, so the refusal waits until the reason has arrived.
         sent = self._ask("turn/steer", steered, lambda _: refused, lambda _: refused) if question.turn else refused

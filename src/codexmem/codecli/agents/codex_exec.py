@@ -14,7 +14,6 @@ goes on. With `--json` each line of output is an event:
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from codexmem.codecli.agents import codex_options, policy_hooks
 from codexmem.codecli.agents.codex_options import CommandLine
@@ -32,7 +31,7 @@ from codexmem.codecli.agents.protocol import (
     TurnEnded,
     Wiring,
 )
-from codexmem.codecli.agents.requests import request_of
+from codexmem.codecli.agents.requests import ToolContext, request_of
 from codexmem.kernel.model.tool_access import Risk, ToolRequest
 
 AGENT = "codex"
@@ -133,7 +132,7 @@ class ExecWatcher:
 
 def tool_of(item: Value, cwd: str) -> ToolRequest | None:
     """The tool that an item of Codex is about; it spells types as `one_word` here and `oneWord` there."""
-    named: dict[str, Any] = {"agent": AGENT, "call_id": text_in(item.get("id")), "cwd": text_in(item.get("cwd")) or cwd}
+    named: ToolContext = {"agent": AGENT, "call_id": text_in(item.get("id")), "cwd": text_in(item.get("cwd")) or cwd}
     match text_in(item.get("type")).lower().replace("_", ""):
         case "commandexecution":
             return request_of("Bash", {"command": item.get("command")}, **named)

@@ -30,7 +30,7 @@ def value_of(text: str) -> Any:
         return text
 
 
-def table_of(text: str | None) -> dict[str, Any]:
+def table_of(text: str | None) -> dict[str, object]:
     """A configuration file; empty if it cannot be read, which is for its program to complain about."""
     try:
         return tomllib.loads(text or "")

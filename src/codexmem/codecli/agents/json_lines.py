@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-Value = dict[str, Any]
+Value = dict[str, object]
 
 LONGEST = 8 << 20
 

@@ -125,7 +125,7 @@ def held(launch: Launch, agent: str, scanned: Scanned, wiring: Wiring) -> Launch
     return Launch((*launch.argv[:start], *words), launch.environ, launch.cwd) if fits(words) else None
 
 
-def _with_hook(settings: Mapping[str, object], command: str, *, per_second: int) -> dict[str, Any]:
+def _with_hook(settings: Mapping[str, object], command: str, *, per_second: int) -> dict[str, object]:
     hook = {"type": "command", "command": command, "timeout": TIMEOUT_S * per_second}
     hooks = table_in(settings.get("hooks"))
     groups = [{"matcher": "*", "hooks": [hook]}, *list_in(hooks.get(_CLAUDE_EVENT))]

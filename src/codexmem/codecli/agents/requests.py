@@ -15,7 +15,7 @@ import re
 import shlex
 from collections import OrderedDict
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, TypedDict
 
 from codexmem.codecli.agents.json_lines import text_in
 from codexmem.codecli.agents.protocol import Happening, ToolDecided, ToolEnded, ToolStarted
@@ -30,6 +30,14 @@ _PATHS = {
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{1,30}://[^\s\"'<>`]+")
 _PATCHED = re.compile(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)$", re.MULTILINE)
 _PATCH_BEGINS = "*** Begin Patch"
+
+
+class ToolContext(TypedDict):
+    """What an adapter knows of a call besides its tool and arguments."""
+
+    agent: str
+    call_id: str
+    cwd: str
 
 
 def request_of(

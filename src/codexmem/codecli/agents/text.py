@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import Any
 
 from codexmem.codecli.agents.command_line import TOO_LONG, fits
 from codexmem.codecli.agents.json_lines import Lines, text_in, value_of
@@ -25,7 +24,7 @@ from codexmem.codecli.agents.protocol import (
     ToolStarted,
     Wiring,
 )
-from codexmem.codecli.agents.requests import request_of
+from codexmem.codecli.agents.requests import ToolContext, request_of
 from codexmem.codecli.opening import spoken
 from codexmem.kernel.model.tool_access import ToolDecision, ToolRequest, Verdict
 
@@ -74,7 +73,7 @@ class TextWatcher:
 
     def _request(self, asked: str) -> ToolRequest:
         self._seen += 1
-        named: dict[str, Any] = {"agent": self._agent, "cwd": self._cwd, "call_id": f"text-{self._seen}"}
+        named: ToolContext = {"agent": self._agent, "cwd": self._cwd, "call_id": f"text-{self._seen}"}
         if asked.startswith("{") and (said := value_of(asked.encode())) is not None:
             tool = next((text for key in ("tool", "name", "tool_name") if (text := text_in(said.get(key)))), "")
             given = next((said[key] for key in ("arguments", "args", "input", "parameters") if key in said), said)

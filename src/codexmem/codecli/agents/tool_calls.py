@@ -245,7 +245,7 @@ def _streamed(node: Value) -> list[Found]:
         text = json.dumps(given) if given else ""
         return [Fragment(("block", at), text_in(block.get("name")) or "unknown", text_in(block.get("id")), text)]
     if kind == "contentblockdelta" and "partial_json" in table_in(node.get("delta")):
-        return [Fragment(("block", at), text=text_in(node["delta"]["partial_json"]))]
+        return [Fragment(("block", at), text=text_in(table_in(node.get("delta"))["partial_json"]))]
     if kind == "contentblockstop":
         return [Fragment(("block", at), last=True)]
     if kind == "responseoutputitemadded" and _plain(item.get("type")) in _CALLS and not item.get("arguments"):
@@ -272,7 +272,7 @@ def _streamed(node: Value) -> list[Found]:
     return found
 
 
-def _went_well(node: Mapping[str, Any]) -> bool:
+def _went_well(node: Mapping[str, object]) -> bool:
     told = {name: node.get(name) for name in ("is_error", "isError", "error")}
     good = node.get("ok", node.get("success"))
     status = _plain(node.get("status"))

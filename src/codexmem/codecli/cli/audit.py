@@ -42,7 +42,7 @@ def audit() -> None:
 def ls(limit: int, tool: str, decision: str | None, run_id: str, project_id: str) -> None:
     """List the newest requests with their results."""
 
-    def keeps(row: Mapping[str, object]) -> bool:
+    def keeps(row: Mapping[str, Any]) -> bool:
         pairs = ((decision, row.get("decision")), (run_id, row.get("run_id")), (project_id, row.get("project_id")))
         return all(not wanted or wanted == found for wanted, found in pairs) and (
             not tool or tool.casefold() == str(row.get("tool", "")).casefold()
@@ -131,7 +131,7 @@ def _requests(log: AuditLog) -> Iterator[dict[str, Any]]:
             yield {**row, "result": ended.get("result"), "duration_ms": ended.get("duration_ms")}
 
 
-def _is_result_of(each: Mapping[str, object], row: Mapping[str, object]) -> bool:
+def _is_result_of(each: Mapping[str, object], row: Mapping[str, Any]) -> bool:
     same = all(each.get(name) == row.get(name) for name in ("run_id", "call_id"))
     return each.get("kind") == "result" and row.get("kind") != "result" and bool(row.get("call_id")) and same
 

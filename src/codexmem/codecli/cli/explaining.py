@@ -1,7 +1,7 @@
 """`--explain`: what a run would do: query, memories, injection and rules. The agent is not started."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TypedDict
 
 from codexmem.codecli import remembered_permissions
 from codexmem.codecli.cli.assembly import Wishes, assembled
@@ -24,7 +24,61 @@ def explained(config: Config, command: tuple[str, ...], wishes: Wishes) -> int:
     return 0
 
 
-def _document(config: Config, run: AgentRun) -> dict[str, Any]:
+class _Problem(TypedDict):
+    message: str
+    hint: str | None
+
+
+class _MemoryPart(TypedDict):
+    on: bool
+    prompt: str | None
+    query: str
+    took_ms: int
+    items: list[dict[str, object]]
+    problem: _Problem | None
+
+
+class _InjectionPart(TypedDict):
+    mode: str
+    system: str
+    user: str
+    items: list[str]
+
+
+class _JudgedRule(TypedDict):
+    name: str
+    title: str
+    passed: bool | None  # None: not before there is an answer
+    why: str
+
+
+class _GatekeeperPart(TypedDict):
+    mode: str
+    rules: list[_JudgedRule]
+    writes: str
+
+
+class _PolicyPart(TypedDict):
+    audit: str
+    mode: str
+    max_risk: str
+    deny: list[object]  # as they stand in the configuration
+    ask: list[object]
+    allow: list[object]
+    problem: str | None
+
+
+class _Explanation(TypedDict):
+    command: list[str]
+    adapter: str
+    project_id: str
+    memory: _MemoryPart
+    injection: _InjectionPart
+    gatekeeper: _GatekeeperPart
+    policy: _PolicyPart
+
+
+def _document(config: Config, run: AgentRun) -> _Explanation:
     parts = run.parts
     prompt = parts.adapter.prompt_of(parts.launch)
     if prompt is None and config.memory.on and not run.connected.terminal[0] and run.connected.is_open[0]:
@@ -42,7 +96,7 @@ def _document(config: Config, run: AgentRun) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _memory(config: Config, recalled: Recalled, prompt: str | None) -> dict[str, Any]:
+def _memory(config: Config, recalled: Recalled, prompt: str | None) -> _MemoryPart:
     problem = explain(recalled.problem) if recalled.problem is not None else None
     return {
         "on": config.memory.on, "prompt": prompt, "query": recalled.query, "took_ms": recalled.took_ms,
@@ -51,12 +105,12 @@ def _memory(config: Config, recalled: Recalled, prompt: str | None) -> dict[str,
     }  # fmt: skip
 
 
-def _gatekeeper(config: Config, recalled: Recalled, prompt: str) -> dict[str, Any]:
+def _gatekeeper(config: Config, recalled: Recalled, prompt: str) -> _GatekeeperPart:
     """The rules as far as they can be judged before there is an answer: on the question alone."""
     outcome = gatekeeper.judge(prompt, prompt, top_score=recalled.top_score, min_score=config.search.min_score,
                                mode=config.gatekeeper.mode)  # fmt: skip
     judged = {"missing", "safe"} if prompt.strip() and config.memory.on else set()
-    rules = []
+    rules: list[_JudgedRule] = []
     for rule in outcome.rules:
         name, why = rule.explained(language())
         known = rule.name in judged and (recalled.problem is None or rule.name != "missing")
@@ -69,7 +123,7 @@ def _gatekeeper(config: Config, recalled: Recalled, prompt: str) -> dict[str, An
     return {"mode": mode, "rules": rules, "writes": say(writes[mode])}
 
 
-def _policy(config: Config, cwd: str) -> dict[str, Any]:
+def _policy(config: Config, cwd: str) -> _PolicyPart:
     told = config.policy
     problem = ""
     try:
@@ -82,8 +136,9 @@ def _policy(config: Config, cwd: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _text(document: dict[str, Any]) -> str:
-    memory, injection, keeper, policy = (document[name] for name in ("memory", "injection", "gatekeeper", "policy"))
+def _text(document: _Explanation) -> str:
+    memory, injection = document["memory"], document["injection"]
+    keeper, policy = document["gatekeeper"], document["policy"]
     lines = [say("codecli.run.explain.command", command=" ".join(document["command"]), adapter=document["adapter"],
                  project=document["project_id"])]  # fmt: skip
     if not memory["on"]:
@@ -108,7 +163,8 @@ def _text(document: dict[str, Any]) -> str:
         "",
         say("codecli.run.explain.policy", audit=policy["audit"], mode=policy["mode"], risk=policy["max_risk"]),
     ]
-    lines += [f"  {name} {rule}" for name in ("deny", "ask", "allow") for rule in policy[name]]
+    lists = {"deny": policy["deny"], "ask": policy["ask"], "allow": policy["allow"]}
+    lines += [f"  {name} {rule}" for name, rules in lists.items() for rule in rules]
     lines += [f"  ! {policy['problem']}"] if policy["problem"] else []
     lines += ["", say("codecli.run.explain.not_run")]
     return "\n".join(lines)

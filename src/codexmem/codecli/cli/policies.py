@@ -144,7 +144,7 @@ def _told(request: ToolRequest, policy: Policy, decision: ToolDecision, steps: t
     if cause is None:
         raise InvalidArgument("nothing was decided")
     risk = Facts.of(request, policy.around).risk
-    document: dict[str, Any] = {
+    document: dict[str, object] = {
         "decision": decision.verdict.value, "tool": request.tool, "rule": decision.rule, "cause": cause.value,
         "reason": decision.reason, "risk": risk.name.lower() if risk is not None else None, "mode": policy.mode,
     }  # fmt: skip

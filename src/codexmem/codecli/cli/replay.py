@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import click
 
@@ -222,7 +222,31 @@ def _write(descriptor: int, shown: bytes) -> None:
         shown = shown[os.write(descriptor, shown) :]
 
 
-def _account(playing: Replay, config: Config, rules: _Rules) -> dict[str, Any]:
+class _JudgedRule(TypedDict):
+    name: str
+    passed: bool
+    why: str
+
+
+class _JudgedTurn(TypedDict):
+    question: str
+    writes: bool
+    why: str
+    mode: str
+    rules: list[_JudgedRule]
+
+
+class _Account(TypedDict):
+    recording: str
+    argv: list[str]
+    adapter: str
+    exit_code: int | None  # None: the recording was cut off
+    seconds: float
+    happenings: list[dict[str, Any]]  # of each: when, what, and what goes with that
+    gatekeeper: list[_JudgedTurn]
+
+
+def _account(playing: Replay, config: Config, rules: _Rules) -> _Account:
     happenings = list(_joined(playing, rules))
     return {
         "recording": str(playing.recording.path),
@@ -253,7 +277,7 @@ def _joined(playing: Replay, rules: _Rules) -> Iterator[dict[str, Any]]:
         yield {"at": began, "what": "said", "text": "".join(pieces)}
 
 
-def _told(happening: Happening, rules: _Rules) -> dict[str, Any]:
+def _told(happening: Happening, rules: _Rules) -> dict[str, object]:
     match happening:
         case UserPrompt(text) | AgentMessage(text):
             return {"what": "asked", "text": text}
@@ -269,7 +293,7 @@ def _told(happening: Happening, rules: _Rules) -> dict[str, Any]:
             return {"what": "noticed", "text": text}
 
 
-def _request(request: ToolRequest, decision: ToolDecision) -> dict[str, Any]:
+def _request(request: ToolRequest, decision: ToolDecision) -> dict[str, object]:
     return {
         "tool": request.tool, "server": request.server, "command": request.command, "paths": list(request.paths),
         "urls": list(request.urls), "call_id": request.call_id, "from_text": request.from_text,
@@ -278,7 +302,7 @@ def _request(request: ToolRequest, decision: ToolDecision) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _judged(question: str, answer: str, config: Config) -> dict[str, Any]:
+def _judged(question: str, answer: str, config: Config) -> _JudgedTurn:
     redact = Redactor(config.redact.level, config.redact.patterns)
     outcome = gatekeeper.judge(
         redact.text(question), redact.text(answer), top_score=None, min_score=config.search.min_score,
@@ -290,7 +314,7 @@ def _judged(question: str, answer: str, config: Config) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _lines(account: dict[str, Any]) -> Iterator[str]:
+def _lines(account: _Account) -> Iterator[str]:
     for happening in account["happenings"]:
         at = f"{happening['at']:8.3f}  "
         match happening["what"]:

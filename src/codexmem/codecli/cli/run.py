@@ -5,7 +5,6 @@ them, or before `--`; everything after that is the agent's, to the letter.
 """
 
 import difflib
-from typing import Any
 
 import click
 
@@ -65,7 +64,7 @@ def run(
     trace_json: str, record: str, explains: bool, arguments: tuple[str, ...],
 ) -> int:  # fmt: skip
     """Run the agent."""
-    flags: dict[str, Any] = {
+    flags: dict[str, object] = {
         "project_id": project_id, "memory.base_url": memory_url, "memory.on": memory_on, "inject.mode": inject_mode,
         "gatekeeper.mode": gatekeeper, "audit.mode": audit, "redact.level": redact,
         "codecli.stream_format": stream_format,

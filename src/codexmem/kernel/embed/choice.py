@@ -7,8 +7,7 @@ the hint tells what to install.
 from dataclasses import dataclass
 
 from codexmem.kernel.embed import local
-from codexmem.kernel.embed.cross_encoder import CrossEncoder
-from codexmem.kernel.embed.fastembed import FastEmbedder
+from codexmem.kernel.embed.fastembed import CrossEncoder, FastEmbedder
 from codexmem.kernel.embed.model import Embedder
 from codexmem.kernel.embed.openai import DEFAULT_BASE_URL, OpenAIEmbedder
 from codexmem.kernel.embed.rerank import DEPTH, ApiReranker, Reranker

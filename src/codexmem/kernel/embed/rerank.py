@@ -90,13 +90,13 @@ class ApiReranker:
             raise self._meant(status)
         return self._read(answer, len(texts))
 
-    def _common(self, query: str, texts: list[str]) -> dict[str, Any]:
+    def _common(self, query: str, texts: list[str]) -> dict[str, object]:
         return {**self._named(), "query": query, "documents": texts, "top_n": len(texts)}
 
-    def _inference(self, query: str, texts: list[str]) -> dict[str, Any]:
+    def _inference(self, query: str, texts: list[str]) -> dict[str, object]:
         return {**self._named(), "query": query, "texts": texts, "truncate": True}
 
-    def _named(self) -> dict[str, Any]:
+    def _named(self) -> dict[str, object]:
         return {"model": self._model} if self._model else {}
 
     def _posted(self, body: Mapping[str, object], until_s: float) -> tuple[int, Any]:

@@ -8,7 +8,6 @@ happens once.
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from codexmem.kernel.model import ids
 from codexmem.kernel.model.job import Canceled, Job, JobStatus
@@ -36,7 +35,7 @@ class Overdue(Interrupted):
 class Done:
     """A job has succeeded."""
 
-    result: dict[str, Any] = field(default_factory=dict)
+    result: Mapping[str, object] = field(default_factory=dict)
     effect: Callable[[], object] | None = None  # runs inside the transaction that ends the job; short, store only
 
 

@@ -1,4 +1,4 @@
-"""Keeping leases: one thread that renews ours and takes jobs away from workers that vanished.
+"""Keeping leases: one thread that renews ours and takes jobs away from workers that vanished, and the time of both.
 
 It runs apart from claiming and from the jobs themselves, so that neither a slow claim nor a slow job lets a lease run
 out. A run past its time is not renewed any more: its job goes to another worker, its late result is fenced off.
@@ -10,15 +10,54 @@ from collections.abc import Callable
 
 from codexmem.kernel.jobs.job_kind import JobContext, Lost, Overdue
 from codexmem.kernel.jobs.outcomes import JobOutcomes
-from codexmem.kernel.jobs.queue_clock import QueueClock
 from codexmem.kernel.model import ids
+from codexmem.kernel.model.ids import Clock
 from codexmem.kernel.model.job import Canceled, Job
 from codexmem.kernel.store.dispatch import Dispatch
 
 RECOVERED_AT_ONCE = 100
+TOLERANCE_MS = 1_000  # what drift and gentle corrections amount to between two looks
 _LATER_THAN_ALL = 2**62  # no lease ends after this
 
 _log = logging.getLogger(__name__)
+
+
+class QueueClock:
+    """Milliseconds since the epoch that never go back: the workers' time.
+
+    Leases and delays must not all run out because someone corrected the clock, nor wait a day because it was set back.
+    So this time goes on steadily from where it stands, follows the machine's clock while the two are close, and jumps
+    forward only when the table proves that a later time has been.
+    """
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._at_ms = clock.now_ms()
+        self._since = ids.monotonic()
+        self._last_ms = self._at_ms
+
+    def now_ms(self) -> int:
+        """The time, at least as late as any that was told before."""
+        with self._lock:
+            moment = ids.monotonic()
+            steady = self._at_ms + int((moment - self._since) * 1000)
+            shown = self._clock.now_ms()
+            if abs(shown - steady) <= TOLERANCE_MS:
+                self._at_ms, self._since = shown, moment
+                steady = shown
+            self._last_ms = max(self._last_ms, steady)
+            return self._last_ms
+
+    def observe(self, ms: int) -> bool:
+        """This time has been: go on from there if we are clearly behind it; whether we were."""
+        now = self.now_ms()
+        with self._lock:
+            if ms <= now + TOLERANCE_MS:
+                return False
+            self._at_ms, self._since = ms, ids.monotonic()
+            self._last_ms = ms
+            return True
 
 
 class LeaseRenewer:

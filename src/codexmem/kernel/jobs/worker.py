@@ -12,10 +12,9 @@ from dataclasses import dataclass
 
 from codexmem.kernel.events.log import Log
 from codexmem.kernel.jobs.job_kind import JobContext, JobKinds, Lost, Overdue, Stopped
-from codexmem.kernel.jobs.leases import LeaseRenewer
+from codexmem.kernel.jobs.leases import LeaseRenewer, QueueClock
 from codexmem.kernel.jobs.outcomes import JobOutcomes
 from codexmem.kernel.jobs.queue import CANCEL_BELL, JOBS_BELL
-from codexmem.kernel.jobs.queue_clock import QueueClock
 from codexmem.kernel.model import ids
 from codexmem.kernel.model.ids import Clock
 from codexmem.kernel.model.job import PATIENT, Canceled, GiveUp, Job

@@ -23,7 +23,7 @@ class ToolCall:
     name: str
     arguments: str  # JSON, if the model wrote what it should
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """As it is kept and traced."""
         return {"id": self.id, "name": self.name, "arguments": self.arguments}
 

@@ -29,7 +29,7 @@ class Assembly:
     refused: bool = False
     prompt_tokens: object = None
     completion_tokens: object = None
-    about: dict[str, Any] = field(default_factory=dict)
+    about: dict[str, object] = field(default_factory=dict)
 
     def take(self, piece: Any) -> None:
         """One chunk of a stream, or a whole completion, as JSON; what has another form is passed over."""
@@ -66,7 +66,7 @@ class Assembly:
             self.finish or "stop", self.about | {"finish_reason": self.finish},
         )  # fmt: skip
 
-    def _say(self, said: dict[str, Any]) -> None:
+    def _say(self, said: dict[str, object]) -> None:
         content = said.get("content")
         if isinstance(content, list):  # some servers answer in parts
             content = "".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
@@ -78,7 +78,7 @@ class Assembly:
             if isinstance(piece, dict):
                 self._call(piece)
 
-    def _call(self, piece: dict[str, Any]) -> None:
+    def _call(self, piece: dict[str, object]) -> None:
         function = piece.get("function")
         function = function if isinstance(function, dict) else {}
         index, name, given = piece.get("index"), function.get("name"), piece.get("id")

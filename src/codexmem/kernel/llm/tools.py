@@ -97,7 +97,7 @@ class Response:
     failed: bool
 
 
-def fields(value: Any) -> dict[str, Any]:
+def fields(value: Any) -> dict[str, object]:
     """An object's fields; of a text that holds an object, those."""
     if isinstance(value, str) and value.lstrip()[:1] == "{" and len(value) <= MAX_TEXT:
         try:

@@ -6,7 +6,7 @@ to look inside JSON. Fields unknown to this version are refused rather than drop
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
-from typing import Any, Self
+from typing import Self
 
 from codexmem.kernel.model import qa_words
 from codexmem.kernel.model.errors import InvalidArgument
@@ -27,7 +27,7 @@ class Attrs:
             raise InvalidArgument(f"unknown {cls.__name__} fields: {', '.join(unknown)}")
         return cls(**{name: tuple(value) if isinstance(value, list) else value for name, value in raw.items()})
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Only what differs from the default, so that a new field costs old rows nothing."""
         return {
             f.name: list(value) if isinstance(value, tuple) else value

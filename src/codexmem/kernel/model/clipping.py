@@ -44,7 +44,7 @@ def _clipped(value: Any, limit: int, left: list[int]) -> Any:
         left[0] -= len(cut)
         return cut if min(left) >= 0 or not cut else LEFT_OUT
     if isinstance(value, dict):
-        made: dict[str, Any] = {}
+        made: dict[str, object] = {}
         for name, each in value.items():
             if min(left) <= 0:
                 made[LEFT_OUT] = f"{len(value) - len(made):,} entries"

@@ -4,7 +4,8 @@ An error says what happened (`message`), what to do next (`hint`) and carries a 
 code to its own status or number. Expected outcomes are return values, not errors.
 """
 
-from typing import Any, ClassVar
+from collections.abc import Mapping
+from typing import ClassVar
 
 
 class CodexmemError(Exception):
@@ -12,11 +13,11 @@ class CodexmemError(Exception):
 
     code: ClassVar[str] = "internal"
 
-    def __init__(self, message: str, *, hint: str | None = None, details: dict[str, Any] | None = None) -> None:
+    def __init__(self, message: str, *, hint: str | None = None, details: Mapping[str, object] | None = None) -> None:
         super().__init__(message)
         self.message = message
         self.hint = hint
-        self.details = details or {}
+        self.details = dict(details or {})
 
 
 class InvalidArgument(CodexmemError):

@@ -3,6 +3,7 @@
 Events describe, jobs drive: losing an event loses a line of history, never a piece of work.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -114,10 +115,10 @@ class NewEvent:
 
     type: EventType
     subject: str  # what it happened to: memory:12, job:7, run:…
-    payload: dict[str, Any]
+    payload: Mapping[str, object]
     project: str = ""
     took_us: int | None = None  # how long what happened took, where that means something
-    outline: dict[str, Any] | None = None  # of a run's event: what a list shows of it without its payload
+    outline: Mapping[str, object] | None = None  # of a run's event: what a list shows of it without its payload
 
 
 @dataclass(frozen=True, slots=True)

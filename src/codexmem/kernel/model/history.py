@@ -7,7 +7,6 @@ writes an earlier state as a new version, so history only grows.
 import difflib
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any
 
 from codexmem.kernel.model.errors import Conflict, InvalidArgument, NotFound
 from codexmem.kernel.model.memory import MAX_KEY, Mark, Origin, State
@@ -36,7 +35,7 @@ class WriteContext:
     session: str | None = None  # the agent's session that speaks, where the interface knows it
     address: str | None = None  # from where the request came in, where it came over a network
 
-    def signature(self) -> dict[str, Any]:
+    def signature(self) -> dict[str, object]:
         """Who it was, for the audit."""
         return {"actor": self.actor, "origin": self.origin.value, "address": self.address}
 

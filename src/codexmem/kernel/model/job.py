@@ -4,6 +4,7 @@ queued → running → completed | failed | canceled. A job that fails with atte
 one whose worker vanished does so when its lease runs out.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -34,7 +35,7 @@ class NewJob:
     """A job about to be enqueued."""
 
     kind: str
-    payload: dict[str, Any]
+    payload: Mapping[str, object]
     subject: str | None = None  # what it is about, e.g. session:12
     lane: str | None = None  # jobs of one lane run one at a time, in order
     dedupe_key: str | None = None  # at most one waiting or running job has it

@@ -54,7 +54,7 @@ class Ranked:
         return round(sum(self.shares.values()), _DIGITS)
 
 
-def told(ranking: Ranking) -> dict[str, Any]:
+def told(ranking: Ranking) -> dict[str, object]:
     """The figures as a trace keeps them: names once, then a row of numbers for each result."""
     by_sum = {place: at for at, place in enumerate(ranking.order, 1)}
     words = sorted(-score for score in ranking.lexical if score > 0.0)

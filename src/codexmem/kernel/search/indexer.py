@@ -7,7 +7,6 @@ while the old ones stay; the old ones go when the new are complete.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
 
 from codexmem.kernel.embed.model import Embedder
 from codexmem.kernel.model.errors import Unavailable
@@ -253,6 +252,6 @@ class Indexer:
         return len(memories) - refused, refused
 
 
-def told(value: Caught | VectorIndexStatus) -> dict[str, Any]:
+def told(value: Caught | VectorIndexStatus) -> dict[str, object]:
     """As JSON can hold it."""
     return asdict(value)

@@ -10,7 +10,6 @@ import threading
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from codexmem.kernel.events.log import Log
 from codexmem.kernel.model import ranking
@@ -41,7 +40,7 @@ class _Left:
         """The trace with why each result stands where it does."""
         if self.ranking is None or not self.ranking.placed:
             return self.event
-        return replace(self.event, payload=self.event.payload | {"ranked": ranking.told(self.ranking)})
+        return replace(self.event, payload={**self.event.payload, "ranked": ranking.told(self.ranking)})
 
 
 class SearchTraces:
@@ -132,7 +131,7 @@ class Recall:
 
 
 def _trace(search: SearchQuery, answer: SearchAnswer) -> NewEvent:
-    payload: dict[str, Any] = {
+    payload: dict[str, object] = {
         # Half a surrogate pair is legal to ask for but not to store.
         "query": search.text[:_QUERY].encode(errors="replace").decode(),
         "kinds": sorted(kind.value for kind in search.filter.kinds),

@@ -8,7 +8,7 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from pydantic import BaseModel
 
@@ -26,7 +26,7 @@ M = TypeVar("M", bound=BaseModel)
 class ReceiptAnswer:
     """What to tell the client, and what it speaks of."""
 
-    body: dict[str, Any]
+    body: dict[str, object]
     subject: str | None = None
 
 
@@ -38,7 +38,7 @@ class Receipts:
         self._table = table
         self._clock = clock
 
-    def once(self, route: str, key: str | None, body: object, effect: Callable[[], ReceiptAnswer]) -> dict[str, Any]:
+    def once(self, route: str, key: str | None, body: object, effect: Callable[[], ReceiptAnswer]) -> dict[str, object]:
         """The effect's answer, or the one it gave when this key was first used; without a key, always the effect."""
         if key is None:
             return effect().body
@@ -58,7 +58,7 @@ class Receipts:
                 )
             return earlier.answer
 
-    def once_as(self, answer: type[M], route: str, key: str | None, request: BaseModel | Mapping[str, Any] | None,
+    def once_as(self, answer: type[M], route: str, key: str | None, request: BaseModel | Mapping[str, object] | None,
                 effect: Callable[[], tuple[M, str | None]]) -> M:  # fmt: skip
         """The same for documents: the effect makes the answer, and names what it speaks of.
 

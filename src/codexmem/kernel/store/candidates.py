@@ -89,7 +89,7 @@ class SearchCandidates:
         Of several conditions that which narrows most is counted: a session, a label, or the project and the kinds.
         Status, dates and priority are left out, because no index holds them beside the others.
         """
-        values: dict[str, Any] = {"most": most}
+        values: dict[str, object] = {"most": most}
         if wanted.session is not None:
             statement, values["session"] = _of_session, wanted.session
         elif wanted.facets:
@@ -109,7 +109,7 @@ class SearchCandidates:
         """Those of these names that label at least one memory as who said it."""
         if not names:
             return set()
-        values: dict[str, Any] = {f"name_{number}": name for number, name in enumerate(names)}
+        values: dict[str, object] = {f"name_{number}": name for number, name in enumerate(names)}
         if project is not None:
             values["project"] = project
         with self._db.reading() as tx:

@@ -123,7 +123,7 @@ class Captures:
             return tx.run(_erase, sessions=list(sessions), limit=limit).rowcount
 
 
-def _body(report: HookReport) -> dict[str, Any]:
+def _body(report: HookReport) -> dict[str, object]:
     body = {"input": report.input, "response": report.response, "cwd": report.cwd, "message": report.message,
             "agent": report.agent, "files": list(report.files)}  # fmt: skip
     return {name: value for name, value in body.items() if value not in (None, "", [])}

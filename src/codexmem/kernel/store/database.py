@@ -22,7 +22,7 @@ from codexmem.kernel.store.schema import NUMBERED, Json, encoded
 
 AT_ONCE = 50  # rows per statement: one round trip for a memory's labels, few enough for any driver's limit
 
-Values = Mapping[str, Any]
+Values = Mapping[str, object]
 
 
 @functools.cache
@@ -95,7 +95,7 @@ class Transaction:
         """Execute with the tenant bound."""
         return self.connection.execute(statement, {_bind(statement): self.tenant, **values})
 
-    def run_many(self, statement: sa.Executable, rows: Sequence[Mapping[str, Any]]) -> None:
+    def run_many(self, statement: sa.Executable, rows: Sequence[Mapping[str, object]]) -> None:
         """Execute once per row, the tenant bound in each; nothing happens for no rows."""
         if rows:
             bind = _bind(statement)
@@ -106,14 +106,14 @@ class Transaction:
         value = self.engine.number(self.connection, self.tenant, table.name)
         return {} if value is None else {NUMBERED[table.name]: value}
 
-    def add(self, table: sa.Table, *rows: Mapping[str, Any]) -> None:
+    def add(self, table: sa.Table, *rows: Mapping[str, object]) -> None:
         """Insert rows that all name the same columns, as cheaply as the driver can."""
         if rows:
             _plain_insert(
                 self._driver, self.engine.placeholder, table, [{"tenant": self.tenant, **row} for row in rows]
             )
 
-    def add_numbered(self, table: sa.Table, row: Mapping[str, Any]) -> int:
+    def add_numbered(self, table: sa.Table, row: Mapping[str, object]) -> int:
         """Insert one row into a numbered table; returns its number."""
         key = NUMBERED[table.name]
         value = self.engine.number(self.connection, self.tenant, table.name)

@@ -105,7 +105,7 @@ class Dispatch:
             self._served[priority] = found[-1] if found else rows[-1].tenant
         return found
 
-    def _take_one(self, key: Key, values: dict[str, Any]) -> list[Job]:
+    def _take_one(self, key: Key, values: dict[str, object]) -> list[Job]:
         try:
             with self._db.dispatching() as tx:
                 return _take(tx, [key], values)
@@ -158,7 +158,7 @@ def _heads(tx: Transaction) -> Iterator[Any]:
         below = head.priority
 
 
-def _take(tx: Transaction, keys: list[Key], values: dict[str, Any]) -> list[Job]:
+def _take(tx: Transaction, keys: list[Key], values: dict[str, object]) -> list[Job]:
     # One statement per job, by its whole key: with several keys at once the planner, whose figures about a queue are
     # always out of date, prefers to read everything that waits.
     rows = (

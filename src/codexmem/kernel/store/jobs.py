@@ -6,7 +6,7 @@ Every move of a running job names the worker and the attempt that own it: a work
 Handing jobs of all tenants to workers is `kernel/store/dispatch.py`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
@@ -55,7 +55,7 @@ class Jobs:
             _lock_lane(tx, lane)
             tx.run(_join, of_id=job_id, due=now_ms)
 
-    def finish(self, job: Job, status: JobStatus, *, now_ms: int, result: dict[str, Any] | None = None,
+    def finish(self, job: Job, status: JobStatus, *, now_ms: int, result: Mapping[str, object] | None = None,
                error: str | None = None, error_class: str | None = None) -> bool:  # fmt: skip
         """End a job that this worker still owns, in the caller's transaction; False if it no longer does."""
         with self._db.transaction() as tx:
@@ -202,7 +202,7 @@ def to_job(row: Any) -> Job:
     return Job(**{name: row[name] for name in FIELDS} | {"status": JobStatus(row["status"])})
 
 
-def _fence(job: Job) -> dict[str, Any]:
+def _fence(job: Job) -> dict[str, object]:
     return {"of_id": job.id, "of_worker": job.worker, "of_attempts": job.attempts}
 
 

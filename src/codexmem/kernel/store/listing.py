@@ -79,7 +79,7 @@ class Lists:
         """One page in creation order."""
         newest = page.order is RowOrder.NEWEST
         # One more row than the page holds, to know whether there is a next one.
-        place: dict[str, Any] = {"limit": page.offset + page.limit + 1}
+        place: dict[str, object] = {"limit": page.offset + page.limit + 1}
         if page.after is not None:
             place |= {"after_ms": page.after.created_ms, "after_seq": page.after.seq}
             wanted = _narrowed(wanted, page.after, newest=newest)
@@ -116,7 +116,7 @@ def _narrowed(wanted: Filter, after: RowCursor, *, newest: bool) -> Filter:
     return wanted
 
 
-def _branches(wanted: Filter) -> Iterator[dict[str, Any]]:
+def _branches(wanted: Filter) -> Iterator[dict[str, object]]:
     """The values of the selections whose union is the filter."""
     common = {name: value for name in _OPTIONAL if (value := getattr(wanted, name)) is not None}
     if wanted.without:

@@ -6,7 +6,6 @@ filter leaves only a few, which those few are.
 
 import functools
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy import bindparam
@@ -41,8 +40,8 @@ def few(tx: Transaction, wanted: Filter, limit: int) -> list[int] | None:
     return None if len(found) > limit else list(dict.fromkeys(found))
 
 
-def _statement(wanted: Filter, *, by_number: bool) -> tuple[sa.Select[tuple[int]], dict[str, Any]]:
-    values: dict[str, Any] = {
+def _statement(wanted: Filter, *, by_number: bool) -> tuple[sa.Select[tuple[int]], dict[str, object]]:
+    values: dict[str, object] = {
         "kinds": sorted(kind.value for kind in wanted.kinds),
         "statuses": sorted(status.value for status in wanted.statuses),
     }

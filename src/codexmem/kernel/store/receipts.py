@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy import bindparam
@@ -18,7 +17,7 @@ class StoredReceipt:
     """What was asked, by its hash, and what was answered."""
 
     body_hash: str
-    answer: dict[str, Any]
+    answer: dict[str, object]
 
 
 class ReceiptTable:
@@ -42,7 +41,7 @@ class ReceiptTable:
             row = tx.run(_get, route=route, key=key).one()
             return StoredReceipt(row.body_hash, row.answer)
 
-    def settle(self, route: str, key: str, answer: dict[str, Any], subject: str | None) -> None:
+    def settle(self, route: str, key: str, answer: dict[str, object], subject: str | None) -> None:
         """Put the answer into the reserved receipt."""
         with self._db.transaction() as tx:
             tx.run(_settle, of_route=route, of_key=key, answer=answer, subject=subject)

@@ -1,14 +1,12 @@
 """Between rows and domain values: the one place that knows how a memory lies in its columns."""
 
-from typing import Any
-
 from sqlalchemy import RowMapping
 
 from codexmem.kernel.model.history import Delta, DeltaStatus, MemoryVersion, Op
 from codexmem.kernel.model.memory import Counters, Kind, Memory, Origin, State
 
 
-def state_columns(state: State) -> dict[str, Any]:
+def state_columns(state: State) -> dict[str, object]:
     """The columns of `memories` that a write changes: they bear the names of the state's fields."""
     columns = state.to_json()
     return columns | {name: columns[name] or None for name in ("uris", "links", "marks")}

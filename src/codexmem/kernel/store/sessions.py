@@ -62,7 +62,7 @@ class Sessions:
                 raise Forbidden("this session belongs to a project that this member has no right to")
             return replace(found, new=begun is not None)
 
-    def _touch(self, tx: Transaction, key: str, said: Mapping[str, Any], now_ms: int) -> TouchedSession | None:
+    def _touch(self, tx: Transaction, key: str, said: Mapping[str, object], now_ms: int) -> TouchedSession | None:
         row = tx.run(_touch, of_key=key, **said, now=now_ms).mappings().first()
         return TouchedSession(_session(row), Gathering(row["gathering"], row["gathered"])) if row is not None else None
 

@@ -7,7 +7,7 @@ that begin with `#`, which no word does, and include the tenant.
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 import sqlalchemy as sa
 from sqlalchemy import bindparam
@@ -75,7 +75,7 @@ def kind_scope(tenant: str, wanted: Filter) -> list[str]:
     return [_token(tenant, "kind", kind.value) for kind in sorted(wanted.kinds)]
 
 
-def columns_of(memory: Memory, length: int) -> dict[str, Any]:
+def columns_of(memory: Memory, length: int) -> dict[str, object]:
     """A row of `memory_texts` but for its words and its end."""
     return {
         "seq": memory.seq, "version": memory.version, "kind": memory.kind.value, "status": memory.state.status.value,

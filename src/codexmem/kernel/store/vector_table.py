@@ -50,9 +50,9 @@ def scope_size(in_project: bool) -> sa.Select[Any]:
 Part = tuple[int, float]  # seq and score; a memory may have several
 
 
-def scope(model: str, wanted: Filter) -> dict[str, Any]:
+def scope(model: str, wanted: Filter) -> dict[str, object]:
     """The values of the conditions that the vectors themselves can tell."""
-    values: dict[str, Any] = {"model": model, "kinds": sorted(kind.value for kind in wanted.kinds)}
+    values: dict[str, object] = {"model": model, "kinds": sorted(kind.value for kind in wanted.kinds)}
     return values if wanted.project is None else values | {"project": wanted.project}
 
 

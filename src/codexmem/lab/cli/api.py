@@ -10,13 +10,14 @@ import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 from urllib.parse import quote, urlencode
 
 from pydantic import BaseModel
 
 from codexmem.console.backend import Answer, Backend, InProcess, advised, backend
 from codexmem.console.progress import bar
+from codexmem.console.store import StoreFlags
 from codexmem.lab.wire.bank import LearningJob, RunLearnings
 from codexmem.lab.wire.fields import LabPage
 from codexmem.lab.wire.runs import LabBatch, OneBatch
@@ -81,14 +82,14 @@ class LabApi:
         finally:
             self._core.stop(GRACE_S)
 
-    def _call(self, method: str, path: Sequence[str], query: str, body: Mapping[str, Any] | None) -> Answer:
+    def _call(self, method: str, path: Sequence[str], query: str, body: Mapping[str, object] | None) -> Answer:
         target = "/".join(("/api/v1", *(quote(part, safe="") for part in path))) + (f"?{query}" if query else "")
         with advised(lambda hint: _NAME.sub(lambda found: _COMMANDS[found[0]], hint)):
             return self._wire.call(method, target, body)
 
 
 @contextmanager
-def lab_api(*, create: bool = False, **where: Any) -> Iterator[LabApi]:
+def lab_api(*, create: bool = False, **where: Unpack[StoreFlags]) -> Iterator[LabApi]:
     """The lab of the store that these flags name; one that does not exist yet is made only if that is said."""
     with backend(write=True, create=create, **where) as store:
         yield LabApi(store, store.core if isinstance(store, InProcess) else None)

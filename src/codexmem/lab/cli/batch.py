@@ -1,7 +1,7 @@
 """`codexmem batch`: asking n runs for an answer to one request."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Unpack
 
 import click
 
@@ -9,7 +9,7 @@ from codexmem.console.command import Command, Group, current, option
 from codexmem.console.input_text import text_of
 from codexmem.console.messages import say
 from codexmem.console.output import FAILURE
-from codexmem.console.store import store_options, tenant_option
+from codexmem.console.store import StoreFlags, store_options, tenant_option
 from codexmem.console.terminal_width import one_line
 from codexmem.lab.cli import text as lab_text
 from codexmem.lab.cli.api import lab_api, until_ended
@@ -40,7 +40,8 @@ def batch() -> None:
 @tenant_option
 @store_options
 def new(request: str | None, file: str | None, runs: int, recipes: int, temperature: float, dry_run: bool, model: str,
-        api_base: str, kb_principles: str, kb_modulation: str, wait: bool, **where: Any) -> int:  # fmt: skip
+        api_base: str, kb_principles: str, kb_modulation: str, wait: bool,
+        **where: Unpack[StoreFlags]) -> int:  # fmt: skip
     """Ask."""
     text = text_of(request, file)
     output = current()
@@ -76,7 +77,7 @@ def new(request: str | None, file: str | None, runs: int, recipes: int, temperat
 @option("--limit", type=LIMIT, default=20, metavar="N", key="lab.limit")
 @tenant_option
 @store_options
-def ls(statuses: Sequence[str], query: str, limit: int, **where: Any) -> None:
+def ls(statuses: Sequence[str], query: str, limit: int, **where: Unpack[StoreFlags]) -> None:
     """List batches, the newest first."""
     with lab_api(**where) as api:
         found = api.items(LabPage[LabBatch], "batches", limit=limit, status=list(statuses), q=query)
@@ -87,7 +88,7 @@ def ls(statuses: Sequence[str], query: str, limit: int, **where: Any) -> None:
 @click.argument("batch_id", metavar="BATCH")
 @tenant_option
 @store_options
-def show(batch_id: str, **where: Any) -> None:
+def show(batch_id: str, **where: Unpack[StoreFlags]) -> None:
     """Show a batch and its runs."""
     with lab_api(**where) as api:
         told = api.get(OneBatch, "batches", batch_id).batch
@@ -105,7 +106,7 @@ def _show(batch: LabBatch, runs: Sequence[LabRun]) -> None:
 @option("--reason", metavar="TEXT", key="lab.reason")
 @tenant_option
 @store_options
-def cancel(batch_id: str, reason: str | None, **where: Any) -> None:
+def cancel(batch_id: str, reason: str | None, **where: Unpack[StoreFlags]) -> None:
     """Cancel what has not ended."""
     with lab_api(**where) as api:
         told = api.send(CancelRequested, "POST", "batches", batch_id, "cancel", reason=reason)

@@ -8,7 +8,7 @@ import importlib.resources
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Unpack
 
 import click
 
@@ -17,7 +17,7 @@ from codexmem.console.input_text import confirm
 from codexmem.console.messages import say
 from codexmem.console.output import UsageProblem, table
 from codexmem.console.progress import bar
-from codexmem.console.store import chosen, store_options, tenant_option
+from codexmem.console.store import StoreFlags, chosen, store_options, tenant_option
 from codexmem.console.terminal_width import cut, one_line, printable
 from codexmem.lab.cli.api import LabApi, lab_api
 from codexmem.lab.library_model import MAX_TOGETHER, Part, namespace_of
@@ -82,7 +82,7 @@ def _documents(api: LabApi, namespace: str, folder: str) -> tuple[LibraryDocumen
 @option("--sample", is_flag=True, key="lab.kb.sample")
 @tenant_option
 @store_options
-def add(namespace: str | None, folder: Path | None, sample: bool, **where: Any) -> None:
+def add(namespace: str | None, folder: Path | None, sample: bool, **where: Unpack[StoreFlags]) -> None:
     """Read folders of documents."""
     wanted = _wanted(namespace, folder, sample, where)
     with lab_api(create=True, **where) as api:
@@ -94,9 +94,7 @@ def add(namespace: str | None, folder: Path | None, sample: bool, **where: Any) 
         _tell(report)
 
 
-def _wanted(
-    namespace: str | None, folder: Path | None, sample: bool, where: Mapping[str, object]
-) -> list[tuple[str, Path, str]]:
+def _wanted(namespace: str | None, folder: Path | None, sample: bool, where: StoreFlags) -> list[tuple[str, Path, str]]:
     """Namespaces, what to read into each, and what documents will know that by; empty for the folder's own name."""
     if sample:
         home = Path(str(importlib.resources.files("codexmem.lab.service") / "sample_kb"))
@@ -150,7 +148,7 @@ def _tell(report: "SyncReport") -> None:
 @option("--limit", type=click.IntRange(1, _ALL), default=100, metavar="N", key="lab.kb.limit")
 @tenant_option
 @store_options
-def ls(namespace: str | None, limit: int, **where: Any) -> None:
+def ls(namespace: str | None, limit: int, **where: Unpack[StoreFlags]) -> None:
     """List namespaces, or the documents of one."""
     output = current()
     with lab_api(**where) as api:
@@ -181,7 +179,7 @@ def ls(namespace: str | None, limit: int, **where: Any) -> None:
 @option("--top", type=click.IntRange(1, 50), default=5, metavar="N", key="lab.kb.top")
 @tenant_option
 @store_options
-def search(namespace: str, query: Sequence[str], mode: str, top: int, **where: Any) -> None:
+def search(namespace: str, query: Sequence[str], mode: str, top: int, **where: Unpack[StoreFlags]) -> None:
     """Show the pieces that fit best."""
     with lab_api(**where) as api:
         asked = {"namespace": namespace, "query": " ".join(query), "mode": mode, "top_k": top}
@@ -203,7 +201,7 @@ def search(namespace: str, query: Sequence[str], mode: str, top: int, **where: A
 @option("--yes", is_flag=True, key="option.yes")
 @tenant_option
 @store_options
-def rm(namespace: str, documents: Sequence[str], folder: str, yes: bool, **where: Any) -> None:
+def rm(namespace: str, documents: Sequence[str], folder: str, yes: bool, **where: Unpack[StoreFlags]) -> None:
     """Remove documents, or all of a namespace or folder."""
     output = current()
     with lab_api(**where) as api:

@@ -4,13 +4,13 @@
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Unpack
 
 import click
 
 from codexmem.console.command import Command, Group, current, option
 from codexmem.console.messages import say
-from codexmem.console.store import store_options, tenant_option
+from codexmem.console.store import StoreFlags, store_options, tenant_option
 from codexmem.console.terminal_width import one_line
 from codexmem.lab.cli import text as lab_text
 from codexmem.lab.cli.api import lab_api
@@ -32,7 +32,7 @@ def product() -> None:
 @option("--limit", type=LIMIT, default=100, metavar="N", key="lab.limit")
 @tenant_option
 @store_options
-def list_products(status: str | None, limit: int, **where: Any) -> None:
+def list_products(status: str | None, limit: int, **where: Unpack[StoreFlags]) -> None:
     """List products, the newest first."""
     with lab_api(**where) as api:
         found = api.items(LabPage[LabProduct], "products", limit=limit, status=status)
@@ -44,7 +44,7 @@ def list_products(status: str | None, limit: int, **where: Any) -> None:
 @click.argument("name", metavar="NAME")
 @tenant_option
 @store_options
-def add_product(name: str, **where: Any) -> None:
+def add_product(name: str, **where: Unpack[StoreFlags]) -> None:
     """Add a product."""
     with lab_api(create=True, **where) as api:
         _product_written(api.send(OneProduct, "POST", "products", name=name), "product.added")
@@ -56,7 +56,7 @@ def add_product(name: str, **where: Any) -> None:
 @option("--status", type=SHELVED, metavar="STATUS", key="product.new_status")
 @tenant_option
 @store_options
-def edit_product(product_id: str, name: str | None, status: str | None, **where: Any) -> None:
+def edit_product(product_id: str, name: str | None, status: str | None, **where: Unpack[StoreFlags]) -> None:
     """Rename a product, archive it or bring it back."""
     with lab_api(**where) as api:
         _product_written(
@@ -80,7 +80,7 @@ def preset() -> None:
 @option("--limit", type=LIMIT, default=100, metavar="N", key="lab.limit")
 @tenant_option
 @store_options
-def ls(status: str | None, limit: int, **where: Any) -> None:
+def ls(status: str | None, limit: int, **where: Unpack[StoreFlags]) -> None:
     """List presets, the newest first."""
     with lab_api(**where) as api:
         found = api.items(LabPage[LabPreset], "product_presets", limit=limit, status=status)
@@ -96,7 +96,7 @@ def ls(status: str | None, limit: int, **where: Any) -> None:
 @click.argument("products", nargs=-1, metavar="[PRODUCT...]")
 @tenant_option
 @store_options
-def add(name: str, products: Sequence[str], **where: Any) -> None:
+def add(name: str, products: Sequence[str], **where: Unpack[StoreFlags]) -> None:
     """Add a preset of these products."""
     with lab_api(create=True, **where) as api:
         listed = [product_id_of(api, each) for each in products]
@@ -110,7 +110,9 @@ def add(name: str, products: Sequence[str], **where: Any) -> None:
 @option("--status", type=SHELVED, metavar="STATUS", key="product.new_status")
 @tenant_option
 @store_options
-def edit(preset_id: str, products: Sequence[str], name: str | None, status: str | None, **where: Any) -> None:
+def edit(
+    preset_id: str, products: Sequence[str], name: str | None, status: str | None, **where: Unpack[StoreFlags]
+) -> None:
     """Change a preset; products that are given replace those before."""
     with lab_api(**where) as api:
         listed = [product_id_of(api, each) for each in products] or None

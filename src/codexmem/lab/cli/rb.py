@@ -4,7 +4,7 @@
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Unpack
 
 import click
 
@@ -12,7 +12,7 @@ from codexmem.console.command import Command, Group, current, option
 from codexmem.console.input_text import confirm, text_of
 from codexmem.console.messages import say
 from codexmem.console.output import FAILURE
-from codexmem.console.store import store_options, tenant_option
+from codexmem.console.store import StoreFlags, store_options, tenant_option
 from codexmem.console.terminal_width import cut, one_line
 from codexmem.lab.cli import text as lab_text
 from codexmem.lab.cli.api import lab_api, until_learned
@@ -36,7 +36,7 @@ from codexmem.lab.wire.fields import LabPage
 @option("--wait", is_flag=True, key="rb.wait")
 @tenant_option
 @store_options
-def learn(run_id: str, wait: bool, **where: Any) -> int:
+def learn(run_id: str, wait: bool, **where: Unpack[StoreFlags]) -> int:
     """Learn from a run and its feedback."""
     output = current()
     with lab_api(**where) as api:
@@ -64,7 +64,7 @@ def learn(run_id: str, wait: bool, **where: Any) -> int:
 @option("--limit", type=click.IntRange(1, 200), default=20, metavar="N", key="lab.limit")
 @tenant_option
 @store_options
-def jobs(run_id: str, limit: int, **where: Any) -> None:
+def jobs(run_id: str, limit: int, **where: Unpack[StoreFlags]) -> None:
     """List the learnings of a run."""
     with lab_api(**where) as api:
         told = api.get(RunLearnings, "runs", run_id, "reasoningbank", "jobs", limit=limit)
@@ -80,7 +80,7 @@ def jobs(run_id: str, limit: int, **where: Any) -> None:
 @option("--all", "everything", is_flag=True, key="rb.all")
 @tenant_option
 @store_options
-def deltas(run_id: str, limit: int, everything: bool, **where: Any) -> None:
+def deltas(run_id: str, limit: int, everything: bool, **where: Unpack[StoreFlags]) -> None:
     """List what the learnings of a run changed."""
     with lab_api(**where) as api:
         cause = "all" if everything else "learn"
@@ -103,7 +103,7 @@ def deltas(run_id: str, limit: int, everything: bool, **where: Any) -> None:
 @tenant_option
 @store_options
 def rollback(run_id: str, delta: str | None, safe: bool, relearn: bool, reason: str | None, only_shown: bool,
-             yes: bool, **where: Any) -> None:  # fmt: skip
+             yes: bool, **where: Unpack[StoreFlags]) -> None:  # fmt: skip
     """Take a learning back: every lesson it touched is as it was before."""
     output = current()
     mode = "safe" if safe else "strict"
@@ -184,7 +184,9 @@ rb = Group(
 @option("--limit", type=LIMIT, default=20, metavar="N", key="lab.limit")
 @tenant_option
 @store_options
-def ls(query: Sequence[str], role: str, kind: str | None, status: str | None, limit: int, **where: Any) -> None:
+def ls(
+    query: Sequence[str], role: str, kind: str | None, status: str | None, limit: int, **where: Unpack[StoreFlags]
+) -> None:
     """List lessons, the newest first, or those that fit a query best."""
     with lab_api(**where) as api:
         found = api.items(
@@ -197,7 +199,7 @@ def ls(query: Sequence[str], role: str, kind: str | None, status: str | None, li
 @click.argument("lesson", metavar="MEM")
 @tenant_option
 @store_options
-def show(lesson: str, **where: Any) -> None:
+def show(lesson: str, **where: Unpack[StoreFlags]) -> None:
     """Show one lesson."""
     with lab_api(**where) as api:
         told = api.get(OneLesson, "memories", bare(lesson))
@@ -211,7 +213,9 @@ def show(lesson: str, **where: Any) -> None:
 @option("--run", "run_id", metavar="RUN", key="rb.run")
 @tenant_option
 @store_options
-def add(content: str | None, file: str | None, role: str | None, run_id: str | None, **where: Any) -> None:
+def add(
+    content: str | None, file: str | None, role: str | None, run_id: str | None, **where: Unpack[StoreFlags]
+) -> None:
     """Write a lesson by hand."""
     text = text_of(content, file)
     with lab_api(create=True, **where) as api:
@@ -228,7 +232,7 @@ def add(content: str | None, file: str | None, role: str | None, run_id: str | N
 @tenant_option
 @store_options
 def edit(lesson: str, content: str | None, file: str | None, role: str | None, status: str | None,
-         **where: Any) -> None:  # fmt: skip
+         **where: Unpack[StoreFlags]) -> None:  # fmt: skip
     """Change a lesson."""
     beside = role is not None or status is not None
     text = text_of(content, file) if content is not None or file is not None or not beside else None
@@ -241,7 +245,7 @@ def edit(lesson: str, content: str | None, file: str | None, role: str | None, s
 @click.argument("lesson", metavar="MEM")
 @tenant_option
 @store_options
-def archive(lesson: str, **where: Any) -> None:
+def archive(lesson: str, **where: Unpack[StoreFlags]) -> None:
     """Take a lesson out of use."""
     with lab_api(**where) as api:
         told = api.send(OneLesson, "POST", "memories", bare(lesson), "archive")

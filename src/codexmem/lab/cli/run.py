@@ -9,14 +9,14 @@ import json
 import math
 import time
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Unpack
 
 import click
 
 from codexmem.console.command import Command, Group, current, option
 from codexmem.console.messages import say
 from codexmem.console.output import UsageProblem
-from codexmem.console.store import store_options, tenant_option
+from codexmem.console.store import StoreFlags, store_options, tenant_option
 from codexmem.console.terminal_width import cut, one_line, printable
 from codexmem.kernel.model.errors import NotFound
 from codexmem.lab.cli import text as lab_text
@@ -41,7 +41,7 @@ _KEPT = {"score", "pros", "cons", "other", "schema_version", "extra"}
 @tenant_option
 @store_options
 def feedback(run_id: str, score: float | None, pros: str | None, cons: str | None, other: str | None,
-             measured: Sequence[str], replace: bool, **where: Any) -> None:  # fmt: skip
+             measured: Sequence[str], replace: bool, **where: Unpack[StoreFlags]) -> None:  # fmt: skip
     """Show what was said about a run, or say it."""
     output = current()
     given = {"score": score, "pros": pros, "cons": cons, "other": other}
@@ -100,7 +100,7 @@ def product_id_of(api: LabApi, name: str) -> str:
 @option("--payload", is_flag=True, key="run.payload")
 @tenant_option
 @store_options
-def events(run_id: str, follow: bool, types: Sequence[str], payload: bool, **where: Any) -> None:
+def events(run_id: str, follow: bool, types: Sequence[str], payload: bool, **where: Unpack[StoreFlags]) -> None:
     """Print a trace; with --json one event a line."""
     output = current()
     with lab_api(**where) as api:
@@ -186,7 +186,7 @@ run = Group(
 @option("--limit", type=LIMIT, default=20, metavar="N", key="lab.limit")
 @tenant_option
 @store_options
-def ls(batch: str, statuses: Sequence[str], limit: int, **where: Any) -> None:
+def ls(batch: str, statuses: Sequence[str], limit: int, **where: Unpack[StoreFlags]) -> None:
     """List runs."""
     with lab_api(**where) as api:
         found = api.items(LabPage[LabRun], "runs", limit=limit, batch_id=batch, status=list(statuses))
@@ -197,7 +197,7 @@ def ls(batch: str, statuses: Sequence[str], limit: int, **where: Any) -> None:
 @click.argument("run_id", metavar="RUN")
 @tenant_option
 @store_options
-def show(run_id: str, **where: Any) -> None:
+def show(run_id: str, **where: Unpack[StoreFlags]) -> None:
     """Show how a run stands."""
     with lab_api(**where) as api:
         told = api.get(OneRun, "runs", run_id)
@@ -208,7 +208,7 @@ def show(run_id: str, **where: Any) -> None:
 @click.argument("run_id", metavar="RUN")
 @tenant_option
 @store_options
-def output_of(run_id: str, **where: Any) -> None:
+def output_of(run_id: str, **where: Unpack[StoreFlags]) -> None:
     """Show what a run has answered."""
     with lab_api(**where) as api:
         told = api.get(OutputAnswer, "runs", run_id, "output")
@@ -229,7 +229,7 @@ def output_of(run_id: str, **where: Any) -> None:
 @option("--limit", type=LIMIT, default=200, metavar="N", key="lab.limit")
 @tenant_option
 @store_options
-def evidence(run_id: str, alias: str | None, limit: int, **where: Any) -> None:
+def evidence(run_id: str, alias: str | None, limit: int, **where: Unpack[StoreFlags]) -> None:
     """Show what a run was shown, or one piece of it whole."""
     output = current()
     with lab_api(**where) as api:
@@ -251,7 +251,7 @@ def evidence(run_id: str, alias: str | None, limit: int, **where: Any) -> None:
 @option("--reason", metavar="TEXT", key="lab.reason")
 @tenant_option
 @store_options
-def cancel(run_id: str, reason: str | None, **where: Any) -> None:
+def cancel(run_id: str, reason: str | None, **where: Unpack[StoreFlags]) -> None:
     """Cancel a run."""
     with lab_api(**where) as api:
         told = api.send(CancelRequested, "POST", "runs", run_id, "cancel", reason=reason)

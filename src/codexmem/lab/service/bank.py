@@ -10,7 +10,6 @@ import json
 import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from codexmem.kernel.model import audience, privacy
 from codexmem.kernel.model.attrs import LessonAttrs
@@ -208,7 +207,7 @@ class Bank:
             raise InvalidArgument(f"role is not a role name; roles are {known}")
         raise InvalidArgument(f"role {role} is not one of the profile's", hint=f"known are {known}")
 
-    def _extra(self, extra: dict[str, Any]) -> str:
+    def _extra(self, extra: dict[str, object]) -> str:
         kept = self._trace.masked(privacy.strip_value(kept_extra(extra)))
         return json.dumps(kept, ensure_ascii=False, separators=(",", ":")) if kept else ""
 

@@ -6,7 +6,7 @@ offered and stays in the feedback and presets that name it.
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import TypedDict, TypeVar
 
 from codexmem.kernel.model import ids, privacy
 from codexmem.kernel.model.errors import Conflict, InvalidArgument, NotFound
@@ -29,6 +29,14 @@ from codexmem.lab.store.runs import RunCursor
 __all__ = ["Catalog", "RunCursor"]
 
 T = TypeVar("T")
+
+
+class _Changes(TypedDict, total=False):
+    name: str
+    status: Shelved
+    updated_ms: int
+    schema_version: int
+    extra: dict[str, object]
 
 
 class Catalog:
@@ -140,8 +148,8 @@ class Catalog:
                 details={"product_id": holder},
             )  # fmt: skip
 
-    def _changed(self, entry: CatalogEntry) -> dict[str, Any]:
-        changed: dict[str, Any] = {"updated_ms": self._clock.now_ms()}
+    def _changed(self, entry: CatalogEntry) -> _Changes:
+        changed: _Changes = {"updated_ms": self._clock.now_ms()}
         if entry.name is not None:
             changed["name"] = self._name(entry.name)
         if entry.status is not None:
@@ -158,8 +166,8 @@ class Catalog:
             raise InvalidArgument(f"name must have 1 to {MAX_NAME} characters that are not all blank")
         return name
 
-    def _extra(self, extra: dict[str, Any]) -> dict[str, Any]:
-        kept: dict[str, Any] = self._trace.masked(privacy.strip_value(kept_extra(extra)))
+    def _extra(self, extra: dict[str, object]) -> dict[str, object]:
+        kept: dict[str, object] = self._trace.masked(privacy.strip_value(kept_extra(extra)))
         return kept
 
 

@@ -66,10 +66,11 @@ class NamespaceFolder:
     apart: str = ""  # its own pieces, kept from those of the others
 
 
-def place_of(namespace: str, config: Mapping[str, Any], configured: Mapping[str, str]) -> NamespaceFolder:
+def place_of(namespace: str, config: Mapping[str, object], configured: Mapping[str, str]) -> NamespaceFolder:
     """The place that a batch's configuration names; another folder than the configured one is kept apart."""
     name = f"{namespace}_dir"
-    chosen = str((config.get("overrides") or {}).get(name) or "")
+    overrides = config.get("overrides")
+    chosen = str((overrides.get(name) if isinstance(overrides, Mapping) else "") or "")
     usual = configured.get(name, "")
     if chosen and (not usual or Path(chosen) != Path(usual).expanduser().resolve()):
         if Path(chosen).resolve() != Path(chosen):  # it was checked as it stood when the batch was made

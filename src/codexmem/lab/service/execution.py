@@ -13,7 +13,7 @@ row both fail.
 
 import traceback
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from typing import Protocol
 
 from codexmem.kernel.jobs.job_kind import Done, Interrupted, JobContext, Lost, Overdue
 from codexmem.kernel.jobs.queue import Queue
@@ -33,7 +33,7 @@ class RunTransitions:
     """Moves the acting tenant's runs."""
 
     def __init__(self, db: Database, runs: RunTable, trace: RunTrace, queue: Queue, clock: Clock,
-                 library_is_empty: Callable[[Mapping[str, Any]], bool] = lambda _: False) -> None:  # fmt: skip
+                 library_is_empty: Callable[[Mapping[str, object]], bool] = lambda _: False) -> None:  # fmt: skip
         self._db = db
         self._runs = runs
         self._trace = trace
@@ -62,7 +62,7 @@ class RunTransitions:
 
     def complete(self, job: Job, run: Run, output: RunOutput) -> None:
         """The run has an output; raises Canceled or Lost if it may not have one any more."""
-        answer: dict[str, Any] = self._trace.masked(output.to_json())
+        answer: dict[str, object] = self._trace.masked(output.to_json())
         with self._db.transaction():
             self._hold(job)
             self._runs.hold_batch(run.batch_id)
@@ -149,7 +149,7 @@ class RunTransitions:
             self._runs.end_batch(batch_id, status, now_ms=self._clock.now_ms())
 
 
-def _started(batch: Batch) -> dict[str, Any]:
+def _started(batch: Batch) -> dict[str, object]:
     return {
         "mode": "dry_run" if batch.dry_run else "normal",
         "user_request": batch.user_request,

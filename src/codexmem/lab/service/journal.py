@@ -8,7 +8,7 @@ twice stands in the trace twice as well. Only the attempt that executes the run 
 What lies on an agent's desk during one run: the knowledge base, the lessons, and the journal to write in.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from codexmem.kernel.jobs.job_kind import Lost
@@ -44,7 +44,7 @@ class Journal:
         """The recorded result of a step; None if it has not been done."""
         return self._steps.result(self.run.id, key)
 
-    def record(self, key: str, result: dict[str, Any], *events: Entry) -> dict[str, Any]:
+    def record(self, key: str, result: Mapping[str, object], *events: Entry) -> dict[str, Any]:
         """Record a step and its events, all or nothing; returns the result as it is kept.
 
         Go on with what is returned: secrets are masked in it, and after a crash it is all that is left. Anything else
@@ -62,7 +62,7 @@ class Journal:
                 self._trace.write([self.run.id], events, at_ms=held.at_ms)
         return kept
 
-    def note(self, type: EventType, payload: dict[str, Any]) -> str:
+    def note(self, type: EventType, payload: Mapping[str, object]) -> str:
         """Write one event at once, for instance what is about to be asked; returns its id."""
         with self._db.transaction():
             held = self._hold(steps=0)

@@ -14,7 +14,6 @@ goes to our own server alone, so a batch cannot carry it elsewhere.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 from codexmem.kernel.jobs.queue import Enqueued, Queue
@@ -62,7 +61,7 @@ class LabConfig:
     profile: str = ""
 
 
-def snapshot(ground: LabConfig, wanted: Overrides) -> dict[str, Any]:
+def snapshot(ground: LabConfig, wanted: Overrides) -> dict[str, object]:
     """What a batch runs with; InvalidArgument for an override that is not allowed."""
     used = {
         "kb_principles_dir": _folder(ground, "kb_principles_dir", wanted.kb_principles_dir),
@@ -187,7 +186,7 @@ class Runs:
         _require_sound(order)
         turn = self.turn() if turn is None else turn
         config = snapshot(self._ground, order.overrides)
-        if not order.dry_run and not self._has_model(config["llm_model"], config["openai_api_base"]):
+        if not order.dry_run and not self._has_model(str(config["llm_model"]), str(config["openai_api_base"])):
             raise Unavailable(NO_MODEL, hint=NO_MODEL_HINT, details={"reason": "no_model"})
         now_ms, request = self._clock.now_ms(), str(self._trace.masked(order.user_request))
         batch = Batch(

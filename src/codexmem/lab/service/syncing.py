@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from codexmem.kernel.model import ids
 from codexmem.kernel.model.errors import NotFound
@@ -59,7 +59,7 @@ class SyncReport:
     cut: str = ""  # why not everything was looked at
     delta: str | None = None  # what it wrote; None if nothing
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """As a program reads it."""
         return {
             "folder": self.folder, "added": self.added, "changed": self.changed, "removed": self.removed,

@@ -29,7 +29,7 @@ _OUTLINED: tuple[tuple[str, str, type], ...] = (
     ("agent", "agent", str),
 )
 
-Entry = tuple[EventType, dict[str, Any]]
+Entry = tuple[EventType, Mapping[str, object]]
 
 __all__ = ["Entry", "Moment", "RunTrace", "TracePage"]
 
@@ -64,9 +64,9 @@ class RunTrace:
             for run_id in run_ids for each, payload in made
         ], at_ms=at_ms)  # fmt: skip
 
-    def fit(self, payload: Mapping[str, object]) -> dict[str, Any]:
+    def fit(self, payload: Mapping[str, object]) -> dict[str, object]:
         """A payload as it may be kept."""
-        kept: dict[str, Any] = _cut(self.masked(payload))
+        kept: dict[str, object] = _cut(self.masked(payload))
         return kept
 
     def masked(self, value: Any) -> Any:
@@ -97,7 +97,7 @@ class RunTrace:
             raise no_run(run_id)
 
 
-def outlined(type: EventType, payload: Mapping[str, object]) -> dict[str, Any] | None:
+def outlined(type: EventType, payload: Mapping[str, object]) -> dict[str, object] | None:
     """What a list shows of an event without its payload: in which task of the run it stands, and a short line."""
     told = {name: payload[key] for name, key, kind in _OUTLINED if isinstance(payload.get(key), kind)}
     label = next((text for name in _LABELS if isinstance(text := payload.get(name), str) and text.strip()), "")

@@ -90,7 +90,7 @@ class CatalogTable:
             tx.add(preset_products, *_places(preset))
 
 
-def _row(given: Product | Preset, names: Sequence[str]) -> dict[str, Any]:
+def _row(given: Product | Preset, names: Sequence[str]) -> dict[str, object]:
     return {name: getattr(given, name) for name in names} | {"status": given.status.value}
 
 
@@ -110,7 +110,7 @@ def _presets(tx: Transaction, rows: Sequence[Any]) -> list[Preset]:
     ]  # fmt: skip
 
 
-def _places(preset: Preset) -> list[dict[str, Any]]:
+def _places(preset: Preset) -> list[dict[str, object]]:
     return [
         {"preset_id": preset.id, "place": place, "product_id": product_id}
         for place, product_id in enumerate(preset.product_ids, 1)

@@ -43,7 +43,7 @@ class FeedbackTable:
             tx.add(feedback_products, *_rows(given, kept, ids))
 
 
-def _rows(given: Feedback, feedback_id: str, ids: dict[str, str]) -> list[dict[str, Any]]:
+def _rows(given: Feedback, feedback_id: str, ids: dict[str, str]) -> list[dict[str, object]]:
     return [
         {"id": ids.get(each.product_id, each.id), "feedback_id": feedback_id, "place": place,
          "product_id": each.product_id, "value": each.value, "fraction": each.fraction}

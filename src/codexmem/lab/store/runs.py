@@ -79,10 +79,10 @@ class RunTable:
             row = tx.run(_get_run, id=run_id).mappings().first()
         return to_run(row) if row is not None else None
 
-    def output(self, run_id: str) -> dict[str, Any] | None:
+    def output(self, run_id: str) -> dict[str, object] | None:
         """What a run has answered."""
         with self._db.reading() as tx:
-            found: dict[str, Any] | None = tx.run(_output, id=run_id).scalar()
+            found: dict[str, object] | None = tx.run(_output, id=run_id).scalar()
             return found
 
     def runs_of(self, batch_id: str, *, statuses: Sequence[RunStatus], after: int, limit: int) -> list[Run]:
@@ -248,7 +248,7 @@ def _merged(branches: Iterable[tuple[list[Item], RunCursor | None]], limit: int)
     return page, after or (RunCursor(*floor) if floor is not None else None)
 
 
-def _below(place: RunCursor | None) -> dict[str, Any]:
+def _below(place: RunCursor | None) -> dict[str, object]:
     return {"ms": place.created_ms if place else 2**62, "id": place.id if place else ""}
 
 

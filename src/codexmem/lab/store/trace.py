@@ -142,15 +142,15 @@ class Steps:
     def __init__(self, db: Database) -> None:
         self._db = db
 
-    def add(self, run_id: str, number: int, key: str, result: dict[str, Any], *, at_ms: int) -> None:
+    def add(self, run_id: str, number: int, key: str, result: dict[str, object], *, at_ms: int) -> None:
         """Record a step; a Conflict if the run has one of this key or number."""
         with self._db.transaction() as tx:
             tx.add(run_steps, {"run_id": run_id, "number": number, "key": key, "result": result, "at_ms": at_ms})
 
-    def result(self, run_id: str, key: str) -> dict[str, Any] | None:
+    def result(self, run_id: str, key: str) -> dict[str, object] | None:
         """What a step gave; None if it was not done."""
         with self._db.reading() as tx:
-            found: dict[str, Any] | None = tx.run(_result, run=run_id, key=key).scalar()
+            found: dict[str, object] | None = tx.run(_result, run=run_id, key=key).scalar()
             return found
 
     def keys(self, run_id: str, *, after: int, limit: int) -> list[tuple[int, str]]:

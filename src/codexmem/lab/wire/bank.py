@@ -1,7 +1,7 @@
 """Lessons, learnings, deltas and rollbacks as contract 002 spells them."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypedDict
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -176,7 +176,18 @@ class LessonVersion(WireAnswer):
         )
 
 
-def _said(state: State) -> dict[str, Any]:
+class _LessonFields(TypedDict):
+    status: str
+    role: str
+    type: str
+    title: str
+    content: str
+    confidence: float
+    run_ids: tuple[str, ...]
+    edited_by_hand: bool
+
+
+def _said(state: State) -> _LessonFields:
     attrs = attrs_of(state)
     return {
         "status": state.status.value, "role": attrs.role, "type": state.type, "title": state.title,
@@ -273,7 +284,7 @@ class LessonState(WireAnswer):
     @classmethod
     def of(cls, state: State) -> Self:
         """This one."""
-        return cls(**state.to_json())
+        return cls.model_validate(state.to_json())
 
 
 class DeltaChange(WireAnswer):
@@ -304,7 +315,17 @@ class _DeltaHead(WireAnswer):
     reverts: str | None
 
 
-def _head(delta: Delta) -> dict[str, Any]:
+class _HeadFields(TypedDict):
+    delta_id: str
+    created_at: float
+    cause: str
+    status: DeltaStatus
+    reverts: str | None
+    schema_version: int
+    extra: dict[str, object]
+
+
+def _head(delta: Delta) -> _HeadFields:
     return {
         "delta_id": delta.id, "created_at": seconds(delta.created_ms), "cause": delta.cause, "status": delta.status,
         "reverts": delta.reverts, "schema_version": SCHEMA_VERSION, "extra": {},

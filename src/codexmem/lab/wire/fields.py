@@ -1,7 +1,7 @@
 """Field spelling that all resources of the lab share: seconds, schema versions, `extra`, pages and errors."""
 
 from collections.abc import Iterable
-from typing import Annotated, Any, Generic, Self, TypeVar, overload
+from typing import Annotated, Generic, Self, TypeVar, overload
 
 from pydantic import AfterValidator, BaseModel, Field, WithJsonSchema
 
@@ -12,20 +12,20 @@ from codexmem.lab.model import kept_extra
 _LATEST_S = 10**11  # a larger number does not count seconds
 
 
-def _checked(value: dict[str, Any]) -> dict[str, Any]:
+def _checked(value: dict[str, object]) -> dict[str, object]:
     try:
         return kept_extra(value)
     except InvalidArgument as error:
         raise ValueError(error.message) from None
 
 
-Extra = Annotated[dict[str, Any], AfterValidator(_checked)]
+Extra = Annotated[dict[str, object], AfterValidator(_checked)]
 SchemaVersion = Annotated[int, Field(ge=1, le=1000)]
 Seconds = Annotated[float, Field(ge=0, le=_LATEST_S, allow_inf_nan=False)]
 
 EpochSeconds = Annotated[float, Field(description="epoch seconds")]
 # An object whose fields are somebody else's: it is answered as it is kept.
-Document = Annotated[dict[str, Any], WithJsonSchema({"type": "object"})]
+Document = Annotated[dict[str, object], WithJsonSchema({"type": "object"})]
 T = TypeVar("T", bound=BaseModel)
 
 

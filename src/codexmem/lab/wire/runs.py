@@ -199,7 +199,7 @@ class LabRun(WireAnswer):
             final_output_event_id=run.final_event_id,
             cancel_id=run.cancel_id,
             cancel_reason=run.cancel_reason,
-            library_empty=run.extra.get(LIBRARY_EMPTY, False),
+            library_empty=bool(run.extra.get(LIBRARY_EMPTY)),
             feedback=judged,
             schema_version=run.schema_version,
             extra={name: value for name, value in run.extra.items() if name != LIBRARY_EMPTY},

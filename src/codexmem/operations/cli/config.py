@@ -1,7 +1,5 @@
 """`codexmem config`: what each setting is and where its value comes from; the user's own file can be changed."""
 
-from typing import Any
-
 import click
 
 from codexmem.console.command import Command, Group, current, option
@@ -106,7 +104,7 @@ class _Refused(InvalidArgument):
     spoken = True
 
 
-def write_user_file(given: dict[str, Any]) -> None:
+def write_user_file(given: dict[str, object]) -> None:
     """Set these in the user's file, and take out those that are None; all else in it stays as it is."""
     from codexmem.agents.install import formats
     from codexmem.agents.install.entries import Member
@@ -124,7 +122,7 @@ def write_user_file(given: dict[str, Any]) -> None:
     files.replace(path, now, text.encode())
 
 
-def _in_file() -> dict[str, Any]:
+def _in_file() -> dict[str, object]:
     import tomllib
 
     try:

@@ -5,7 +5,7 @@ import pwd
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -116,7 +116,7 @@ def _tell(made: "NewKey") -> None:
     output.note(say("key.created", id=made.key.id, tenant=made.key.tenant), good=True)
 
 
-def _document(each: "ApiKey") -> dict[str, Any]:
+def _document(each: "ApiKey") -> dict[str, object]:
     return {
         "id": each.id, "tenant": each.tenant, "label": each.label, "role": each.role.value,
         "created_ms": each.created_ms, "expires_ms": each.expires_ms, "revoked_ms": each.revoked_ms,

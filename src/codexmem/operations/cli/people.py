@@ -1,6 +1,6 @@
 """`codexmem member`, `group` and `grant`: who works in a tenant, and who may do what in which project."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -13,26 +13,32 @@ from codexmem.console.store import chosen, store_options, tenant_of
 from codexmem.kernel.model.errors import InvalidArgument
 from codexmem.kernel.model.tenant import TenantRole
 from codexmem.operations.cli.key import login, opened_keys
-from codexmem.settings import Settings
 
 if TYPE_CHECKING:
-    from codexmem.operations.keys import Keys
+    from codexmem.operations.people import People
 
 _KINDS = {"person": "member.person", "service": "member.service_kind"}
 _ROLES = [role.value for role in TenantRole]
 
 
 @contextmanager
-def _opened(settings: Settings) -> Iterator["Keys"]:
-    """The keys of a store that several people can share."""
+def _people(tenant: str | None, where: Mapping[str, str | None]) -> Iterator[tuple["People", str]]:
+    """Who may do what in a store that several people can share, and the tenant that is meant."""
+    settings = chosen(**where)
     if not settings.on_postgres:
         raise InvalidArgument(
             "a SQLite store belongs to one person, so it has no members",
             hint="members need a PostgreSQL store: set CODEXMEM_DATABASE_URL or give --database-url",
             details={"reason": "members_on_sqlite"},
         )
+    whose = tenant_of(settings, tenant)
     with opened_keys(settings) as keys:
-        yield keys
+        yield keys.people, whose
+
+
+def _of_tenant(command: Any) -> Any:
+    """`--tenant` and the flags that name the store."""
+    return option("--tenant", metavar="TENANT", key="key.tenant")(store_options(command))
 
 
 @click.group("member", cls=Group, key="member", no_args_is_help=True)
@@ -43,29 +49,23 @@ def member() -> None:
 @member.command("add", cls=Command, key="member.add")
 @click.argument("name", metavar="NAME")
 @option("--service", is_flag=True, key="member.service")
-@option("--tenant", metavar="TENANT", key="key.tenant")
-@store_options
-def member_add(name: str, service: bool, tenant: str | None, **where: Any) -> None:
+@_of_tenant
+def member_add(name: str, service: bool, tenant: str | None, **where: str | None) -> None:
     """Add a member, who may do nothing yet."""
     from codexmem.operations.people_store import MemberKind
 
-    settings = chosen(**where)
-    whose = tenant_of(settings, tenant)
-    with _opened(settings) as keys:
-        made = keys.people.add_member(whose, name, MemberKind.SERVICE if service else MemberKind.PERSON, by=login())
+    with _people(tenant, where) as (people, whose):
+        made = people.add_member(whose, name, MemberKind.SERVICE if service else MemberKind.PERSON, by=login())
     current().result({"id": made.id, "name": made.name, "kind": made.kind.value}, made.name)
     current().note(say("member.added", name=made.name), good=True)
 
 
 @member.command("ls", cls=Command, key="member.ls")
-@option("--tenant", metavar="TENANT", key="key.tenant")
-@store_options
-def member_ls(tenant: str | None, **where: Any) -> None:
+@_of_tenant
+def member_ls(tenant: str | None, **where: str | None) -> None:
     """List members with their groups."""
-    settings = chosen(**where)
-    whose = tenant_of(settings, tenant)
-    with _opened(settings) as keys:
-        found, groups = keys.people.members(whose), keys.people.groups(whose)
+    with _people(tenant, where) as (people, whose):
+        found, groups = people.members(whose), people.groups(whose)
     inside = {each.name: [name for name, names in groups.items() if each.name in names] for each in found}
     documents = [
         {"id": each.id, "name": each.name, "kind": each.kind.value, "created_ms": each.created_ms,
@@ -82,37 +82,31 @@ def member_ls(tenant: str | None, **where: Any) -> None:
 
 @member.command("disable", cls=Command, key="member.disable")
 @click.argument("name", metavar="NAME")
-@option("--tenant", metavar="TENANT", key="key.tenant")
-@store_options
-def member_disable(name: str, tenant: str | None, **where: Any) -> None:
+@_of_tenant
+def member_disable(name: str, tenant: str | None, **where: str | None) -> None:
     """Shut out a member."""
-    settings = chosen(**where)
-    with _opened(settings) as keys:
-        keys.people.disable(tenant_of(settings, tenant), name, by=login())
+    with _people(tenant, where) as (people, whose):
+        people.disable(whose, name, by=login())
     _done("member.disabled", {"name": name, "disabled": True}, name=name)
 
 
 @member.command("enable", cls=Command, key="member.enable")
 @click.argument("name", metavar="NAME")
-@option("--tenant", metavar="TENANT", key="key.tenant")
-@store_options
-def member_enable(name: str, tenant: str | None, **where: Any) -> None:
+@_of_tenant
+def member_enable(name: str, tenant: str | None, **where: str | None) -> None:
     """Let a member in again."""
-    settings = chosen(**where)
-    with _opened(settings) as keys:
-        keys.people.enable(tenant_of(settings, tenant), name, by=login())
+    with _people(tenant, where) as (people, whose):
+        people.enable(whose, name, by=login())
     _done("member.enabled", {"name": name, "disabled": False}, name=name)
 
 
 @member.command("rm", cls=Command, key="member.rm")
 @click.argument("name", metavar="NAME")
-@option("--tenant", metavar="TENANT", key="key.tenant")
-@store_options
-def member_rm(name: str, tenant: str | None, **where: Any) -> None:
+@_of_tenant
+def member_rm(name: str, tenant: str | None, **where: str | None) -> None:
     """Remove a member and revoke his keys."""
-    settings = chosen(**where)
-    with _opened(settings) as keys:
-        keys.people.remove_member(tenant_of(settings, tenant), name, by=login())
+    with _people(tenant, where) as (people, whose):
+        people.remove_member(whose, name, by=login())
     _done("member.removed", {"name": name, "removed": True}, name=name)
 
 
@@ -123,24 +117,20 @@ def group() -> None:
 
 @group.command("add", cls=Command, key="group.add")
 @click.argument("name", metavar="GROUP")
-@option("--tenant", metavar="TENANT", key="key.tenant")
-@store_options
-def group_add(name: str, tenant: str | None, **where: Any) -> None:
+@_of_tenant
+def group_add(name: str, tenant: str | None, **where: str | None) -> None:
     """Add a group of nobody."""
-    settings = chosen(**where)
-    with _opened(settings) as keys:
-        keys.people.add_group(tenant_of(settings, tenant), name, by=login())
+    with _people(tenant, where) as (people, whose):
+        people.add_group(whose, name, by=login())
     _done("group.added", {"name": name}, name=name)
 
 
 @group.command("ls", cls=Command, key="group.ls")
-@option("--tenant", metavar="TENANT", key="key.tenant")
-@store_options
-def group_ls(tenant: str | None, **where: Any) -> None:
+@_of_tenant
+def group_ls(tenant: str | None, **where: str | None) -> None:
     """List groups with their members."""
-    settings = chosen(**where)
-    with _opened(settings) as keys:
-        found = keys.people.groups(tenant_of(settings, tenant))
+    with _people(tenant, where) as (people, whose):
+        found = people.groups(whose)
     rows = [[name, ", ".join(names)] for name, names in found.items()]
     documents = [{"name": name, "members": names} for name, names in found.items()]
     current().result({"groups": documents}, table(rows) if rows else "")
@@ -150,39 +140,33 @@ def group_ls(tenant: str | None, **where: Any) -> None:
 
 @group.command("rm", cls=Command, key="group.rm")
 @click.argument("name", metavar="GROUP")
-@option("--tenant", metavar="TENANT", key="key.tenant")
-@store_options
-def group_rm(name: str, tenant: str | None, **where: Any) -> None:
+@_of_tenant
+def group_rm(name: str, tenant: str | None, **where: str | None) -> None:
     """Remove a group with what it was granted."""
-    settings = chosen(**where)
-    with _opened(settings) as keys:
-        keys.people.remove_group(tenant_of(settings, tenant), name, by=login())
+    with _people(tenant, where) as (people, whose):
+        people.remove_group(whose, name, by=login())
     _done("group.removed", {"name": name, "removed": True}, name=name)
 
 
 @group.command("join", cls=Command, key="group.join")
 @click.argument("name", metavar="GROUP")
 @click.argument("who", metavar="MEMBER")
-@option("--tenant", metavar="TENANT", key="key.tenant")
-@store_options
-def group_join(name: str, who: str, tenant: str | None, **where: Any) -> None:
+@_of_tenant
+def group_join(name: str, who: str, tenant: str | None, **where: str | None) -> None:
     """Put a member into a group."""
-    settings = chosen(**where)
-    with _opened(settings) as keys:
-        keys.people.join(tenant_of(settings, tenant), name, who, by=login())
+    with _people(tenant, where) as (people, whose):
+        people.join(whose, name, who, by=login())
     _done("group.joined", {"group": name, "member": who}, group=name, member=who)
 
 
 @group.command("leave", cls=Command, key="group.leave")
 @click.argument("name", metavar="GROUP")
 @click.argument("who", metavar="MEMBER")
-@option("--tenant", metavar="TENANT", key="key.tenant")
-@store_options
-def group_leave(name: str, who: str, tenant: str | None, **where: Any) -> None:
+@_of_tenant
+def group_leave(name: str, who: str, tenant: str | None, **where: str | None) -> None:
     """Take a member out of a group."""
-    settings = chosen(**where)
-    with _opened(settings) as keys:
-        keys.people.leave(tenant_of(settings, tenant), name, who, by=login())
+    with _people(tenant, where) as (people, whose):
+        people.leave(whose, name, who, by=login())
     _done("group.left", {"group": name, "member": who}, group=name, member=who)
 
 
@@ -207,28 +191,25 @@ def grant() -> None:
 @grant.command("add", cls=Command, key="grant.add")
 @_of_whom
 @option("--role", type=click.Choice(_ROLES), required=True, key="grant.role")
-@option("--tenant", metavar="TENANT", key="key.tenant")
-@store_options
+@_of_tenant
 def grant_add(of_member: str | None, of_group: str | None, project: str | None, every: bool, unnamed: bool,
-              role: str, tenant: str | None, **where: Any) -> None:  # fmt: skip
+              role: str, tenant: str | None, **where: str | None) -> None:  # fmt: skip
     """Give a role."""
     from codexmem.operations.people import GrantHolder
 
-    settings, wanted = chosen(**where), _project(project, every, unnamed)
+    wanted = _project(project, every, unnamed)
     holder = GrantHolder(*_holder(of_member, of_group))
-    with _opened(settings) as keys:
-        keys.people.grant(tenant_of(settings, tenant), holder, wanted, TenantRole(role), by=login())
+    with _people(tenant, where) as (people, whose):
+        people.grant(whose, holder, wanted, TenantRole(role), by=login())
     _done("grant.added", _document(holder, wanted, role), name=holder.name, role=role, where=_where(wanted))
 
 
 @grant.command("ls", cls=Command, key="grant.ls")
-@option("--tenant", metavar="TENANT", key="key.tenant")
-@store_options
-def grant_ls(tenant: str | None, **where: Any) -> None:
+@_of_tenant
+def grant_ls(tenant: str | None, **where: str | None) -> None:
     """List what was granted."""
-    settings = chosen(**where)
-    with _opened(settings) as keys:
-        found = keys.people.grants(tenant_of(settings, tenant))
+    with _people(tenant, where) as (people, whose):
+        found = people.grants(whose)
     rows = [
         [each.holder.name, say("grant.of_group" if each.holder.is_group else "grant.of_member"), each.role.value,
          _where(each.project)] for each in found
@@ -241,17 +222,16 @@ def grant_ls(tenant: str | None, **where: Any) -> None:
 
 @grant.command("rm", cls=Command, key="grant.rm")
 @_of_whom
-@option("--tenant", metavar="TENANT", key="key.tenant")
-@store_options
+@_of_tenant
 def grant_rm(of_member: str | None, of_group: str | None, project: str | None, every: bool, unnamed: bool,
-             tenant: str | None, **where: Any) -> None:  # fmt: skip
+             tenant: str | None, **where: str | None) -> None:  # fmt: skip
     """Take a role away."""
     from codexmem.operations.people import GrantHolder
 
-    settings, wanted = chosen(**where), _project(project, every, unnamed)
+    wanted = _project(project, every, unnamed)
     holder = GrantHolder(*_holder(of_member, of_group))
-    with _opened(settings) as keys:
-        keys.people.take_back(tenant_of(settings, tenant), holder, wanted, by=login())
+    with _people(tenant, where) as (people, whose):
+        people.take_back(whose, holder, wanted, by=login())
     _done("grant.removed", _document(holder, wanted, None), name=holder.name, where=_where(wanted))
 
 
@@ -275,12 +255,12 @@ def _where(project: str | None) -> str:
     return say("grant.everywhere") if project is None else project or say("grant.nowhere")
 
 
-def _document(holder: Any, project: str | None, role: str | None) -> dict[str, Any]:
+def _document(holder: Any, project: str | None, role: str | None) -> dict[str, object]:
     kind = "group" if holder.is_group else "member"
     given = {"role": role} if role is not None else {"removed": True}
     return {kind: holder.name, "project": project, "every_project": project is None, **given}
 
 
-def _done(message: str, document: dict[str, Any], **named: str) -> None:
+def _done(message: str, document: dict[str, object], **named: str) -> None:
     current().result(document, next(iter(named.values())))
     current().note(say(message, **named), good=True)

@@ -23,7 +23,7 @@ from codexmem.operations.wire import ops as wire
 from codexmem.operations.wire import requests
 from codexmem.operations.wire.ops import LogRow
 
-Row = dict[str, Any]  # one of the log's lines, as a list shows it
+Row = dict[str, object]  # one of the log's lines, as a list shows it
 
 _FORMULA = tuple("=+-@\t\r\n\0")
 _TOGETHER = 200  # rows per piece that is sent
@@ -84,7 +84,7 @@ def _some(rows: Iterable[Row]) -> Iterator[list[Row]]:
 
 
 _KINDS = frozenset({Kind.OBSERVATION, Kind.SUMMARY, Kind.PROMPT})
-_FILE: dict[int | str, dict[str, Any]] = {200: {"content": {"text/csv": {}, "application/x-ndjson": {}}}}
+_FILE: dict[int | str, dict[str, object]] = {200: {"content": {"text/csv": {}, "application/x-ndjson": {}}}}
 
 
 class OpsServices(Protocol):

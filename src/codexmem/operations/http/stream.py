@@ -112,7 +112,7 @@ def message(told: Told) -> str:
     return f"event: {name}\n{number}data: {json.dumps(said, ensure_ascii=False, separators=(',', ':'))}\n\n"
 
 
-def logged(event: Event) -> dict[str, Any]:
+def logged(event: Event) -> dict[str, object]:
     """An event: where and when, and what its payload says in the contract's spelling."""
     payload = event.payload or {}
     about = payload.get("subject")
@@ -129,7 +129,7 @@ def logged(event: Event) -> dict[str, Any]:
     }
 
 
-def depth(queue: QueueDepth) -> dict[str, Any]:
+def depth(queue: QueueDepth) -> dict[str, object]:
     """Captured work as it stands, and failed jobs of every kind; each number is counted up to 10,000."""
     waiting = queue.queued + queue.running
     return {"queueDepth": waiting, "isProcessing": waiting > 0, **asdict(queue)}

@@ -13,7 +13,7 @@ import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Literal, Protocol
 
 from codexmem.kernel.model.errors import CodexmemError, Conflict, InvalidArgument, NotFound
 from codexmem.kernel.model.ids import Clock
@@ -203,7 +203,7 @@ class Backups:
         found = BackupCheck(told.get("ok") is True, int(told.get("at_ms") or 0), told.get("problem"))
         return BackupEntry(name, backup, verified=found)
 
-    def _known(self) -> dict[str, Any]:
+    def _known(self) -> dict[str, object]:
         assert self._copies is not None
         try:
             known = json.loads((self._copies.root / _VERIFIED).read_bytes())

@@ -161,7 +161,7 @@ def _number(said: Mapping[str, object], name: str) -> float:
     return value if isinstance(value, int | float) and not isinstance(value, bool) else 0
 
 
-def _numbers(said: Mapping[str, Any], name: str) -> dict[str, float]:
+def _numbers(said: Mapping[str, object], name: str) -> dict[str, float]:
     value = said.get(name)
     return {key: _number(value, key) for key in value} if isinstance(value, dict) else {}
 

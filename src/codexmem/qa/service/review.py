@@ -4,9 +4,9 @@ A decision is evidence like a trial that succeeded or failed, and settles where 
 and each correction is a delta of its own; the log keeps what was known before and after it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from codexmem.kernel.model import agreement, qa_words
 from codexmem.kernel.model.agreement import Agreement
@@ -138,7 +138,7 @@ class Retracting:
         return next((each for each in found if (each.payload or {}).get("delta") == delta_id), None)
 
     def _unlearn(self, memory: Memory, now: Learned, event: Event, delta: Delta, by: WriteContext) -> None:
-        said: Mapping[str, Any] = event.payload or {}
+        said = event.payload or {}
         before, after = _learned(said.get("before")), _learned(said.get("after"))
         signals = {str(each) for each in said.get("signals", ())}
         if before is None or after is None:

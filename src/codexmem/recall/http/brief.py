@@ -1,6 +1,6 @@
 """The page of a project: what was learned, what needs care, what it cost and gave."""
 
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Protocol
 
 from fastapi import APIRouter, Query
 
@@ -35,7 +35,7 @@ def add(api: APIRouter, services: BriefServices) -> None:
     def days(
         project: _Project, weeks: Annotated[int, Query(ge=1, le=MAX_WEEKS)] = 26,
         timezone: Annotated[int, Query(ge=-840, le=840, description="minutes that your clock is ahead of UTC")] = 0,
-    ) -> dict[str, Any]:  # fmt: skip
+    ) -> dict[str, object]:  # fmt: skip
         """Counts by day of what was learned; costs the project's memories of that time."""
         span = services.brief.span(weeks * 7, timezone)
         return BriefDays.of(services.brief.days(project, span), span).document()
@@ -43,7 +43,7 @@ def add(api: APIRouter, services: BriefServices) -> None:
     @api.get("/api/brief/facets", responses=answers(BriefFacets))
     def facets(
         project: _Project, from_: Annotated[TimeText, Query(alias="from")] = "", to: TimeText = ""
-    ) -> dict[str, Any]:
+    ) -> dict[str, object]:
         """What the memories of a time are about; looks at the newest 2,000 of each kind."""
         return BriefFacets.of(services.brief.labels(project, *_times(from_, to))).document()
 
@@ -53,7 +53,7 @@ def add(api: APIRouter, services: BriefServices) -> None:
         file: TextList = [], concept: TextList = [], type: TextList = [], agent: TextList = [],  # noqa: B006
         origin: Annotated[list[Origin], Query(max_length=len(Origin))] = [],  # noqa: B006
         cursor: CursorText = "", limit: Annotated[int, Query(ge=1, le=_MAX)] = 50,
-    ) -> dict[str, Any]:  # fmt: skip
+    ) -> dict[str, object]:  # fmt: skip
         """What was learned in a time, a page at a time, with the sessions that it was learned in."""
         from_ms, to_ms = _times(from_, to)
         wanted = ListRequirements(
@@ -71,12 +71,14 @@ def add(api: APIRouter, services: BriefServices) -> None:
         ).document()  # fmt: skip
 
     @api.get("/api/brief/health", responses=answers(BriefHealth))
-    def health(project: _Project) -> dict[str, Any]:
+    def health(project: _Project) -> dict[str, object]:
         """What needs care, in numbers that are queues."""
         return BriefHealth.of(services.brief.health(project)).document()
 
     @api.get("/api/brief/cost", responses=answers(BriefCost))
-    def cost(project: _Project, days: Annotated[int, Query(ge=1, le=MAX_COST_DAYS)] = MAX_COST_DAYS) -> dict[str, Any]:
+    def cost(
+        project: _Project, days: Annotated[int, Query(ge=1, le=MAX_COST_DAYS)] = MAX_COST_DAYS
+    ) -> dict[str, object]:
         """What the last days cost and gave; costs what was logged on them, 10,000 events of a type at most."""
         return BriefCost.of(services.brief.cost(project, days)).document()
 

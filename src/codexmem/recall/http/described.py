@@ -10,9 +10,9 @@ class PlainError(BaseModel):
 
     error: str
     hint: str | None = None
-    details: dict[str, Any] | None = None  # with `reason`, by which a client words it in another language
+    details: dict[str, object] | None = None  # with `reason`, by which a client words it in another language
 
 
-def answers(model: Any) -> dict[int | str, dict[str, Any]]:
+def answers(model: Any) -> dict[int | str, dict[str, object]]:
     """For a route's `responses`: what it answers, and what a refusal looks like."""
     return {200: {"model": model}, "default": {"model": PlainError, "description": "An error"}}

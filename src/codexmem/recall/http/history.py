@@ -4,7 +4,7 @@ Versions of memories of any kind: listed, compared, and rolled back to.
 """
 
 from dataclasses import asdict
-from typing import Annotated, Any, Protocol, Self
+from typing import Annotated, Protocol, Self
 
 from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, ConfigDict, Field
@@ -98,7 +98,7 @@ def add(api: APIRouter, services: UndoServices) -> None:
     def preview(
         source: str | None = None, delta: str | None = None,
         shown: Annotated[int, Query(ge=0, le=MAX_SHOWN)] = 10,
-    ) -> dict[str, Any]:  # fmt: skip
+    ) -> dict[str, object]:  # fmt: skip
         outline = services.undoing.outline(Whose(source, delta), shown=shown)
         preview = UndoPreview(**asdict(outline))
         if source is not None and not outline.memories:
@@ -106,18 +106,18 @@ def add(api: APIRouter, services: UndoServices) -> None:
         return preview.document()
 
     @api.post("/api/undo", responses=answers(UndoAnswer))
-    def undo(request: Request, body: UndoRequest) -> dict[str, Any]:
+    def undo(request: Request, body: UndoRequest) -> dict[str, object]:
         whose, by = Whose(body.source, body.delta), written_by(request.scope)
         undone = services.undoing.take_back(whose, body.mode, by, into=body.into, after=body.after)
         return UndoAnswer.of(undone).document()
 
     @api.get("/api/undo/trail", responses=answers(UndoTrail))
-    def trail(source: str | None = None, delta: str | None = None) -> dict[str, Any]:
+    def trail(source: str | None = None, delta: str | None = None) -> dict[str, object]:
         """What may come of what a source or a delta wrote: what carries its words, and what was written after it."""
         return UndoTrail.of(services.undo_follower.trail(Whose(source, delta))).document()
 
     @api.post("/api/undo/follow", responses=answers(FollowAnswer))
-    def follow(request: Request, body: FollowRequest) -> dict[str, Any]:
+    def follow(request: Request, body: FollowRequest) -> dict[str, object]:
         """Hide what carries the words of what is undone; what it answers is a delta that can be undone."""
         whose = Whose(body.source, body.delta)
         made, hidden = services.undo_follower.hide(whose, written_by(request.scope), all_after=body.all_after)
@@ -156,20 +156,20 @@ def add_history(api: APIRouter, services: HistoryServices) -> None:
     @api.get("/api/memories/versions", responses=answers(MemoryVersions))
     def versions(
         ref: _Ref, cursor: CursorText = "", limit: Annotated[int, Query(ge=1, le=MAX_VERSIONS)] = 20
-    ) -> dict[str, Any]:
+    ) -> dict[str, object]:
         return _page(services, ref, cursor, limit).document()
 
     @api.get("/api/memories/diff", responses=answers(MemoryDiff))
-    def diff(ref: _Ref, before: _Number, after: _Number) -> dict[str, Any]:
+    def diff(ref: _Ref, before: _Number, after: _Number) -> dict[str, object]:
         return MemoryDiff.of(services.explaining.compared(ref, before, after)).document()
 
     @api.get("/api/memories/rollback/preview", responses=answers(MemoryDiff))
-    def preview(ref: _Ref, version: _Number) -> dict[str, Any]:
+    def preview(ref: _Ref, version: _Number) -> dict[str, object]:
         """What rolling back to this version would change."""
         return MemoryDiff.of(services.explaining.way_back(ref, version)).document()
 
     @api.post("/api/memories/rollback", responses=answers(ActAnswer))
-    def rollback(request: Request, body: RollbackBody) -> dict[str, Any]:
+    def rollback(request: Request, body: RollbackBody) -> dict[str, object]:
         done = services.lifecycle.roll_back(body.ref, body.version, written_by(request.scope), seen=body.seen)
         return ActAnswer.of(done, services.lifecycle.lives(done.changed)).document()
 

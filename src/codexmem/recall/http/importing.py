@@ -9,7 +9,7 @@ only says which program and which database or repository.
 """
 
 from dataclasses import asdict
-from typing import Annotated, Any, Literal, Protocol, Self
+from typing import Annotated, Literal, Protocol, Self
 
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, ConfigDict, Field
@@ -96,17 +96,17 @@ def add(api: APIRouter, services: AgentFileServices) -> None:
     """Add the routes."""
 
     @api.post("/api/import/agent-file", responses=answers(AgentFileAnswer))
-    def take_in(request: Request, body: AgentFileRequest) -> dict[str, Any]:
+    def take_in(request: Request, body: AgentFileRequest) -> dict[str, object]:
         file = AgentFileText(body.file, body.text, body.at_ms, body.path, body.aliases, body.folders)
         by = written_by(request.scope)
         return AgentFileAnswer.of(services.agent_files.take_in(body.project, file, by, delta=body.delta)).document()
 
     @api.get("/api/context/block", responses=answers(AgentBlock))
-    def block(project: str) -> dict[str, Any]:
+    def block(project: str) -> dict[str, object]:
         return AgentBlock(project=project, lines=tuple(lines_of(services.standing.of(project)))).document()
 
     @api.get("/api/import/agent-files", responses=answers(KnownAgentFiles))
-    def known(project: str) -> dict[str, Any]:
+    def known(project: str) -> dict[str, object]:
         return KnownAgentFiles(files=tuple(services.agent_files.known(project))).document()
 
 
@@ -174,7 +174,7 @@ def add_importing(api: APIRouter, services: ImportServices) -> None:
     """Add the routes."""
 
     @api.post("/api/import/batch")
-    def batch(request: Request, body: ImportRequest) -> dict[str, Any]:
+    def batch(request: Request, body: ImportRequest) -> dict[str, object]:
         rows = [row.memory() for row in body.rows]
         by = written_by(request.scope)
         taken = services.importing.take_in(body.fingerprint, rows, by, program=body.program, delta=body.delta)

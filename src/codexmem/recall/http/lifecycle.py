@@ -1,6 +1,6 @@
 """Acts on memories of every kind, and the list of them that also shows what is hidden."""
 
-from typing import Annotated, Any, Literal, Protocol
+from typing import Annotated, Literal, Protocol
 
 from fastapi import APIRouter, Query, Request
 
@@ -45,7 +45,7 @@ def add(api: APIRouter, services: LifecycleServices) -> None:
     """Add the routes."""
 
     @api.post("/api/memories/act", responses=answers(ActAnswer))
-    def act(request: Request, body: ActBody) -> dict[str, Any]:
+    def act(request: Request, body: ActBody) -> dict[str, object]:
         # What is not for agents decides what is told.
         with acting(request.scope, TenantRole.WRITER if body.act in FOR_AGENTS else TenantRole.REVIEWER):
             done = services.lifecycle.act(body.request(), written_by(request.scope))
@@ -66,7 +66,7 @@ def add(api: APIRouter, services: LifecycleServices) -> None:
             Query(description="only what needs care; changed and gone need a project, and its checkout here"),
         ] = None,
         cursor: CursorText = "", limit: Annotated[int, Query(ge=1, le=_MAX)] = 50,
-    ) -> dict[str, Any]:  # fmt: skip
+    ) -> dict[str, object]:  # fmt: skip
         wanted = ListRequirements(
             frozenset(map(Kind, kind)) or REMEMBERED, "" if shared else project or None, frozenset(life) or IN_USE,
             frozenset(mark), frozenset(origin), tuple(file), frozenset(concept), frozenset(type), frozenset(agent),

@@ -110,14 +110,14 @@ def add(api: APIRouter, services: StampedServices) -> None:
     def stamped(
         project: Annotated[str, Query(max_length=MAX_PROJECT)], cursor: CursorText = "",
         limit: Annotated[int, Query(ge=1, le=MAX_ROWS)] = 200,
-    ) -> dict[str, Any]:  # fmt: skip
+    ) -> dict[str, object]:  # fmt: skip
         found = place(_LIST, cursor, int, int)
         after = RowCursor(*found) if found is not None else None
         listing = services.stamped.page(project, limit=limit, after=after)
         return StampedPage.of(listing.items, listing.after).document()
 
     @api.post("/api/memories/renew", responses=answers(RenewAnswer))
-    def renew(request: Request, body: RenewRequest) -> dict[str, Any]:
+    def renew(request: Request, body: RenewRequest) -> dict[str, object]:
         renewals = [Renewal(each.seq, each.blobs) for each in body.items]
         by = replace(written_by(request.scope), note=body.reason)
         return RenewAnswer.of(services.stamped.renew(renewals, by)).document()
@@ -138,11 +138,11 @@ def add_reading(api: APIRouter, services: FullSearchServices) -> None:
     """Add the routes."""
 
     @api.post("/api/memories/search", responses=answers(FullResults))
-    def search(body: FullSearch) -> dict[str, Any]:
+    def search(body: FullSearch) -> dict[str, object]:
         return FullResults.of(body, _found(services.recall, body)).document()
 
     @api.get("/api/memories/named/{ref:path}", responses=answers(FullMemory))
-    def named(ref: str) -> dict[str, Any]:
+    def named(ref: str) -> dict[str, object]:
         memory = services.explaining.named(ref)
         return FullMemory.of(memory, life=services.lifecycle.lives([memory])[memory.seq]).document()
 

@@ -1,6 +1,6 @@
 """What waits for a person's decision, of all kinds, and the decision."""
 
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Protocol
 
 from fastapi import APIRouter, Query, Request
 
@@ -43,7 +43,7 @@ def add(api: APIRouter, services: ReviewServices) -> None:
             list[ReviewReason], Query(max_length=len(ReviewReason), description="may be repeated; none: every reason")
         ] = [],  # noqa: B006
         cursor: CursorText = "", limit: Annotated[int, Query(ge=1, le=MAX_ITEMS)] = 20,
-    ) -> dict[str, Any]:  # fmt: skip
+    ) -> dict[str, object]:  # fmt: skip
         projects, queue = list(dict.fromkeys(project)) or None, services.review
         found = queue.page(projects, frozenset(reason) or frozenset(ReviewReason), limit, _after(cursor))
         lives = dict(queue.lives(found.items))
@@ -55,7 +55,7 @@ def add(api: APIRouter, services: ReviewServices) -> None:
         ).document()
 
     @api.post("/api/review/decide", responses=answers(ActAnswer))
-    def decide(request: Request, body: DecisionBody) -> dict[str, Any]:
+    def decide(request: Request, body: DecisionBody) -> dict[str, object]:
         done = services.review.decide(body.verdict(), written_by(request.scope))
         return ActAnswer.of(done, services.lifecycle.lives(done.changed)).document()
 
@@ -64,7 +64,7 @@ def add(api: APIRouter, services: ReviewServices) -> None:
 
 def _add_scan(api: APIRouter, services: ReviewServices) -> None:
     @api.post("/api/review/scan", responses=answers(ScanAnswer))
-    def scan() -> dict[str, Any]:
+    def scan() -> dict[str, object]:
         seen = services.review_scan.look(services.review_scan.position())
         delta = services.review_scan.write(seen)
         return ScanAnswer(

@@ -1,7 +1,7 @@
 """What an agent is handed at the start of a session and at a prompt, and forgetting."""
 
 from dataclasses import asdict
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Protocol
 
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
@@ -38,14 +38,14 @@ def _add_lookups(api: APIRouter, services: "RecallRouteServices") -> None:
         ref: str, versions: Annotated[int, Query(ge=1, le=MAX_VERSIONS)] = VERSIONS,
         events: Annotated[int, Query(ge=1, le=MAX_EVENTS)] = EVENTS,
         told: Annotated[int, Query(ge=1, le=MAX_TOLD, description="sessions that were told it")] = TOLD,
-    ) -> dict[str, Any]:  # fmt: skip
+    ) -> dict[str, object]:  # fmt: skip
         return asdict(services.explaining.why(ref, versions=versions, events=events, told=told))
 
     @api.get("/api/lineage", responses=answers(LineageAnswer))
     def lineage(
         session: Annotated[str, Query(min_length=1, description="the agent's name for it")],
         limit: Annotated[int, Query(ge=1, le=MAX_SHOWN)] = MAX_SHOWN,
-    ) -> dict[str, Any]:
+    ) -> dict[str, object]:
         """What a session was told, and what it wrote from then on."""
         told = services.lineage.told(session, limit=limit)
         since_ms = min((each.at_ms for each in told), default=0)
@@ -55,7 +55,7 @@ def _add_lookups(api: APIRouter, services: "RecallRouteServices") -> None:
     @api.get(
         "/api/search/all", openapi_extra=described(EverythingRequest), responses=answers(EverythingRows | TextAnswer)
     )  # fmt: skip
-    def search_all(request: Request) -> dict[str, Any]:
+    def search_all(request: Request) -> dict[str, object]:
         wanted = asked(EverythingRequest, request)
         rendered = everything.search(services, wanted)
         answer = TextAnswer.of(rendered.text) if wanted.format in {"markdown", "index"} else rendered.rows
@@ -113,12 +113,12 @@ def routes(services: RecallRouteServices) -> APIRouter:
     def preview(
         project: str = "", prompt: str = "", cwd: str = "", platform: str = "",
         tokens: Annotated[int, Query(ge=100, le=MAX_TOKENS)] = 2_000,
-    ) -> dict[str, Any]:  # fmt: skip
+    ) -> dict[str, object]:  # fmt: skip
         wanted = ContextRequest(project, prompt, "", cwd, tokens, platform)
         return ContextPreview.of(wanted, services.context.preview(wanted)).document()
 
     @api.post("/api/forget", responses=answers(ForgetAnswer))
-    def forget(request: Request, body: ForgetRequest) -> dict[str, Any]:
+    def forget(request: Request, body: ForgetRequest) -> dict[str, object]:
         _require_one(body)
         session = body.session if body.session is not None else body.sessionDbId
         named = ForgetSelection(body.ids, session, body.project, body.source)

@@ -1,6 +1,6 @@
 """Sessions to look through. What hooks report about them under the same path is the business of contract 000."""
 
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Protocol
 
 from fastapi import APIRouter, Query
 from pydantic import Field
@@ -34,11 +34,11 @@ def add(api: APIRouter, services: SessionServices) -> None:
         project: Annotated[str | None, Query(max_length=400)] = None,
         q: Annotated[str, Query(max_length=4_000, description="words; without them the last active come first")] = "",
         cursor: CursorText = "", limit: Annotated[int, Query(ge=1, le=_MAX)] = 50,
-    ) -> dict[str, Any]:  # fmt: skip
+    ) -> dict[str, object]:  # fmt: skip
         return _found(services, q.strip(), project or None, cursor, limit).document()
 
     @api.get("/api/sessions/{number:int}", responses=answers(wire.OneSession))
-    def session(number: _Number) -> dict[str, Any]:
+    def session(number: _Number) -> dict[str, object]:
         listed = services.sessions.one(number)
         undone = tuple(services.undoing.undone(listed.session.subject))
         last = services.undoing.written_ms(undone[0]) if undone else None
@@ -48,13 +48,13 @@ def add(api: APIRouter, services: SessionServices) -> None:
     def turns(
         number: _Number, cursor: CursorText = "", limit: Annotated[int, Query(ge=1, le=MAX_TURNS)] = 10,
         hidden: Annotated[bool, Query(description="also what was undone or deleted")] = False,
-    ) -> dict[str, Any]:  # fmt: skip
+    ) -> dict[str, object]:  # fmt: skip
         found = place(f"sessions/{number}/turns", cursor, int, int)
         begin = TurnCursor(*found) if found is not None else TurnCursor()
         return _turns(services.turns.page(number, begin, limit=limit, hidden=hidden)).document()
 
     @api.get("/api/sessions/{number:int}/events/{seq:int}", responses=answers(wire.WholeEvent))
-    def event(number: _Number, seq: _Number) -> dict[str, Any]:
+    def event(number: _Number, seq: _Number) -> dict[str, object]:
         return wire.WholeEvent.of(services.turns.event(number, seq)).document()
 
 

@@ -50,7 +50,7 @@ def add(api: APIRouter, services: TimelineServices) -> None:
         anchor: Annotated[str, Query(max_length=600, description="a memory, or a time as ISO 8601, to begin at")] = "",
         direction: Toward = Toward.OLDER, cursor: CursorText = "",
         limit: Annotated[int, Query(ge=1, le=_MAX)] = 50,
-    ) -> dict[str, Any]:  # fmt: skip
+    ) -> dict[str, object]:  # fmt: skip
         wanted = Filter(
             _kinds(kind), project="" if shared else project or None,
             created_from_ms=time_range("from", from_).first_ms if from_ else None,
@@ -60,7 +60,7 @@ def add(api: APIRouter, services: TimelineServices) -> None:
         return _page(services, services.timeline.flow(wanted, edge, limit=limit), memory).document()
 
     @api.get("/api/memories/count", responses=answers(MemoryCount))
-    def count(project: _Project = None, kind: _Kinds = []) -> dict[str, Any]:  # noqa: B006  the framework copies it
+    def count(project: _Project = None, kind: _Kinds = []) -> dict[str, object]:  # noqa: B006  the framework copies it
         return MemoryCount.of(services.overview.some(sorted(_kinds(kind)), project or None)).document()
 
 

@@ -1,6 +1,6 @@
 """Search, timeline, lists, saving and figures as contract 000 has them (§3.3, §3.4): an index in text, or rows."""
 
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from fastapi import APIRouter, Request
 
@@ -75,14 +75,14 @@ def _add_writing(api: APIRouter, services: LookupServices) -> None:
 
 def _add_finding(api: APIRouter, services: LookupServices) -> None:
     @api.get("/api/search", openapi_extra=described(SearchRequest), responses=described_as(SearchRows | TextAnswer))
-    def search(request: Request) -> dict[str, Any]:
+    def search(request: Request) -> dict[str, object]:
         wanted = asked(SearchRequest, request)
         return _told(answers.search(services, wanted), wanted.format)
 
     @api.get(
         "/api/timeline", openapi_extra=described(TimelineRequest), responses=described_as(TimelineRows | TextAnswer)
     )
-    def timeline(request: Request) -> dict[str, Any]:
+    def timeline(request: Request) -> dict[str, object]:
         wanted = asked(TimelineRequest, request)
         return _told(answers.timeline(services, wanted), wanted.format)
 
@@ -103,25 +103,25 @@ def _add_lists(api: APIRouter, services: LookupServices) -> None:
         return Prompt.of(_one(services, Kind.PROMPT, number))
 
     @api.get("/api/observations", openapi_extra=listed, responses=described_as(ObservationPage))
-    def observations(request: Request) -> dict[str, Any]:
+    def observations(request: Request) -> dict[str, object]:
         return _page(ObservationPage, services, Kind.OBSERVATION, asked(ListRequest, request)).document()
 
     @api.get("/api/summaries", openapi_extra=listed, responses=described_as(SummaryPage))
-    def summaries(request: Request) -> dict[str, Any]:
+    def summaries(request: Request) -> dict[str, object]:
         return _page(SummaryPage, services, Kind.SUMMARY, asked(ListRequest, request)).document()
 
     @api.get("/api/prompts", openapi_extra=listed, responses=described_as(PromptPage))
-    def prompts(request: Request) -> dict[str, Any]:
+    def prompts(request: Request) -> dict[str, object]:
         return _page(PromptPage, services, Kind.PROMPT, asked(ListRequest, request)).document()
 
 
 def _add_figures(api: APIRouter, services: LookupServices) -> None:
     @api.get("/api/projects", responses=described_as(Projects))
-    def projects() -> dict[str, Any]:
+    def projects() -> dict[str, object]:
         return Projects(projects=tuple(services.overview.projects())).document()
 
     @api.get("/api/stats", responses=described_as(Stats))
-    def stats(request: Request) -> dict[str, Any]:
+    def stats(request: Request) -> dict[str, object]:
         look = services.overview
         server = request.scope.get("server") or (None, None)
         return Stats.of(
@@ -129,11 +129,11 @@ def _add_figures(api: APIRouter, services: LookupServices) -> None:
         ).document()
 
     @api.get("/api/processing-status", responses=described_as(Processing))
-    def processing() -> dict[str, Any]:
+    def processing() -> dict[str, object]:
         return Processing.of(services.overview.waiting()).document()
 
 
-def _told(answer: Rendered, wanted: str | None) -> dict[str, Any]:
+def _told(answer: Rendered, wanted: str | None) -> dict[str, object]:
     return (answer.rows if wanted == "json" else TextAnswer.of(answer.text)).document()
 
 

@@ -10,10 +10,9 @@ import json
 import os
 import shlex
 import threading
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Unpack
 
 import click
 
@@ -21,7 +20,7 @@ from codexmem.console.backend import Answer, Backend, backend
 from codexmem.console.command import Command, current, option
 from codexmem.console.messages import say
 from codexmem.console.output import UsageProblem, table
-from codexmem.console.store import chosen, store_options, tenant_option
+from codexmem.console.store import StoreFlags, chosen, store_options, tenant_option
 from codexmem.console.terminal_width import one_line
 from codexmem.kernel.model import project as projects
 from codexmem.kernel.model.errors import CodexmemError, Conflict, InvalidArgument, NotFound
@@ -120,7 +119,7 @@ _OUTCOMES = {
 @store_options
 def sync(path: Path, folder: str, project: str | None, check: bool, dry_run: bool, take_in: bool, watch: bool,
          resolve: str | None, lessons: bool, export_to: Path | None, import_from: Path | None, install_hook: bool,
-         remove_hook: bool, yes: bool, **where: Any) -> None:  # fmt: skip
+         remove_hook: bool, yes: bool, **where: Unpack[StoreFlags]) -> None:  # fmt: skip
     """Keep notes, approved answers and lessons as files of the repository."""
     modes = [
         check or dry_run,
@@ -155,9 +154,9 @@ def sync(path: Path, folder: str, project: str | None, check: bool, dry_run: boo
         _tell(_synced(root, folder, wish, where, check=check), wish, check=check)
 
 
-def _synced(root: Path, folder: str, wish: SyncWish, where: Mapping[str, Any], *, check: bool = False) -> SyncSummary:
-    settings = chosen(data_dir=where.get("data_dir"), database_url=where.get("database_url"))
-    names = (str(root), folder, settings.url or settings.database_url, where.get("tenant") or "", wish.project)
+def _synced(root: Path, folder: str, wish: SyncWish, where: StoreFlags, *, check: bool = False) -> SyncSummary:
+    settings = chosen(data_dir=where["data_dir"], database_url=where["database_url"])
+    names = (str(root), folder, settings.url or settings.database_url, where["tenant"] or "", wish.project)
     place, git = MemoryFolder(root, folder), CheckoutHistory.around(root)
     try:
         with (
@@ -183,7 +182,7 @@ class _FilesAlone(Backend):
         return 200, {"results": [{"path": each["path"], **same} for each in files], "delta": None}
 
 
-def _transfer(export_to: Path | None, import_from: Path | None, wish: SyncWish, where: Mapping[str, Any]) -> None:
+def _transfer(export_to: Path | None, import_from: Path | None, wish: SyncWish, where: StoreFlags) -> None:
     """The whole project as one folder, out of the store or into it; nothing is noted about it."""
     root = (export_to or import_from or Path()).expanduser().absolute()
     if export_to is not None:
@@ -200,7 +199,7 @@ def _transfer(export_to: Path | None, import_from: Path | None, wish: SyncWish, 
         _tell(SyncPass(store, MemoryFolder(root, ""), Ledger(), None, wish).run(), wish)
 
 
-def _watch(root: Path, folder: str, wish: SyncWish, where: Mapping[str, Any]) -> None:
+def _watch(root: Path, folder: str, wish: SyncWish, where: StoreFlags) -> None:
     place, output = MemoryFolder(root, folder), current()
     output.note(say("sync.watching", folder=str(place.path)))
     seen: int | None = None
@@ -254,7 +253,7 @@ def _tell(summary: SyncSummary, wish: SyncWish, *, check: bool = False) -> None:
         click.get_current_context().exit(1)
 
 
-def _document(summary: SyncSummary, wish: SyncWish) -> dict[str, Any]:
+def _document(summary: SyncSummary, wish: SyncWish) -> dict[str, object]:
     files = [
         {"path": each.path, "outcome": each.outcome.value, "cause": each.cause, "reason": each.reason}
         for each in summary.lines

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -39,7 +39,7 @@ class Memory(Journal):
     def done(self, key: str) -> dict[str, Any] | None:
         return json.loads(self.steps[key]) if key in self.steps else None
 
-    def record(self, key: str, result: dict[str, Any], *events: Any) -> dict[str, Any]:
+    def record(self, key: str, result: Mapping[str, object], *events: Any) -> dict[str, Any]:
         assert key not in self.steps
         assert 0 < len(key) <= 200
         assert all(each in TRACED for each, _ in events)
@@ -48,7 +48,7 @@ class Memory(Journal):
         kept: dict[str, Any] = json.loads(self.steps[key])
         return kept
 
-    def note(self, type: Any, payload: dict[str, Any]) -> str:
+    def note(self, type: Any, payload: Mapping[str, object]) -> str:
         json.dumps(payload)
         self.events.append(type.value)
         return "evt"

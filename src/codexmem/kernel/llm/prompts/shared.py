@@ -1,7 +1,6 @@
 """What every prompt has in common: whose words are whose, which language to write, and room for all."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from codexmem.kernel.llm.language import language_of
 from codexmem.kernel.model import ids
@@ -34,7 +33,7 @@ def fenced(label: str, secret: str, text: str) -> str:
     return f"[[{label} {secret}]]\n{text}\n[[end {secret}]]"
 
 
-def strict(properties: Mapping[str, object]) -> dict[str, Any]:
+def strict(properties: Mapping[str, object]) -> dict[str, object]:
     """An object of exactly these properties, in the form that strict schemas ask for."""
     return {
         "type": "object",
@@ -44,11 +43,11 @@ def strict(properties: Mapping[str, object]) -> dict[str, Any]:
     }
 
 
-def texts(description: str) -> dict[str, Any]:
+def texts(description: str) -> dict[str, object]:
     """A list of texts."""
     return {"type": "array", "items": {"type": "string"}, "description": description}
 
 
-def text(description: str) -> dict[str, Any]:
+def text(description: str) -> dict[str, object]:
     """One text."""
     return {"type": "string", "description": description}

@@ -1,7 +1,6 @@
 """What each tool call was, family by family."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 from urllib.parse import urlsplit
 
 from codexmem.kernel.llm import evidence
@@ -88,7 +87,7 @@ def _edited(event: CapturedEvent, words: Wording) -> list[Record]:
     ]
 
 
-def _edits(given: dict[str, Any]) -> Iterator[tuple[str, str]]:
+def _edits(given: dict[str, object]) -> Iterator[tuple[str, str]]:
     several = given.get("edits")
     for each in several if isinstance(several, list) else [given]:
         if isinstance(each, dict):

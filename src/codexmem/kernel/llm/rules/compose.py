@@ -5,18 +5,25 @@ that failed before and pass after make it a fix. Looks of one batch are one obse
 """
 
 import re
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 from codexmem.kernel.llm import evidence
+from codexmem.kernel.llm.clip import clean, line
 from codexmem.kernel.llm.language import language_of
 from codexmem.kernel.llm.material import ExtractedObservation, Material
 from codexmem.kernel.llm.paths import folder_of
 from codexmem.kernel.llm.rules import calls
-from codexmem.kernel.llm.rules.draft import ObservationDraft, finished, sentence
 from codexmem.kernel.llm.rules.records import ChangeRecord, CommandRecord, LookRecord, TestRecord, ToolRecord
 from codexmem.kernel.llm.rules.wording import Wording
 from codexmem.kernel.model.capture import Capture, CapturedEvent
 
+_TITLE = 140
+_SUBTITLE = 120
+_FACT = 240
+_MAX_FACTS = 10
+_HAN_ENDS = ("\u3002", "\uff01", "\uff1f")
+_ENDS = (".", "!", "?", "…", *_HAN_ENDS)
 _LOOK_AT = 2_000
 _WORDS: tuple[tuple[str, str, str], ...] = (
     ("bugfix", "fix|fixes|fixed|bug|bugs|crash|crashes|broken|regression", "修复|修正|修一下|错误|报错|崩溃|缺陷"),
@@ -26,6 +33,19 @@ _WORDS: tuple[tuple[str, str, str], ...] = (
 _PATTERNS = tuple(
     (kind, re.compile(rf"\b(?:{latin})\b|{han}", re.IGNORECASE | re.ASCII)) for kind, latin, han in _WORDS
 )
+
+
+@dataclass(slots=True)
+class ObservationDraft:
+    """An observation in the making."""
+
+    type: str
+    title: str
+    facts: list[str] = field(default_factory=list)
+    story: list[str] = field(default_factory=list)  # sentences after the title
+    concepts: tuple[str, ...] = ()
+    events: list[CapturedEvent] = field(default_factory=list)
+    files_changed: bool = False
 
 
 def wanted(prompt: str) -> str:
@@ -270,3 +290,44 @@ def _told(told: list[ToolRecord]) -> list[ObservationDraft]:
 
 def _events(records: "list[ChangeRecord] | list[LookRecord] | list[CommandRecord]") -> list[CapturedEvent]:
     return list({record.event.seq: record.event for record in records}.values())
+
+
+def finished(draft: ObservationDraft, prompt: str, words: Wording) -> ExtractedObservation:
+    """The observation: bounded, clean, with its files and the request it belongs to."""
+    request = line(clean(prompt, 2_000), _SUBTITLE)
+    events = sorted({event.seq: event for event in draft.events}.values(), key=lambda event: event.seq)
+    files = evidence.files(events)
+    new = [fact for fact in draft.facts if _core(fact) not in draft.title]
+    told = draft.story or ([] if draft.files_changed else new[:2])
+    story = [sentence(draft.title, words), *(sentence(fact, words) for fact in dict.fromkeys(told))]
+    if request and len(story) == 1:
+        story.append(sentence(words.say("asked", request=request), words))
+    facts = dict.fromkeys(clean(line(fact, _FACT), _FACT) for fact in draft.facts)
+    return ExtractedObservation(
+        type=draft.type,
+        title=clean(line(draft.title, _TITLE), _TITLE),
+        subtitle=request,
+        narrative=clean(_joined(story), 2_000),
+        facts=tuple(fact for fact in facts if fact)[:_MAX_FACTS],
+        concepts=draft.concepts,
+        files_read=tuple(path for path in files.read if path not in set(files.modified)),
+        files_modified=files.modified,
+        events=tuple(event.seq for event in events),
+    )
+
+
+def _joined(sentences: list[str]) -> str:
+    text = ""
+    for sentence in sentences:
+        text += ("" if not text or text.endswith(_HAN_ENDS) else " ") + sentence
+    return text
+
+
+def _core(fact: str) -> str:
+    """What a fact says beyond its first words, to see whether the title said it."""
+    return fact.replace("\uff1a", ": ").partition(": ")[2].rstrip(".\u3002") or fact
+
+
+def sentence(text: str, words: Wording) -> str:
+    """With a full stop, unless it has an end."""
+    return text if text.endswith(_ENDS) else text + words.say("summary.end")

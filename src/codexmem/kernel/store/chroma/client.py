@@ -7,7 +7,7 @@ answer is left alone for a while.
 
 import logging
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -71,17 +71,19 @@ class ChromaClient:
         self._known.pop(name, None)
 
     def upsert(self, name: str, keys: Sequence[str], vectors: Sequence[list[float]],
-               metadatas: Sequence[dict[str, Any]]) -> None:  # fmt: skip
+               metadatas: Sequence[Mapping[str, object]]) -> None:  # fmt: skip
         """Store records, replacing those of the same keys."""
         self.create(name)
         body = {"ids": list(keys), "embeddings": list(vectors), "metadatas": list(metadatas)}
         self._of(name, "upsert", body)
 
-    def delete(self, name: str, *, keys: Sequence[str] | None = None, where: dict[str, Any] | None = None) -> None:
+    def delete(
+        self, name: str, *, keys: Sequence[str] | None = None, where: Mapping[str, object] | None = None
+    ) -> None:
         """Remove records by key or by what they say of themselves."""
         self._of(name, "delete", {"ids": list(keys)} if keys is not None else {"where": where})
 
-    def get(self, name: str, *, keys: Sequence[str] | None = None, where: dict[str, Any] | None = None,
+    def get(self, name: str, *, keys: Sequence[str] | None = None, where: Mapping[str, object] | None = None,
             include: Sequence[str] = (), limit: int | None = None, offset: int = 0) -> dict[str, Any]:  # fmt: skip
         """Records by key or by what they say of themselves; empty if there is no such collection."""
         body = {"ids": list(keys) if keys is not None else None, "where": where, "include": list(include),
@@ -89,7 +91,7 @@ class ChromaClient:
         found: dict[str, Any] = self._of(name, "get", body) or {"ids": []}
         return found
 
-    def query(self, name: str, vector: list[float], where: dict[str, Any], limit: int) -> list[tuple[str, float]]:
+    def query(self, name: str, vector: list[float], where: Mapping[str, object], limit: int) -> list[tuple[str, float]]:
         """Keys and distances, nearest first; asked only while the server is known to answer."""
         if not self._breaker.lets(self._now_s()):
             raise Unavailable(f"Chroma at {self.place} did not answer recently; retrying later")
@@ -102,7 +104,7 @@ class ChromaClient:
         except (KeyError, IndexError, TypeError, ValueError) as error:
             raise self._broken("an answer of another shape") from error
 
-    def _of(self, name: str, verb: str, body: dict[str, Any], timeout: float | None = None) -> Any:
+    def _of(self, name: str, verb: str, body: Mapping[str, object], timeout: float | None = None) -> Any:
         """Ask one collection; None if there is none. Its id is looked up again if it has been made anew since."""
         for _ in range(2):
             if name not in self._known:
@@ -116,7 +118,7 @@ class ChromaClient:
             del self._known[name]
         return None
 
-    def _write(self, method: str, path: str, body: Any = None, *, params: dict[str, Any] | None = None,
+    def _write(self, method: str, path: str, body: Any = None, *, params: Mapping[str, object] | None = None,
                missing: Any = ...) -> Any:  # fmt: skip
         answer = self._asked(method, path, body, params or {}, self._write_s)
         if answer is None:
@@ -125,7 +127,7 @@ class ChromaClient:
             return missing
         return answer
 
-    def _asked(self, method: str, path: str, body: Any, params: dict[str, Any], timeout: float) -> Any:
+    def _asked(self, method: str, path: str, body: Any, params: Mapping[str, object], timeout: float) -> Any:
         """The answer's JSON, None for "not found"."""
         try:
             reply = self._connected().request(

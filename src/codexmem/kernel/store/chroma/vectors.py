@@ -8,7 +8,6 @@ behind because it was down. What is found there is checked against the store bef
 import hashlib
 import re
 from collections.abc import Sequence
-from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy import bindparam
@@ -84,7 +83,7 @@ class ChromaVectors:
         if chosen is not None:
             ranked = sorted(self.near(model, vector, chosen).items(), key=lambda each: (-each[1], each[0]))
             return [IndexHit(seq, score) for seq, score in ranked[:limit]]
-        conditions: list[dict[str, Any]] = [
+        conditions: list[dict[str, object]] = [
             {"tenant": self._tenant()},
             {"kind": {"$in": sorted(kind.value for kind in wanted.kinds)}},
         ]
@@ -147,7 +146,7 @@ class ChromaVectors:
         """Give back the connections."""
         self._client.close()
 
-    def _nearest(self, model: str, vector: bytes, where: dict[str, Any], depth: int) -> list[Part]:
+    def _nearest(self, model: str, vector: bytes, where: dict[str, object], depth: int) -> list[Part]:
         found = self._client.query(self._collection(model), numbers(vector).tolist(), where, min(depth, _MOST))
         return [(int(key.split(":")[1]), 1.0 - distance) for key, distance in found]
 
@@ -168,12 +167,12 @@ def _key(tenant: str, seq: int, part: int) -> str:
     return f"{tenant}:{seq}:{part}"
 
 
-def _about(tenant: str, item: Vectors, part: int) -> dict[str, Any]:
+def _about(tenant: str, item: Vectors, part: int) -> dict[str, object]:
     return {"tenant": tenant, "project": item.project, "kind": item.kind, "seq": item.seq, "part": part,
             "version": item.version}  # fmt: skip
 
 
-def _all_of(*conditions: dict[str, Any]) -> dict[str, Any]:
+def _all_of(*conditions: dict[str, object]) -> dict[str, object]:
     return {"$and": list(conditions)}
 
 

@@ -226,7 +226,7 @@ def _run(tx: Transaction, statement: str, **values: Any) -> Any:
     return tx.connection.exec_driver_sql(statement, {"tenant": tx.tenant, **values})
 
 
-def _row(tx: Transaction, memory: Memory, words: IndexedTokens, to_ms: int | None) -> dict[str, Any]:
+def _row(tx: Transaction, memory: Memory, words: IndexedTokens, to_ms: int | None) -> dict[str, object]:
     bag = bm25.counted(words, texts.scope_of(tx.tenant, memory))
     return {**texts.columns_of(memory, bag.length), "to_ms": to_ms, "words": _vector(bag)}
 

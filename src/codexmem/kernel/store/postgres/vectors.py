@@ -71,7 +71,7 @@ class PostgresVectors(TableVectors):
         found = [(row.seq, row.score) for row in tx.run(statement, vector=vector, depth=depth, **values)]
         return sorted(found, key=lambda part: (-part[1], part[0]))
 
-    def _is_large(self, tx: Transaction, values: dict[str, Any], in_project: bool) -> bool:
+    def _is_large(self, tx: Transaction, values: dict[str, object], in_project: bool) -> bool:
         return bool(tx.run(scope_size(in_project), beyond=self._exact + 1, **values).scalar_one() > self._exact)
 
     def _has_index(self, tx: Transaction, model: str) -> bool:

@@ -1,9 +1,19 @@
 """What every table is made of: one metadata, JSON as text, the leading tenant, numbered keys and partial indexes."""
 
 import json
-from typing import Any
+from typing import Any, TypedDict
 
-from sqlalchemy import BigInteger, Column, FetchedValue, ForeignKeyConstraint, MetaData, Text, TypeDecorator, text
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    FetchedValue,
+    ForeignKeyConstraint,
+    MetaData,
+    Text,
+    TextClause,
+    TypeDecorator,
+    text,
+)
 
 metadata = MetaData()
 
@@ -42,7 +52,14 @@ def numbered(name: str) -> Column[int]:
     return Column(name, BigInteger, primary_key=True, autoincrement=False, server_default=FetchedValue())
 
 
-def where(condition: str) -> dict[str, Any]:
+class PartialIndex(TypedDict):
+    """What an index is told to hold only some rows."""
+
+    sqlite_where: TextClause
+    postgresql_where: TextClause
+
+
+def where(condition: str) -> PartialIndex:
     """For a partial index: only rows that the condition holds for."""
     return {"sqlite_where": text(condition), "postgresql_where": text(condition)}
 

@@ -261,7 +261,7 @@ def _taken(table: str) -> str:
 
 
 def _asked(tx: Transaction, terms: Sequence[str], wanted: Filter, limit: int, required: Required,
-           *needed: Sequence[str]) -> dict[str, Any]:  # fmt: skip
+           *needed: Sequence[str]) -> dict[str, object]:  # fmt: skip
     """What the statements bind; of each further group of terms a text must have one as well."""
     # Kinds alone are left to the join: their lists are as long as the table.
     scopes = [f"scope : ({_any(group)})" for group in texts.narrow_scopes(tx.tenant, wanted)]

@@ -110,7 +110,7 @@ def _uncited(answer: Any, profile: Profile, known: Known) -> list[str]:
     """Places that must cite the knowledge base and do not. Who asked and was shown nothing has nothing to cite."""
     if profile.cited is Cited.NOWHERE or not isinstance(answer, dict) or (known.queried and not known.pieces):
         return []
-    places: dict[str, Any] = {"the answer": answer}
+    places: dict[str, object] = {"the answer": answer}
     if profile.cited is Cited.EACH_ITEM:
         items = answer.get(profile.items)
         places = {

@@ -182,7 +182,7 @@ class Toolbox:
                 told = {"error": why, "arguments": call.arguments[:MAX_QUERY], "agent": role.name}
                 value, event = {"error": why}, (EventType(call.name), told)
             took_ms = int((ids.monotonic() - began) * 1_000)
-            event = (event[0], event[1] | within | {"took_ms": took_ms})
+            event = (event[0], {**event[1], **within, "took_ms": took_ms})
             kept = self._journal.record(key, {"value": value, "took_ms": took_ms}, event)
         self._budget.spend(kept)
         return self._shown(call, kept["value"])

@@ -16,7 +16,6 @@ the same prompt, whatever crashed in between.
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from codexmem.kernel.llm.chat import ChatMessage, ChatTool, ToolCall
 from codexmem.kernel.llm.clip import clip, line
@@ -225,7 +224,7 @@ def delegate_tool(profile: Profile, role: Role) -> ChatTool:
 
 def submit_tool(profile: Profile, count: int) -> ChatTool:
     """The tool that takes the answer; its schema is that of the answer."""
-    example: dict[str, Any] = profile.example_output
+    example: dict[str, object] = profile.example_output
     schema = profile.answer_schema(count) | {"examples": [example]}
     shape = json.dumps(example, ensure_ascii=False)
     told = "Submit the whole answer. An example of its shape, not of its content or length: "

@@ -11,7 +11,7 @@ import tempfile
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from codexmem.kernel.model import ids
 from codexmem.lab.service.documents.document import MAX_CHARS, Check, UnreadError
@@ -53,7 +53,7 @@ def read(raw: bytes, check: Check, *, seconds: float = MAX_SECONDS) -> tuple[str
     return title, pages
 
 
-def _said(raw: bytes, check: Check, seconds: float) -> Iterator[dict[str, Any]]:
+def _said(raw: bytes, check: Check, seconds: float) -> Iterator[dict[str, object]]:
     """What the child says, until it has done its work; UnreadError if it did not come to that."""
     arguments = (MAX_MEMORY, max(1, int(seconds)), MAX_PAGES, MAX_CHARS)
     command = [sys.executable, "-P", "-E", "-X", "utf8", str(_CHILD), *map(str, arguments)]
@@ -85,7 +85,7 @@ def _await(child: "subprocess.Popen[bytes]", check: Check, seconds: float) -> No
         pause.wait(_LOOK_S)
 
 
-def _lines(answer: IO[bytes]) -> Iterator[dict[str, Any]]:
+def _lines(answer: IO[bytes]) -> Iterator[dict[str, object]]:
     while line := answer.readline(_LINE):
         try:
             yield json.loads(line)

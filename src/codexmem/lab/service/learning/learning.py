@@ -9,7 +9,6 @@ lane, job, bank, run.
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 from codexmem.kernel.jobs.job_kind import Done, Interrupted, JobContext, Lost
 from codexmem.kernel.jobs.queue import Enqueued, Queue
@@ -41,7 +40,7 @@ from codexmem.lab.service.learning.sources import (
     take,
 )
 from codexmem.lab.service.reconciling import LEARN
-from codexmem.lab.service.trace import RunTrace, no_run
+from codexmem.lab.service.trace import Entry, RunTrace, no_run
 from codexmem.lab.store.runs import RunTable
 
 TIMEOUT_S = 300.0
@@ -162,7 +161,7 @@ class Learning:
         if status not in {JobStatus.FAILED, JobStatus.CANCELED} or self._runs.batch_of(run_id) is None:
             return
         error = str(self._trace.masked(why or "it was canceled"))[:MAX_ERROR]
-        told: dict[str, Any] = {"rb_job_id": spelled_job(job.id), "kind": "learn", "error": error}
+        told: dict[str, object] = {"rb_job_id": spelled_job(job.id), "kind": "learn", "error": error}
         if missing := take(self._db, self._runs, self._feedback_of, self._clock, run_id).missing:
             told["missing"] = missing
         self._trace.append(run_id, (EventType.RB_JOB_FAILED, told))
@@ -180,7 +179,7 @@ class Learning:
         else:
             learned = self._plan(job, context, snapshot, Sources(name, self._budget, self._trace))
         reason = DRY_RUN if dry else None
-        result: dict[str, Any] = {}
+        result: dict[str, object] = {}
 
         def effect() -> None:
             self._table.hold(job.lane or lane_of(run_id))
@@ -276,7 +275,7 @@ class Learning:
             self._tell(job, run_id, *sources.events)
             sources.events.clear()
 
-    def _tell(self, job: Job, run_id: str, *entries: tuple[EventType, dict[str, Any]]) -> None:
+    def _tell(self, job: Job, run_id: str, *entries: Entry) -> None:
         """Add to the run's trace, as long as the job is ours."""
         with self._db.transaction():
             if not self._queue.hold(job):

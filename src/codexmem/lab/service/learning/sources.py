@@ -39,12 +39,12 @@ class SnapshotBudget:
     evidence: int = 8
     lessons: int = 8
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """As it is traced."""
         return asdict(self)
 
 
-POLICY: dict[str, Any] = {
+POLICY: dict[str, object] = {
     "max_lessons": MAX_LESSONS,
     "what_people_wrote": "kept",  # notes, and lessons that somebody edited or archived, are never changed
     "archive": "only for a lesson that replaces it, or the run's own that its feedback no longer supports",
@@ -68,7 +68,7 @@ class Snapshot:
         found = ["feedback"] if self.feedback is None else []
         return [*found, "final_output"] if self.output is None else found
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """As the contract names it."""
         judged = self.feedback
         return {
@@ -154,7 +154,7 @@ class Sources:
 
     def _open(self, kind: str, name: str, read: Callable[[], str | None], most: int, label: str | None) -> str | None:
         """Read one source; None if it is not there or the budget is spent."""
-        told: dict[str, Any] = {
+        told: dict[str, object] = {
             "rb_job_id": self._job, "source_type": kind, "source_id": name, "mode_requested": FULL, "mode_used": NONE,
             "returned_chars": 0, "truncated": False,
         }  # fmt: skip

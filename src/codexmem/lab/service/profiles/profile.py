@@ -99,9 +99,9 @@ class Profile:
     example_request: str
     example_output: dict[str, Any]
     language: str = ""  # that answers are written in; empty: that of the request
-    given: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)  # what it was read from
+    given: dict[str, object] = field(default_factory=dict, compare=False, repr=False)  # what it was read from
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """What it was read from; `profile_of` makes the same profile of it."""
         return self.given
 
@@ -115,7 +115,7 @@ class Profile:
         return schema
 
 
-def profile_of(given: dict[str, Any], *, proven: bool = False) -> Profile:
+def profile_of(given: dict[str, object], *, proven: bool = False) -> Profile:
     """The profile that these values describe, or InvalidArgument with the key and what was expected.
 
     `proven` spares the schema and its example, whose check costs a start of the program more than all else here.
@@ -152,7 +152,7 @@ def profile_of(given: dict[str, Any], *, proven: bool = False) -> Profile:
     return made
 
 
-def _role(name: str, given: dict[str, Any], roles: tuple[str, ...], spaces: tuple[str, ...]) -> Role:
+def _role(name: str, given: dict[str, object], roles: tuple[str, ...], spaces: tuple[str, ...]) -> Role:
     place = f"roles.{name}"
     if name in _TAKEN:
         raise _wrong(place, f"another name: {', '.join(sorted(_TAKEN))} mean something else")
@@ -167,7 +167,7 @@ def _role(name: str, given: dict[str, Any], roles: tuple[str, ...], spaces: tupl
     )  # fmt: skip
 
 
-def _output(given: dict[str, Any], *, proven: bool) -> tuple[dict[str, Any], str, Cited]:
+def _output(given: dict[str, object], *, proven: bool) -> tuple[dict[str, Any], str, Cited]:
     schema = _table(given, "schema", None, "output.schema")
     if len(json.dumps(schema, default=str)) > MAX_SCHEMA_CHARS:
         raise _wrong("output.schema", f"at most {MAX_SCHEMA_CHARS} characters")
@@ -186,7 +186,7 @@ def _output(given: dict[str, Any], *, proven: bool) -> tuple[dict[str, Any], str
     return schema, items, Cited(cited)
 
 
-def _limits(given: dict[str, Any]) -> RunLimits:
+def _limits(given: dict[str, object]) -> RunLimits:
     limits = asdict(RunLimits())
     for key, value in _table(given, "limits", tuple(each.name for each in fields(RunLimits)), needed=False).items():
         least, most = BOUNDS[key]
@@ -232,7 +232,7 @@ def _table(given: Mapping[str, object], key: str, known: tuple[str, ...] | None,
     return found
 
 
-def _tables(given: dict[str, Any], key: str, most: int, known: tuple[str, ...]) -> dict[str, dict[str, Any]]:
+def _tables(given: dict[str, object], key: str, most: int, known: tuple[str, ...]) -> dict[str, dict[str, object]]:
     found = _table(given, key, None, needed=False)
     if len(found) > most:
         raise _wrong(key, f"at most {most} of them")
@@ -252,7 +252,7 @@ def _text(given: Mapping[str, object], place: str, most: int, *, key: str = "", 
     return found.strip()
 
 
-def _described(given: dict[str, Any], place: str, *, needed: bool = True) -> str:
+def _described(given: dict[str, object], place: str, *, needed: bool = True) -> str:
     return _text(given, place, MAX_DESCRIPTION, key="description", needed=needed)
 
 
@@ -300,7 +300,7 @@ def _read(path: Path) -> dict[str, Any]:
     try:
         found = tomllib.loads(_text_of(path))
         # Dates are no JSON, and what a run keeps of its profile is.
-        given: dict[str, Any] = json.loads(json.dumps(found))
+        given: dict[str, object] = json.loads(json.dumps(found))
     except (tomllib.TOMLDecodeError, TypeError, ValueError, RecursionError) as error:
         raise _refused(path, f"it is no TOML that can be used: {error}") from None
     output = given.get("output")

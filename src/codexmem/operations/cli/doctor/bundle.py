@@ -197,7 +197,7 @@ def require_free(path: Path, *, overwrite: bool) -> None:
         raise _Taken(say("doctor.bundle_exists", path=path), hint=say("doctor.bundle_exists_hint"))
 
 
-def write(path: Path, settings: Settings, report: Mapping[str, Any], *, overwrite: bool) -> list[str]:
+def write(path: Path, settings: Settings, report: Mapping[str, object], *, overwrite: bool) -> list[str]:
     """Write the bundle for its owner's eyes only; returns the names of what is in it."""
     packed = io.BytesIO()
     names = []
@@ -225,7 +225,7 @@ def _store(path: Path, content: bytes, *, overwrite: bool) -> None:
         file.write(content)
 
 
-def _parts(settings: Settings, report: Mapping[str, Any], scrub: Scrub) -> Iterator[tuple[str, str]]:
+def _parts(settings: Settings, report: Mapping[str, object], scrub: Scrub) -> Iterator[tuple[str, str]]:
     from codexmem.client import background
 
     yield "README.txt", _ABOUT
@@ -247,7 +247,7 @@ def _parts(settings: Settings, report: Mapping[str, Any], scrub: Scrub) -> Itera
     yield "server.log", scrub.log(_end_of(settings.data_dir / background.LOG))
 
 
-def _about() -> dict[str, Any]:
+def _about() -> dict[str, object]:
     from codexmem.kernel.store import inspection
 
     return {
@@ -278,10 +278,10 @@ def _packages() -> dict[str, str | None]:
     return dict(sorted(found.items()))
 
 
-def _of_store(settings: Settings) -> dict[str, Any]:
+def _of_store(settings: Settings) -> dict[str, object]:
     from codexmem.kernel.store import inspection
 
-    said: dict[str, Any] = {
+    said: dict[str, object] = {
         "engine": "postgresql" if settings.on_postgres else "sqlite",
         "expected_schema": inspection.expected_schema(),
     }
@@ -295,7 +295,7 @@ def _of_store(settings: Settings) -> dict[str, Any]:
     return said | {"files": list(_files(settings.data_dir))}
 
 
-def _files(folder: Path) -> Iterator[dict[str, Any]]:
+def _files(folder: Path) -> Iterator[dict[str, object]]:
     """What lies in the data directory itself; deeper down are names that people chose."""
     entries = sorted(folder.iterdir())[:_LISTED] if folder.is_dir() else []
     for path in entries:
@@ -303,7 +303,7 @@ def _files(folder: Path) -> Iterator[dict[str, Any]]:
         yield {"name": path.name, "bytes": found.st_size, "mode": f"{found.st_mode:o}"}
 
 
-def _agents(settings: Settings) -> list[dict[str, Any]]:
+def _agents(settings: Settings) -> list[dict[str, object]]:
     from codexmem.agents.install.receipts import InstallReceipts
     from codexmem.client import files
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -49,7 +49,7 @@ def init(service: str, dry_run: bool, provider: str | None, port: str | None, da
     given = {name: str(getattr(settings, name)) for name, flag in flags if flag}
     supervisor = _supervisor() if service == "auto" else None
     output, kept = current(), _kept()
-    document: dict[str, Any] = {
+    document: dict[str, object] = {
         "dry_run": dry_run, "data_dir": str(settings.data_dir), "settings_file": str(user_file()) if given else None,
         "service": supervisor.name if supervisor else None, "unit": str(supervisor.unit()) if supervisor else None,
         "url": None, "writer": None, "agents": [agent.name for agent in detected()],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -45,7 +45,7 @@ class Case:
     refused: str = ""  # why nothing was changed
     checks: list[ProofStep] | None = None
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> dict[str, object]:
         """For programs."""
         files = [{"path": str(c.path), "change": c.fate, "diff": c.diff()} for c in self.changes]
         said = {"agent": self.agent.name, "title": self.agent.title, "files": files, "refused": self.refused or None}

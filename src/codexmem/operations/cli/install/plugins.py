@@ -6,7 +6,6 @@ import json
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -43,7 +42,7 @@ def plugins(folder: Path, port: str | None, data_dir: str | None) -> None:
     typed, quoted = shlex.quote(str(where)), json.dumps(str(where / "plugins" / "opencode"), ensure_ascii=False)
     take = {agent: words.format(folder=typed, quoted=quoted) for agent, words in _TAKE.items()}
     output = current()
-    document: dict[str, Any] = {"folder": str(where), "files": sorted(files), "take": take}
+    document: dict[str, object] = {"folder": str(where), "files": sorted(files), "take": take}
     output.result(document, "\n".join(f"{agent}: {words}" for agent, words in take.items()))
     output.note(say("plugins.done", count=len(files), folder=where), good=True)
 

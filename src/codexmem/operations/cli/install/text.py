@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -85,7 +85,7 @@ def changes_text(title: str, changes: Sequence[FileChange], refused: str) -> str
     return "\n".join(lines)
 
 
-def proven(checks: Sequence[ProofStep]) -> dict[str, Any]:
+def proven(checks: Sequence[ProofStep]) -> dict[str, object]:
     """The checks, for programs."""
     from codexmem.agents.install.proof import is_recording
 

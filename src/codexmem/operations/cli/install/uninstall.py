@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -111,7 +111,7 @@ def _remove_service(settings: Settings) -> None:
         background.stop(running)
 
 
-def _document(plans: Sequence[Plan], unit: str | None, *, dry_run: bool) -> dict[str, Any]:
+def _document(plans: Sequence[Plan], unit: str | None, *, dry_run: bool) -> dict[str, object]:
     agents = [
         {
             "agent": agent.name,

@@ -1,27 +1,23 @@
-"""Where the tools are: `/mcp` with the usual toolsets, `/mcp/<toolset>` with one.
+"""Where the tools of the protocol are answered.
 
 Every request stands alone: there are no sessions to keep, to lose in a restart or to pin a client to one process. So
 there is nothing to stream to a client that only listens, and nothing to end; both are told so, as the protocol wants.
 The SDK's own check of Host and Origin is off, because the guard has made it, more strictly, for every path.
 """
 
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 from anyio import Lock, create_task_group, sleep_forever, to_thread
 from anyio.abc import TaskGroup, TaskStatus
-from fastapi import APIRouter
-from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from codexmem import __version__
-from codexmem.app.mcp.toolsets import DEFAULT, TOOLSETS, ToolServices
 from codexmem.http.errors import ErrorStyle, MethodNotAllowed
-from codexmem.http.surface import router
 from codexmem.kernel.model.errors import CodexmemError, NotReady
 
 if TYPE_CHECKING:
+    from mcp.server.lowlevel.server import Server
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
 _CODES = {"invalid_argument": -32600, "method_not_allowed": -32600, "not_found": -32601}
@@ -38,29 +34,11 @@ def _rpc_error(error: CodexmemError) -> object:
 ERRORS = ErrorStyle(_rpc_error)
 
 
-def routes(services: ToolServices) -> APIRouter:
-    """The interface's routes on these services."""
-    paths = {"/mcp": DEFAULT, **{f"/mcp/{name}": (name,) for name in TOOLSETS}}
-    endpoints = {path: _Endpoint(names, services) for path, names in paths.items()}
-
-    @asynccontextmanager
-    async def living(_: Any) -> AsyncIterator[None]:
-        async with AsyncExitStack() as stack:
-            for endpoint in endpoints.values():
-                await stack.enter_async_context(endpoint.living())
-            yield
-
-    api = router(living)
-    api.routes.extend(Route(path, endpoint, include_in_schema=False) for path, endpoint in endpoints.items())
-    return api
-
-
-class _Endpoint:
+class McpEndpoint:
     """One address with its tools, ready from the first message on: a server that only hooks ask starts sooner."""
 
-    def __init__(self, names: tuple[str, ...], services: ToolServices) -> None:
-        self._names = names
-        self._services = services
+    def __init__(self, made: "Callable[[], Server[Any]]") -> None:
+        self._made = made
         self._tasks: TaskGroup | None = None
         self._app: ASGIApp | None = None
         self._beginning = Lock()
@@ -92,21 +70,19 @@ class _Endpoint:
             return self._app
 
     async def _serve(self, *, task_status: TaskStatus[ASGIApp]) -> None:
-        transport = await to_thread.run_sync(_transport, self._names, self._services)
+        transport = await to_thread.run_sync(_transport, self._made)
         async with transport.run():
             task_status.started(transport.handle_request)
             await sleep_forever()
 
 
-def _transport(names: tuple[str, ...], services: ToolServices) -> "StreamableHTTPSessionManager":
+def _transport(made: "Callable[[], Server[Any]]") -> "StreamableHTTPSessionManager":
     # Importing the SDK takes a second; meanwhile, in a thread of its own, others are answered.
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
     from mcp.server.transport_security import TransportSecuritySettings
 
-    from codexmem.app.mcp.server import serve
-
     return StreamableHTTPSessionManager(
-        serve([TOOLSETS[name] for name in names], services, version=__version__, tell=services.tell),
+        made(),
         json_response=True,
         stateless=True,
         security_settings=TransportSecuritySettings(enable_dns_rebinding_protection=False),
