@@ -8,6 +8,7 @@ from codexmem.kernel.model import ids
 from codexmem.kernel.model.errors import Conflict, InvalidArgument, NotFound
 from codexmem.kernel.model.event import AUDIT, EventType, NewEvent
 from codexmem.kernel.model.tenant import Identity, ProjectRights, TenantRole
+from codexmem.kernel.model.visibility import Viewer, Visibility
 from codexmem.kernel.store.database import Database, acting_as
 from codexmem.operations import keys as module
 from codexmem.operations.keys import Keys
@@ -67,7 +68,15 @@ def test_a_member_may_do_what_is_granted_to_him_or_his_groups(keys: Keys, tenant
     people.take_back(tenant, ANN, "shop", by="cli:root")
     assert identity(keys, made.secret).rights == ProjectRights(ann.id)
     people.grant(tenant, ANN, None, ADMIN, by="cli:root")
-    assert identity(keys, made.secret) == Identity(tenant, "key:laptop of ann", role=ADMIN)  # as one of no member
+    whole = identity(keys, made.secret)  # as one of no member, but for what is his own
+    viewer = Viewer.of(ann.id, Visibility.PROJECT)
+    assert whole == Identity(tenant, "key:laptop of ann", role=ADMIN, viewer=viewer)
+    people.show(tenant, "ann", Visibility.MINE, by="cli:root")
+    assert identity(keys, made.secret).viewer == Viewer.of(ann.id, Visibility.MINE)
+    for_all = keys.create(tenant, "shared", member="ann", visibility=Visibility.PROJECT)
+    assert identity(keys, for_all.secret).viewer == viewer
+    with pytest.raises(InvalidArgument, match="no member"):
+        keys.create(tenant, "nobody", visibility=Visibility.MINE)
 
     people.disable(tenant, "ann", by="cli:root")
     assert keys.authenticate(made.secret) is None

@@ -1,4 +1,5 @@
-"""Every route and tool × a member of another project: nothing of this one comes out, and nothing goes in.
+"""Every route and tool × a member of another project, and × colleagues of whoever keeps something private in theirs:
+nothing of it comes out, and nothing goes in.
 
 A route or tool that is new has to say whether it is by project or about the whole tenant, and if by project, what a
 request for something of another project looks like.
@@ -27,12 +28,15 @@ from codexmem.http.guard import Guard, GuardSettings
 from codexmem.http.tool import ToolInvocation
 from codexmem.kernel.model.errors import CodexmemError
 from codexmem.kernel.model.ids import SystemClock
+from codexmem.kernel.model.job import JobStatus
 from codexmem.kernel.model.project_scope import acting_within
 from codexmem.kernel.model.tenant import Identity, ProjectRights, TenantRole
+from codexmem.kernel.model.visibility import Viewer, Visibility, as_server, viewing
 from codexmem.kernel.services.status import ServerStatus
 from codexmem.kernel.store.database import acting_as
 from codexmem.settings import load
 from tests._support.postgres import PostgresServer
+from tests.jobs.stores import wait_until as until
 from tests.surfaces._kit import asgi
 from tests.surfaces.test_guard_on_every_route import Entered, routes
 
@@ -40,6 +44,24 @@ SECRET = "zebrafish"
 ALL_OF_IT = Identity("acme", "key:admin")
 RIGHTS = ProjectRights.of("mbr_eve", [("alpha", TenantRole.ADMIN)], TenantRole.ADMIN)
 EVE = Identity("acme", "key:eve", role=TenantRole.ADMIN, rights=RIGHTS)
+# What Ann keeps to herself, and who else may do everything where she keeps it.
+PRIVATE = "narwhal"
+HERS = "narwhal in winter"  # what she alone asks
+ANN = Identity(
+    "acme", "key:ann", role=TenantRole.ADMIN, viewer=Viewer.of("mbr_ann", Visibility.MINE),
+    rights=ProjectRights.of("mbr_ann", [("gamma", TenantRole.ADMIN)], TenantRole.ADMIN),
+)  # fmt: skip
+COLLEAGUES = {
+    "of the project": Identity(
+        "acme", "key:bob", role=TenantRole.ADMIN, viewer=Viewer.of("mbr_bob", Visibility.PROJECT),
+        rights=ProjectRights.of("mbr_bob", [("gamma", TenantRole.ADMIN)], TenantRole.ADMIN),
+    ),
+    "of every project": Identity(
+        "acme", "key:bill", role=TenantRole.ADMIN, viewer=Viewer.of("mbr_bill", Visibility.PROJECT)
+    ),
+    "a key of no member": ALL_OF_IT,
+}  # fmt: skip
+TOOL_NAMES = {tool.name for toolset in TOOLSETS.values() for tool in toolset.tools}
 STREAMS = {"GET /api/events", "GET /stream"}  # what they tell is read from the log, which tests/store fences
 
 
@@ -73,14 +95,17 @@ def team(postgres_server: PostgresServer, tmp_path_factory: pytest.TempPathFacto
     guard = GuardSettings(lambda _: caller[0], acting_as)
     found = Team(build_asgi(SURFACES, services, guard, version="test"), core, services, caller, {})
     for project, word in (("beta", SECRET), ("alpha", "apple")):
-        found.known |= {f"{project}_{name}": value for name, value in _filled(found, project, word).items()}
+        found.known |= {f"{project}_{name}": value for name, value in _filled(found, project, word, ALL_OF_IT).items()}
+    found.known |= {f"gamma_{name}": value for name, value in _filled(found, "gamma", PRIVATE, ANN).items()}
+    assert found.ask(ANN, "POST", "/api/memories/search", body={"query": HERS}).status == 200
+    core.traces.flush()
     yield found
     core.close()
 
 
-def _filled(team: Team, project: str, word: str) -> dict[str, Any]:
+def _filled(team: Team, project: str, word: str, who: Identity) -> dict[str, Any]:
     def done(method: str, path: str, body: Any = None, query: Any = None) -> Any:
-        answer = team.ask(ALL_OF_IT, method, path, query, body)
+        answer = team.ask(who, method, path, query, body)
         assert answer.status < 300, (path, answer.body)
         return answer.json
 
@@ -160,7 +185,7 @@ def requests_for(known: dict[str, Any], project: str, word: str) -> dict[str, tu
         "POST /api/memories/act": {"act": "hide", "ids": seqs},
         "POST /api/memories/renew": {"items": [{"ref": ref, "stamps": []}]},
         "POST /api/memories/rollback": {"ref": uri, "version": 1},
-        "POST /api/memory/save": {"text": f"An intruder about the {word}", "project": project},
+        "POST /api/memory/save": {"text": "An intruder was here", "project": project},
         "POST /api/notes": {"uri": f"project://{project}/intruder", "content": "x", "project": project},
         "POST /api/notes/aliases": {**note, "alias": f"project://{project}/alias"},
         "POST /api/notes/aliases/remove": {**note, "alias": uri},
@@ -310,6 +335,171 @@ def test_a_tool_tells_nothing_of_another_project(team: Team, name: str) -> None:
             said = error.message
     assert SECRET not in said.replace(uri, "").replace(f'"{SECRET}"', "").replace(f"'{SECRET}'", "")
     assert _everything(team) == before
+
+
+def _own(team: Team) -> Any:
+    """What Ann keeps to herself, down to the number of versions and what was captured."""
+    counted = {}
+    own = "JOIN memories m USING (tenant, seq) WHERE m.owner = 'mbr_ann'"
+    with acting_as("acme"), as_server(), team.core.db.reading() as tx:
+        for name, statement in {
+            "memories": "SELECT seq, version, status, content, visibility, project FROM memories"
+                        " WHERE owner = 'mbr_ann' ORDER BY seq",
+            "versions": f"SELECT count(*) FROM memory_versions {own}",
+            "addresses": f"SELECT uri FROM memory_uris {own} ORDER BY uri",
+            "facets": f"SELECT count(*) FROM memory_facets {own}",
+            "links": "SELECT count(*) FROM memory_links l JOIN memories m ON m.seq = l.from_seq"
+                     " WHERE m.owner = 'mbr_ann'",
+            "sessions": "SELECT id, turn, status FROM sessions WHERE owner = 'mbr_ann' ORDER BY id",
+            "captured": "SELECT count(*) FROM captured_events c JOIN sessions s ON s.id = c.session"
+                        " WHERE s.owner = 'mbr_ann'",
+            "beliefs": f"SELECT good, bad FROM qa_beliefs {own}",
+        }.items():  # fmt: skip
+            counted[name] = [tuple(row) for row in tx.connection.exec_driver_sql(statement)]
+    assert counted["memories"]
+    assert {row[4] for row in counted["memories"]} == {"mine"}
+    return counted
+
+
+def _tells(answer: asgi.Answer, path: str) -> bool:
+    """Whether it tells more than it was asked."""
+    asked = (path, f"gamma/{PRIVATE}", f"the {PRIVATE}", f'"{PRIVATE}"', f'"{PRIVATE}\\"')
+    text = answer.body.decode()
+    for each in asked:
+        text = text.replace(each, "")
+    return PRIVATE in text
+
+
+@pytest.mark.parametrize("who", COLLEAGUES)
+def test_nothing_private_comes_out_to_colleagues_and_nothing_of_it_is_changed(team: Team, who: str) -> None:
+    before, wrong = _own(team), []
+    for rule, (query, body, tells) in requests_for(team.known, "gamma", PRIVATE).items():
+        method, path = rule.partition(" ")[0], path_of(rule, team.known, "gamma")
+        if tells and who == "of the project":  # the request is a real one: its owner is told
+            answer = team.ask(ANN, method, path, query, body)
+            if answer.status != 200 or PRIVATE not in answer.body.decode():
+                wrong.append(("is not told", rule, answer.status, answer.body[:300]))
+        refused = team.ask(COLLEAGUES[who], method, path, query, body)
+        if refused.status >= 500 or _tells(refused, path):
+            wrong.append(("tells", rule, refused.status, refused.body[:600]))
+        if (now := _own(team)) != before and not tells:
+            wrong.append(("changes", rule, refused.status, refused.body[:300]))
+        before = now
+    assert not wrong, "\n".join(map(str, wrong))
+
+
+def test_what_is_about_the_whole_tenant_tells_its_admin_nothing_private(team: Team) -> None:
+    """Every such route that reads, and those that look before they write; forgetting counts, and shows nothing."""
+    known, session = team.known, team.known["gamma_session"]
+    seqs = [each["seq"] for each in known["gamma_memories"]]
+    every = {
+        "project": "gamma", "q": PRIVATE, "query": f"the {PRIVATE}", "source": f"session:{session['number']}",
+        "session": session["number"], "ref": known["gamma_uri"],
+    }  # fmt: skip
+    traces = team.ask(ALL_OF_IT, "GET", "/api/ops/search-traces", {"limit": 200}).json
+    asked: list[tuple[str, dict[str, Any], Any]] = [
+        (rule, every, None) for rule in sorted(rights.ABOUT_THE_TENANT) if rule.startswith("GET ")
+    ]
+    asked += [
+        ("POST /api/forget", {}, {"project": "gamma", "preview": True}),
+        ("POST /api/forget", {}, {"ids": seqs, "preview": True}),
+        ("POST /api/undo", {}, {"source": f"session:{session['number']}", "mode": "safe"}),
+        ("POST /api/undo/follow", {}, {"source": f"session:{session['number']}"}),
+        ("POST /api/review/scan", {}, {"project": "gamma"}),
+        ("POST /api/sampling/next", {}, {"bridge": "b", "holding": ""}),
+    ]
+    before, wrong = _own(team), []
+    for rule, query, body in asked:
+        method, path = rule.partition(" ")[0], rule.partition(" ")[2].replace("{trace_id}", "1")
+        answer = team.ask(ALL_OF_IT, method, path, query, body)
+        if answer.status >= 500 or _tells(answer, path):
+            wrong.append(("tells", rule, answer.status, answer.body[:600]))
+        if _own(team) != before:
+            wrong.append(("changes", rule, answer.status, answer.body[:300]))
+    assert not wrong, "\n".join(map(str, wrong))
+    assert traces["traces"]
+    assert HERS not in json.dumps(traces)
+
+
+@pytest.mark.parametrize("who", COLLEAGUES)
+@pytest.mark.parametrize("name", sorted(TOOL_NAMES - {"forget"}))
+def test_a_tool_tells_nothing_private(team: Team, name: str, who: str) -> None:
+    tool = next(each for toolset in TOOLSETS.values() for each in toolset.tools if each.name == name)
+    caller = COLLEAGUES[who]
+    if caller.rights is not None and name not in rights.TOOLS_BY_PROJECT:
+        return  # refused before it is called, as `test_rights` shows
+    uri, seqs = team.known["gamma_uri"], [each["seq"] for each in team.known["gamma_memories"]]
+    arguments = {"uri": uri, "query": PRIVATE, "ids": seqs, "anchor": seqs[0], "project": "gamma", "content": "x",
+                 "text": "x", "alias": "project://gamma/other", "version": 1, "before": 1, "after": 2, "act": "hide",
+                 "summary": "x", "append": "x"}  # fmt: skip
+    before = _own(team)
+    with acting_as("acme"), acting_within(caller.rights, tool.role), viewing(caller.viewer):
+        try:
+            said = tool.answer(team.services, ToolInvocation(arguments, caller.actor, project="gamma")).text
+        except CodexmemError as error:
+            said = error.message
+    assert PRIVATE not in said.replace(uri, "").replace(f'"{PRIVATE}"', "").replace(f"'{PRIVATE}'", "")
+    assert _own(team) == before
+
+
+SAID = "We decided to always indent with tabs in this project."
+OWN_SESSIONS = "SELECT id FROM sessions WHERE key IN ('own', 'own again')"
+OF_OWN = (
+    f"SELECT owner FROM events WHERE subject IN (SELECT 'session:' || id FROM ({OWN_SESSIONS}) s) OR subject IN"
+    f" (SELECT 'job:' || id FROM jobs WHERE subject IN (SELECT 'session:' || id FROM ({OWN_SESSIONS}) s))"
+)
+
+
+def _talk(team: Team, who: Identity, key: str) -> None:
+    """One turn of a session, and what a real worker makes of it."""
+    session = {"contentSessionId": key, "project": "gamma", "platform": "claude", "cwd": "/work"}
+    for path, more in (
+        ("init", {"prompt": SAID}),
+        ("observations", {"tool_name": "Bash", "tool_input": {"command": "pytest"}, "tool_response": "1 failed"}),
+        ("summarize", {"last_assistant_message": "I ran the tests."}),
+        ("complete", {}),
+    ):
+        assert team.ask(who, "POST", f"/api/sessions/{path}", body=session | more).status == 200
+    with acting_as("acme"):
+        until(lambda: not (counts := team.core.queue.counts())[JobStatus.QUEUED] and not counts[JobStatus.RUNNING])
+        assert not team.core.queue.counts()[JobStatus.FAILED]
+
+
+def _rows(team: Team, statement: str) -> list[tuple[Any, ...]]:
+    with acting_as("acme"), as_server(), team.core.db.reading() as tx:
+        return [tuple(row) for row in tx.connection.exec_driver_sql(statement)]
+
+
+def test_what_is_made_of_a_private_session_is_as_private_and_made_of_nothing_else(team: Team) -> None:
+    """Beside a colleague who says the same, and who is confirmed by nobody."""
+    team.core.worker.start()
+    try:
+        for who, key in ((ANN, "own"), (COLLEAGUES["of the project"], "team"), (ANN, "own again")):
+            _talk(team, who, key)
+    finally:
+        team.core.worker.stop(5.0)
+    made = _rows(team, "SELECT session, owner, visibility, kind FROM memories WHERE session IN ('own', 'team')")
+    for session in ("own", "team"):
+        assert {row[3] for row in made if row[0] == session} == {"prompt", "observation", "summary"}
+    assert {row[:3] for row in made} == {("own", "mbr_ann", "mine"), ("team", "mbr_bob", None)}
+    # Each said it first where he said it; said again in private it is confirmed there, and only there.
+    stated = _rows(
+        team, f"SELECT session, valid, status FROM memories WHERE content = '{SAID}' AND kind = 'observation'"
+    )
+    assert sorted(stated) == [("own", 1, "active"), ("team", 0, "active")]
+    assert set(_rows(team, OF_OWN)) == {("mbr_ann",)}
+
+
+def test_forgetting_takes_what_is_private_with_the_rest_and_tells_only_how_much(team: Team) -> None:
+    """Last, because it erases."""
+    count = len(_own(team)["memories"])
+    shown = team.ask(ALL_OF_IT, "POST", "/api/forget", body={"project": "gamma", "preview": True})
+    assert not _tells(shown, "/api/forget")
+    done = team.ask(ALL_OF_IT, "POST", "/api/forget", body={"project": "gamma"})
+    assert done.status == 200, done.body
+    with acting_as("acme"), as_server(), team.core.db.reading() as tx:
+        left = tx.connection.exec_driver_sql("SELECT count(*) FROM memories WHERE owner = 'mbr_ann'").scalar_one()
+    assert (left, count > 0) == (0, True)
 
 
 def test_every_tool_says_whether_it_is_by_project() -> None:

@@ -1,6 +1,7 @@
 """Everything that stands on one open store, and how it is put together: the place that knows every part by name."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -40,6 +41,8 @@ from codexmem.kernel.llm.model import Model
 from codexmem.kernel.model import redaction
 from codexmem.kernel.model.framing import Frame
 from codexmem.kernel.model.ids import Clock, SystemClock
+from codexmem.kernel.model.job import Job
+from codexmem.kernel.model.visibility import as_server
 from codexmem.kernel.model.writer import MODEL, SAMPLING
 from codexmem.kernel.opened import Kernel
 from codexmem.kernel.search.finder import Finder
@@ -220,20 +223,24 @@ def handlers(chores: Housekeeping, indexes: Indexing, extracting: Extraction, au
              lab: Lab) -> JobKinds:  # fmt: skip
     """Every kind of job there is, and the function that runs it."""
     return {
-        service.EXTRACT: JobKind(extracting.observations, timeout_s=extraction.TIMEOUT_S),
-        service.SUMMARIZE: JobKind(extracting.summaries, timeout_s=extraction.TIMEOUT_S),
-        AUTHOR: JobKind(authors.write, timeout_s=authoring.TIMEOUT_S),
+        service.EXTRACT: JobKind(extracting.observations, timeout_s=extraction.TIMEOUT_S, acting=extracting.acting),
+        service.SUMMARIZE: JobKind(extracting.summaries, timeout_s=extraction.TIMEOUT_S, acting=extracting.acting),
+        AUTHOR: JobKind(authors.write, timeout_s=authoring.TIMEOUT_S, acting=extracting.acting),
         consolidation.CONSOLIDATE: JobKind(tidying.look_again, timeout_s=consolidation.TIMEOUT_S),
         FOLLOW: JobKind(follower.follow, timeout_s=FOLLOW_TIMEOUT_S),
         commit_watch.NEW_COMMITS: JobKind(commits.take_in, timeout_s=commit_watch.TIMEOUT_S),
         review_scan.REVIEW: JobKind(scan.run, timeout_s=review_scan.TIMEOUT_S),
-        indexing.CATCH_UP: JobKind(indexes.catch_up, timeout_s=indexing.TIMEOUT_S),
-        housekeeping.FADE_EVENTS: JobKind(chores.fade_events),
-        housekeeping.PRUNE_RECEIPTS: JobKind(chores.prune_receipts),
-        housekeeping.PRUNE_JOBS: JobKind(chores.prune_jobs),
-        housekeeping.FADE_CAPTURES: JobKind(chores.fade_captures),
+        indexing.CATCH_UP: JobKind(indexes.catch_up, timeout_s=indexing.TIMEOUT_S, acting=_as_server),
+        housekeeping.FADE_EVENTS: JobKind(chores.fade_events, acting=_as_server),
+        housekeeping.PRUNE_RECEIPTS: JobKind(chores.prune_receipts, acting=_as_server),
+        housekeeping.PRUNE_JOBS: JobKind(chores.prune_jobs, acting=_as_server),
+        housekeeping.FADE_CAPTURES: JobKind(chores.fade_captures, acting=_as_server),
         **lab.job_kinds(),
     }
+
+
+def _as_server(_: Job) -> AbstractContextManager[None]:
+    return as_server()
 
 
 def open_core(settings: Settings, clock: Clock | None = None, speaking: LiveSessions | None = None) -> Core:

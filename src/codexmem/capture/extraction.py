@@ -154,6 +154,7 @@ class Extraction:
         self._statements = Statements(memories)
         self._author = author
         self._log = log
+        self.acting = log.acting
 
     def observations(self, job: Job, context: JobContext) -> Done:
         """What a few consecutive events of one session did."""

@@ -4,18 +4,19 @@ What a day may cost.
 """
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime
 
 from codexmem.kernel.events.log import Log
 from codexmem.kernel.jobs.job_kind import Interrupted
 from codexmem.kernel.llm.asking import failed
 from codexmem.kernel.llm.material import AuthorAnswer
-from codexmem.kernel.model import redaction
+from codexmem.kernel.model import audience, redaction
 from codexmem.kernel.model.event import EventType, NewEvent
 from codexmem.kernel.model.ids import Clock
 from codexmem.kernel.model.job import Canceled, GiveUp, Job, RetryLater
 from codexmem.kernel.model.session import Session
+from codexmem.kernel.model.visibility import as_server
 from codexmem.kernel.store.sessions import Sessions
 from codexmem.kernel.store.tallies import Tallies
 
@@ -80,6 +81,15 @@ class JobLog:
         if not isinstance(number, int):
             raise GiveUp(f"job {job.id} names no session")
         return self._sessions.get(number)
+
+    @contextmanager
+    def acting(self, job: Job) -> Iterator[None]:
+        """For whom a job about a session runs: for whoever the session is of."""
+        number = job.payload.get("session")
+        with as_server():
+            session = self._sessions.get(number) if isinstance(number, int) else None
+        with audience.of_session(session) if session is not None else nullcontext():
+            yield
 
     @contextmanager
     def failures_timed(self, job: Job, message_type: str) -> Iterator[None]:

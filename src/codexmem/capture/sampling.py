@@ -15,6 +15,7 @@ from codexmem.kernel.llm.call_pauses import CallPauses
 from codexmem.kernel.llm.model import Check, Completion, ModelPrompt, Trouble, Unanswered
 from codexmem.kernel.model import ids
 from codexmem.kernel.model.text_size import tokens
+from codexmem.kernel.model.visibility import present_viewer
 from codexmem.kernel.model.writer import SAMPLING
 
 LEASE_S = 15.0
@@ -36,6 +37,7 @@ class SampledQuestion:
     text: str
     max_tokens: int
     system: str = ROLE
+    private_to: str = ""  # the member whose agent alone may be asked
     holder: str = ""  # the bridge that has it
     until_s: float = 0.0  # for how long
     times: int = 0  # that it was given out
@@ -65,7 +67,7 @@ class SampledModel:
         )
         pauses.require("the agent that is connected over MCP")
         text = asked(prompt, with_schema=True)
-        question = SampledQuestion(ids.bare(), tenant, text, prompt.max_tokens)
+        question = SampledQuestion(ids.bare(), tenant, text, prompt.max_tokens, private_to=present_viewer().sees)
         began_s = self._now_s()
         try:
             said = self._answered(question, check)
@@ -119,7 +121,11 @@ class SampledModel:
             if held is not None:
                 held.until_s = now_s + LEASE_S
                 return None
-            free = (each for each in mine if not each.holder and each.times < _TIMES and each.answer is None)
+            own = ("", present_viewer().sees)
+            free = (
+                each for each in mine
+                if not each.holder and each.times < _TIMES and each.answer is None and each.private_to in own
+            )  # fmt: skip
             question = next(free, None)
             if question is not None:
                 question.holder, question.until_s, question.times = bridge, now_s + LEASE_S, question.times + 1

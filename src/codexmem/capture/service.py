@@ -14,7 +14,7 @@ from typing import Any
 from codexmem.capture.author_queue import AuthorQueue
 from codexmem.kernel.events.log import Log
 from codexmem.kernel.jobs.queue import Enqueued, Queue
-from codexmem.kernel.model import clipping, privacy, project, redaction
+from codexmem.kernel.model import audience, clipping, privacy, project, redaction
 from codexmem.kernel.model.attrs import PromptAttrs
 from codexmem.kernel.model.capture import (
     MAX_MESSAGE,
@@ -119,7 +119,8 @@ class CaptureService:
                 now_ms=self._clock.now_ms(),
             )  # fmt: skip
             draft = prompt_draft(session, text, private=private, at_ms=at_ms, origin=Origin.HUMAN)
-            self._memories.remember(draft, WriteContext("hook", session.subject))
+            with audience.of_session(session):
+                self._memories.remember(draft, WriteContext("hook", session.subject))
             return TurnStarted(session.id, session.turn, Skip.PRIVATE if private else None)
 
     def observe(self, report: HookReport) -> Captured:
@@ -227,9 +228,10 @@ class CaptureService:
     def _tell(self, session: Session) -> None:
         payload = {"sessionDbId": session.id, "contentSessionId": session.key, "status": session.status.value,
                    "project": session.project}  # fmt: skip
-        self._log.append(
-            NewEvent(EventType.SESSION_STATUS, subject=session.subject, payload=payload, project=session.project)
-        )
+        with audience.of_session(session):
+            self._log.append(
+                NewEvent(EventType.SESSION_STATUS, subject=session.subject, payload=payload, project=session.project)
+            )
 
     def _excluded(self, report: HookReport, session: Session) -> bool:
         return excluded(self._rules.excluded_projects, report.cwd or session.cwd, session.project)

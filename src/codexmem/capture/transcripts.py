@@ -25,6 +25,7 @@ from codexmem.capture.service import (
 from codexmem.kernel.llm import rules as written_rules
 from codexmem.kernel.llm.activity import TurnActivity, activity
 from codexmem.kernel.llm.material import ExtractedObservation, Material, TurnSummary
+from codexmem.kernel.model import audience
 from codexmem.kernel.model.capture import Capture, CapturedEvent, HookReport, key_of, skip_of
 from codexmem.kernel.model.errors import InvalidArgument
 from codexmem.kernel.model.history import WriteContext
@@ -204,11 +205,12 @@ class TranscriptImport:
         ).session  # fmt: skip
         if session.turn and not self._is_ours(session):
             return TurnFate.CAPTURED
-        session = self._sessions.begin_turn(session, private=turn.private)
-        self._capture(session, replace(turn.prompt, prompt="", event=delivery), Capture.PROMPT, run)
-        draft = prompt_draft(session, turn.text, private=turn.private, at_ms=at_ms, origin=Origin.IMPORT)
-        self._remember(draft, run)
-        self._write(session, turn, run)
+        with audience.of_session(session):
+            session = self._sessions.begin_turn(session, private=turn.private)
+            self._capture(session, replace(turn.prompt, prompt="", event=delivery), Capture.PROMPT, run)
+            draft = prompt_draft(session, turn.text, private=turn.private, at_ms=at_ms, origin=Origin.IMPORT)
+            self._remember(draft, run)
+            self._write(session, turn, run)
         return TurnFate.IMPORTED
 
     def _is_ours(self, session: Session) -> bool:

@@ -29,7 +29,7 @@ _GROUPS: dict[str, dict[str, str]] = {
     },
     "group.curate": {
         name: f"codexmem.recall.cli.lifecycle:{name}"
-        for name in ("edit", "hide", "pin", "withhold", "deprecate", "supersede", "merge", "split")
+        for name in ("edit", "hide", "pin", "withhold", "deprecate", "share", "supersede", "merge", "split")
     },
     "group.notes": {
         **_of_rooms("group.notes"),

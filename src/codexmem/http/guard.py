@@ -47,6 +47,7 @@ from codexmem.kernel.model.history import WriteContext
 from codexmem.kernel.model.memory import MAX_PROJECT, Origin
 from codexmem.kernel.model.project_scope import acting_within
 from codexmem.kernel.model.tenant import LOCAL, Identity, TenantRole
+from codexmem.kernel.model.visibility import NOBODY, viewing
 from codexmem.kernel.services.live_sessions import (
     CLIENT_HEADER,
     PERSON_HEADER,
@@ -174,7 +175,8 @@ class Guard:
             scope.setdefault("state", {})["identity"] = self._speaking(identity, scope)
         receive = _replay(admitted.body, receive)
         tenant = self._settings.enter_tenant(admitted.identity.tenant) if admitted.identity else nullcontext()
-        with tenant, acting_within(admitted.identity.rights if admitted.identity else None):
+        found = admitted.identity
+        with tenant, acting_within(found.rights if found else None), viewing(found.viewer if found else NOBODY):
             if self._settings.authenticate is None or admitted.identity is None:
                 await self._app(scope, receive, send)
                 return
@@ -428,7 +430,8 @@ def acting(scope: Mapping[str, object], needed: TenantRole) -> Iterator[None]:
     """Refuse what the request's caller may not do, and confine the block to the projects in which he may."""
     require(scope, needed)
     identity = identity_of(scope)
-    with acting_within(identity.rights if identity is not None else None, needed):
+    rights, viewer = (identity.rights, identity.viewer) if identity is not None else (None, NOBODY)
+    with acting_within(rights, needed), viewing(viewer):
         yield
 
 

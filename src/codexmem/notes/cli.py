@@ -24,6 +24,7 @@ from codexmem.console.terminal_width import cells, cut, one_line, printable
 from codexmem.console.tools import Tools, tools
 from codexmem.kernel.model.errors import Conflict, InvalidArgument
 from codexmem.kernel.model.memory import Status
+from codexmem.kernel.model.visibility import Visibility
 from codexmem.notes import mcp_wire as wire
 from codexmem.notes.model import Direction
 
@@ -83,14 +84,17 @@ def read(uri: str, bare: bool, **where: Any) -> None:
 @option("--priority", type=_PRIORITY, default=5, metavar="N", key="memory.priority")
 @option("--disclosure", metavar="TEXT", key="memory.disclosure_option")
 @option("--project", metavar="PROJECT", key="memory.project")
+@option("--visibility", type=click.Choice(list(Visibility)), key="visibility.option")
 @tenant_option
 @store_options
 def create(uri: str, content: str | None, file: str | None, priority: int, disclosure: str | None, project: str | None,
-           **where: Any) -> None:  # fmt: skip
+           visibility: str | None, **where: Any) -> None:  # fmt: skip
     """Keep something under an address."""
     text = text_of(content, file)
     with tools("notes", create=True, project=own_project() if project is None else project, **where) as called:
-        answer = called.call("create_memory", uri=uri, content=text, priority=priority, disclosure=disclosure)
+        answer = called.call(
+            "create_memory", uri=uri, content=text, priority=priority, disclosure=disclosure, visibility=visibility
+        )
     made = wire.CreatedNote.model_validate(answer)
     output = current()
     output.result(made.document(), one_line(made.uri))

@@ -43,7 +43,9 @@ def _read(rooms: Rooms, call: ToolInvocation) -> ToolResult:
 
 def _create(rooms: Rooms, call: ToolInvocation) -> ToolResult:
     request = parsed(requests.CreateRequest, call.arguments)
-    new = NewNote(request.uri, request.content, request.priority, request.disclosure, call.project)
+    new = NewNote(
+        request.uri, request.content, request.priority, request.disclosure, call.project, visibility=request.visibility
+    )
     memory = rooms.room(NoteService).writing.create(new, call.by())
     again = "" if memory.version == 1 else (
         f"\nA deleted memory had this address; its earlier versions 1 to {memory.version - 1} are kept."

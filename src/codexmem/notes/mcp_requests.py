@@ -7,6 +7,7 @@ from pydantic.json_schema import SkipJsonSchema
 
 from codexmem.kernel.model.memory import Status
 from codexmem.kernel.model.note import NoteEdit
+from codexmem.kernel.model.visibility import Visibility
 from codexmem.kernel.wire import WireRequest
 from codexmem.notes.model import MAX_VERSIONS, NoteFilter
 
@@ -43,6 +44,9 @@ class CreateRequest(WireRequest):
     )
     disclosure: StrictStr = Field(
         default="", description='When it should come to mind, e.g. "when deploying" or "改数据库结构之前"'
+    )
+    visibility: Visibility | None = Field(
+        default=None, description="Who may see it: mine, project or everyone; leave it out unless the person said so"
     )
 
 

@@ -8,6 +8,7 @@ from codexmem.kernel.model.errors import InvalidArgument
 from codexmem.kernel.model.memory import Status
 from codexmem.kernel.model.note import CORE, NOTES
 from codexmem.kernel.model.query import Filter
+from codexmem.kernel.model.visibility import Visibility
 
 MAX_VERSIONS = 100  # of one note that are told or taken in together
 PRIORITIES = range(11)
@@ -48,6 +49,7 @@ class NewNote:
     project: str | None = None  # the one the caller works in
     title: str = ""
     session: str | None = None
+    visibility: Visibility | None = None  # None: as whoever writes it usually does
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from codexmem.kernel.model import handle, note, text_size
 from codexmem.kernel.model.history import MemoryVersion, Op
 from codexmem.kernel.model.memory import MAX_CONTENT, MAX_PROJECT, MAX_TITLE, Mark, Memory, Origin, State, Status
 from codexmem.kernel.model.note import USUAL_PRIORITY, NoteEdit
+from codexmem.kernel.model.visibility import Visibility
 from codexmem.kernel.wire import WireAnswer
 from codexmem.notes.model import Direction, NewNote, NoteFilter
 
@@ -49,10 +50,13 @@ class CreateNote(_Body):
     disclosure: str = ""
     project: Annotated[str | None, Field(max_length=MAX_PROJECT)] = None
     title: Annotated[str, Field(max_length=MAX_TITLE)] = ""
+    visibility: Visibility | None = Field(None, description="who may see it; unless given, as the key's owner chose")
 
     def new(self) -> NewNote:
         """As the service takes it."""
-        return NewNote(self.uri, self.content, self.priority, self.disclosure, self.project, self.title)
+        return NewNote(
+            self.uri, self.content, self.priority, self.disclosure, self.project, self.title, visibility=self.visibility
+        )
 
 
 class UpdateNote(_Body):

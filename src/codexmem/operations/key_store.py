@@ -8,6 +8,7 @@ import sqlalchemy as sa
 from sqlalchemy import bindparam
 
 from codexmem.kernel.model.tenant import TenantRole
+from codexmem.kernel.model.visibility import Visibility
 from codexmem.kernel.store.database import ACTING, Database
 from codexmem.kernel.store.schema import api_keys
 
@@ -25,6 +26,7 @@ class ApiKey:
     expires_ms: int | None = None  # from then on it is as if revoked
     used_ms: int | None = None  # about when it was last used
     member: str | None = None  # whose it is; None where it acts for the whole tenant
+    visibility: Visibility | None = None  # of what is written with it; None: as its member chose
 
     def is_valid(self, now_ms: int) -> bool:
         """Whether it opens anything."""
@@ -43,6 +45,7 @@ class KeyTable:
             tx.run(
                 _add, id=key.id, hash=hash, label=key.label, created_ms=key.created_ms, revoked_ms=None,
                 role=key.role.value, expires_ms=key.expires_ms, used_ms=None, member=key.member,
+                visibility=key.visibility.value if key.visibility is not None else None,
             )  # fmt: skip
 
     def hold(self) -> None:
@@ -95,7 +98,10 @@ class KeyTable:
 
 
 _k = api_keys.c
-_seen = (_k.tenant, _k.id, _k.label, _k.created_ms, _k.revoked_ms, _k.role, _k.expires_ms, _k.used_ms, _k.member)
+_seen = (
+    _k.tenant, _k.id, _k.label, _k.created_ms, _k.revoked_ms, _k.role, _k.expires_ms, _k.used_ms, _k.member,
+    _k.visibility,
+)  # fmt: skip
 _add = sa.insert(api_keys)
 _by_hash = sa.select(*_seen).where(_k.hash == bindparam("hash"), _k.revoked_ms.is_(None))
 _all = sa.select(*_seen).where(_k.tenant == ACTING).order_by(_k.created_ms.desc()).limit(1000)
@@ -125,4 +131,5 @@ _revoke = (
 
 
 def _key(row: Mapping[Any, Any]) -> ApiKey:
-    return ApiKey(**{**row, "role": TenantRole(row["role"])})
+    seen = Visibility(row["visibility"]) if row["visibility"] else None
+    return ApiKey(**{**row, "role": TenantRole(row["role"]), "visibility": seen})

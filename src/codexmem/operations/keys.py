@@ -22,6 +22,7 @@ from codexmem.kernel.model.event import EventType, NewEvent
 from codexmem.kernel.model.framing import KEY_BYTES, Frame
 from codexmem.kernel.model.ids import Clock
 from codexmem.kernel.model.tenant import LOCAL, Identity, TenantRole, tenant_name
+from codexmem.kernel.model.visibility import Viewer, Visibility
 from codexmem.kernel.store.database import Database, acting_as
 from codexmem.operations import key_store as table
 from codexmem.operations.key_store import ApiKey
@@ -73,6 +74,7 @@ class Keys:
         role: TenantRole = TenantRole.ADMIN,
         lifetime_ms: int | None = None,
         member: str | None = None,
+        visibility: Visibility | None = None,
         by: str = "",
     ) -> NewKey:
         """A new key for the tenant, or for one of its members by name; its label is no other valid key's.
@@ -84,6 +86,11 @@ class Keys:
             raise InvalidArgument(
                 f"a key's label is 1 to {_LABEL_MAX} printable characters", details={"reason": "bad_label"}
             )
+        if visibility is Visibility.MINE and member is None:
+            raise InvalidArgument(
+                "nothing can be private to a key of no member", hint="name its member with --member",
+                details={"reason": "no_owner"},
+            )  # fmt: skip
         now_ms = self._clock.now_ms()
         expires_ms = now_ms + lifetime_ms if lifetime_ms is not None else None
         with acting_as(tenant_name(tenant)), self._db.transaction():
@@ -95,7 +102,7 @@ class Keys:
                     details={"reason": "label_taken", "label": label, "tenant": tenant},
                 )
             whose = self._people.named(tenant, member).id if member is not None else None
-            return self._given(tenant, label, role, expires_ms, by, {}, whose)
+            return self._given(tenant, label, role, expires_ms, by, {}, whose, visibility)
 
     def rotate(self, tenant: str, id: str, *, overlap_ms: int, by: str = "") -> NewKey:
         """A new key in the place of this one, with its label, role and lifetime; the old one works on for a while."""
@@ -110,7 +117,7 @@ class Keys:
             self._table.end(id, ends_ms)
             return self._given(
                 tenant, old.label, old.role, now_ms + lasts if lasts is not None else None, by,
-                {"replaces": id, "ends_ms": ends_ms}, old.member,
+                {"replaces": id, "ends_ms": ends_ms}, old.member, old.visibility,
             )  # fmt: skip
 
     def _given(
@@ -122,11 +129,13 @@ class Keys:
         by: str,
         more: dict[str, object],
         member: str | None,
+        visibility: Visibility | None,
     ) -> NewKey:
         secret = f"cmk_{ids.secret()}"
         key = ApiKey(
-            tenant, ids.prefixed("key"), label, self._clock.now_ms(), role=role, expires_ms=expires_ms, member=member
-        )
+            tenant, ids.prefixed("key"), label, self._clock.now_ms(), role=role, expires_ms=expires_ms, member=member,
+            visibility=visibility,
+        )  # fmt: skip
         self._table.add(key, _hash(secret))
         payload = {"label": label, "role": role.value, "expires_ms": expires_ms, "by": by, **more}
         if member is not None:
@@ -193,6 +202,7 @@ class Keys:
         return Identity(
             key.tenant, f"key:{key.label} of {member.name}", role=rights.highest or TenantRole.READER,
             rights=None if rights.is_whole else rights,
+            viewer=Viewer.of(member.id, key.visibility or member.visibility),
         )  # fmt: skip
 
     def _note_use(self, key: ApiKey, now_ms: int) -> None:

@@ -15,7 +15,9 @@ from codexmem.kernel.model.event import EventType, NewEvent
 from codexmem.kernel.model.ids import Clock
 from codexmem.kernel.model.memory import MAX_PROJECT
 from codexmem.kernel.model.tenant import ProjectRights, TenantRole, tenant_name
+from codexmem.kernel.model.visibility import Visibility
 from codexmem.kernel.store.database import Database, acting_as
+from codexmem.kernel.store.memories import MemoryTable, PrivateMemory
 from codexmem.operations.key_store import KeyTable
 from codexmem.operations.people_store import Grant, MemberKind, PeopleTable, TeamMember
 
@@ -46,10 +48,12 @@ class People:
         self._db = db
         self._table = PeopleTable(db)
         self._keys = KeyTable(db)
+        self._memories = MemoryTable(db)
         self._log = log
         self._clock = clock
 
-    def add_member(self, tenant: str, name: str, kind: MemberKind, *, by: str) -> TeamMember:
+    def add_member(self, tenant: str, name: str, kind: MemberKind, *, by: str,
+                   visibility: Visibility = Visibility.PROJECT) -> TeamMember:  # fmt: skip
         """A new member, who may do nothing yet."""
         self._require_server()
         name = _checked(name)
@@ -57,7 +61,7 @@ class People:
             self._table.hold()
             if self._table.member_named(name) is not None:
                 raise _taken("member", name)
-            member = TeamMember(ids.prefixed("mbr"), name, kind, self._clock.now_ms())
+            member = TeamMember(ids.prefixed("mbr"), name, kind, self._clock.now_ms(), visibility=visibility)
             self._table.add_member(member)
             self._tell(EventType.MEMBER_CHANGED, f"member:{member.id}", by, act="added", name=name, kind=kind.value)
             return member
@@ -74,6 +78,29 @@ class People:
         if found is None:
             raise _missing("member", name)
         return found
+
+    def show(self, tenant: str, name: str, visibility: Visibility, *, by: str) -> None:
+        """How what is written with a member's keys is seen from now on, unless they say otherwise."""
+        member = self.named(tenant, name)
+        with acting_as(tenant), self._db.transaction():
+            self._table.set_visibility(member.id, visibility)
+            self._tell(
+                EventType.MEMBER_CHANGED, f"member:{member.id}", by, act="writes", name=member.name,
+                visibility=visibility.value,
+            )  # fmt: skip
+
+    def private_counts(self, tenant: str) -> dict[str, int]:
+        """How many private memories each member has, by name; members who are gone by their id."""
+        with acting_as(tenant_name(tenant)), self._db.reading():
+            names = {each.id: each.name for each in self._table.all_members()}
+            counts = self._memories.private_counts()
+        return dict(sorted((names.get(each, each), count) for each, count in counts.items()))
+
+    def private(self, tenant: str, name: str, *, limit: int = 1_000) -> list[PrivateMemory]:
+        """That a member has these private memories, newest first, and nothing of what they say."""
+        member = self.named(tenant, name)
+        with acting_as(tenant):
+            return self._memories.private(member.id, limit, 2**62)
 
     def disable(self, tenant: str, name: str, *, by: str) -> None:
         """Let none of a member's keys open anything, until he is enabled again."""

@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy import bindparam
 
 from codexmem.kernel.model.tenant import TenantRole
+from codexmem.kernel.model.visibility import Visibility
 from codexmem.kernel.store.database import ACTING, Database
 from codexmem.kernel.store.schema import grants, group_members, groups, members
 
@@ -31,6 +32,7 @@ class TeamMember:
     kind: MemberKind
     created_ms: int
     disabled_ms: int | None = None
+    visibility: Visibility = Visibility.PROJECT  # of what is written with his keys, unless they or the writer say it
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,7 @@ class PeopleTable:
             tx.run(
                 sa.insert(members), id=member.id, name=member.name, kind=member.kind.value,
                 created_ms=member.created_ms, disabled_ms=None,
+                visibility=member.visibility.value,
             )  # fmt: skip
 
     def member_named(self, name: str) -> TeamMember | None:
@@ -87,6 +90,11 @@ class PeopleTable:
         """Let a member's keys open nothing from then on, or open again."""
         with self._db.transaction() as tx:
             tx.run(_disable, member_id=id, disabled_ms=disabled_ms)
+
+    def set_visibility(self, id: str, visibility: Visibility) -> None:
+        """Let what is written with a member's keys be seen like this from then on."""
+        with self._db.transaction() as tx:
+            tx.run(_set_visibility, member_id=id, visibility=visibility.value)
 
     def remove_member(self, id: str) -> None:
         """Remove a member with what he was granted; he leaves his groups."""
@@ -152,7 +160,7 @@ class PeopleTable:
 
 
 _m, _g, _i, _r = members.c, groups.c, group_members.c, grants.c
-_seen = (_m.id, _m.name, _m.kind, _m.created_ms, _m.disabled_ms)
+_seen = (_m.id, _m.name, _m.kind, _m.created_ms, _m.disabled_ms, _m.visibility)
 _members = sa.select(*_seen).where(_m.tenant == ACTING).order_by(_m.name).limit(_MOST)
 _member_named = sa.select(*_seen).where(_m.tenant == ACTING, _m.name == bindparam("name"))
 _member_by_id = sa.select(*_seen).where(_m.tenant == ACTING, _m.id == bindparam("member_id"))
@@ -160,6 +168,11 @@ _disable = (
     sa.update(members)
     .where(_m.tenant == ACTING, _m.id == bindparam("member_id"))
     .values(disabled_ms=bindparam("disabled_ms"))
+)
+_set_visibility = (
+    sa.update(members)
+    .where(_m.tenant == ACTING, _m.id == bindparam("member_id"))
+    .values(visibility=bindparam("visibility"))
 )
 _drop_member = sa.delete(members).where(_m.tenant == ACTING, _m.id == bindparam("member_id"))
 _group = sa.select(_g.name).where(_g.tenant == ACTING, _g.name == bindparam("name"))
@@ -195,7 +208,8 @@ def _place(given: Grant) -> dict[str, object]:
 
 
 def _member(row: Mapping[Any, Any]) -> TeamMember:
-    return TeamMember(**{**row, "kind": MemberKind(row["kind"])})
+    seen = Visibility(row["visibility"] or Visibility.PROJECT)
+    return TeamMember(**{**row, "kind": MemberKind(row["kind"]), "visibility": seen})
 
 
 def _grant(row: Mapping[Any, Any]) -> Grant:

@@ -13,9 +13,11 @@ Memories, versions, index rows and event payloads are erased by `history`; here 
 them go as well. Every step is bounded and may be repeated: an interrupted forgetting is finished by asking again.
 """
 
+import functools
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import ParamSpec
 
 from codexmem.kernel.events.log import Log
 from codexmem.kernel.model import json_text, spooled
@@ -27,6 +29,7 @@ from codexmem.kernel.model.ids import Clock
 from codexmem.kernel.model.memory import Kind, Memory
 from codexmem.kernel.model.quotation import Quotations, texts_in
 from codexmem.kernel.model.session import Session
+from codexmem.kernel.model.visibility import as_server
 from codexmem.kernel.services.history import History
 from codexmem.kernel.services.memories import Memories
 from codexmem.kernel.store.backup import BackupHolding
@@ -38,6 +41,7 @@ from codexmem.kernel.store.receipts import ReceiptTable
 from codexmem.kernel.store.sessions import Sessions
 from codexmem.recall.lineage import Downstream, Lineage, said_by
 
+P = ParamSpec("P")
 MAX_IDS = 1_000
 COUNTED = 10_000  # memories that are counted before they are erased, at most
 SHOWN = 10  # memories that are shown before they are erased
@@ -53,6 +57,17 @@ class ForgetPreview:
     found: int
     first: tuple[Memory, ...]
     more: bool = False  # so many that only these were counted
+
+
+def _whole(verb: Callable[P, int]) -> Callable[P, int]:
+    """Erase what is private with the rest: it is counted, and nothing of it is told."""
+
+    @functools.wraps(verb)
+    def erase(*args: P.args, **named: P.kwargs) -> int:
+        with as_server():
+            return verb(*args, **named)
+
+    return erase
 
 
 class Forgetting:
@@ -78,12 +93,13 @@ class Forgetting:
         """Numbers of the memories that one of these names, up to a limit."""
         if ids is not None:
             return sorted(self._memories.many(ids, _ALL))
-        named = self._named(session, project, source)
-        found = self._history.some(COUNTED, **named)
-        key = named["session"]
-        known = self._sessions.named(key) if key is not None else None
-        # What a session wrote through other interfaces than its hooks has it as its source.
-        more = self._history.some(COUNTED, source=known.subject) if known is not None else []
+        with as_server():  # what is private is counted and goes with the rest; it is not shown
+            named = self._named(session, project, source)
+            found = self._history.some(COUNTED, **named)
+            key = named["session"]
+            known = self._sessions.named(key) if key is not None else None
+            # What a session wrote through other interfaces than its hooks has it as its source.
+            more = self._history.some(COUNTED, source=known.subject) if known is not None else []
         return list(dict.fromkeys((*found, *more)))[:COUNTED]
 
     def outline(self, *, ids: Sequence[int] | None = None, session: int | str | None = None,
@@ -95,8 +111,10 @@ class Forgetting:
             return ForgetPreview(
                 len(seqs), tuple(shown[seq] for seq in seqs[:SHOWN] if seq in shown), len(seqs) == COUNTED
             )
+        with as_server():
+            count = len(self._memories.many(ids, _ALL))
         found = self._memories.many(ids, _ALL)
-        return ForgetPreview(len(found), tuple(found[seq] for seq in dict.fromkeys(ids) if seq in found)[:SHOWN])
+        return ForgetPreview(count, tuple(found[seq] for seq in dict.fromkeys(ids) if seq in found)[:SHOWN])
 
     def one_of(self, by: WriteContext, *, ids: Sequence[int] | None = None, session: int | str | None = None,
                project: str | None = None, source: str | None = None) -> int:  # fmt: skip
@@ -111,6 +129,7 @@ class Forgetting:
             return self.session(session, by)
         return self.project(project, by) if project is not None else self.source(source or "", by)
 
+    @_whole
     def ids(self, seqs: Iterable[int], by: WriteContext, kinds: frozenset[Kind] = _ALL) -> int:
         """Erase these memories and what was captured for them; returns how many there were."""
         found = self._memories.many(seqs, kinds)
@@ -118,6 +137,7 @@ class Forgetting:
         self._blank(sorted(sources))
         return self._history.forget(found, by)
 
+    @_whole
     def session(self, name: int | str, by: WriteContext) -> int:
         """Erase everything of one session, given by its number or by the agent's name for it."""
         session = self._sessions.get(name) if isinstance(name, int) else self._sessions.named(name)
@@ -129,6 +149,7 @@ class Forgetting:
         erased = self._history.forget_all(by, session=session.key)
         return erased + self._history.forget_all(by, source=session.subject)
 
+    @_whole
     def project(self, project: str, by: WriteContext) -> int:
         """Erase everything of one project."""
         if not project:
@@ -137,6 +158,7 @@ class Forgetting:
             self._erase(sessions)
         return self._history.forget_all(by, project=project)
 
+    @_whole
     def source(self, source: str, by: WriteContext) -> int:
         """Erase everything that one session, run or import wrote."""
         if source.startswith(_OF_SESSION) and source.removeprefix(_OF_SESSION).isdigit():

@@ -27,7 +27,7 @@ class StandingRules:
     def of(self, project: str) -> list[StandingRule]:
         """Those of a project; the same until something changes."""
         wanted = Filter(frozenset({Kind.OBSERVATION}), project=project, facets=_WANTED)
-        with audience.unasked():
+        with audience.unasked(), audience.shared():  # a block stands in a file of the checkout
             found = self._memories.page(wanted, PageRequest(limit=_READ)).items
         own = sorted((each for each in found if each.origin in _WEIGHTS), key=lambda each: (-_weight(each), -each.seq))
         return [StandingRule(each.state.content, _is_how_to(each)) for each in own]

@@ -9,6 +9,7 @@ decided on, is itself a version whose cause is the commit, and belongs to one de
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from codexmem.kernel.model import audience
 from codexmem.kernel.model.errors import Conflict, InvalidArgument, NotFound
 from codexmem.kernel.model.history import Op, WriteContext
 from codexmem.kernel.model.memory import MAX_PROJECT, Kind, Memory, MemoryDraft, Origin, State
@@ -114,7 +115,8 @@ class SyncService:
         if stage >= len(stages):
             return SyncItems((), 0, None)
         kinds, whose = stages[stage]
-        found = self._memories.page(Filter(kinds, project=whose), PageRequest(PAGE, place, RowOrder.OLDEST))
+        with audience.shared():  # files are everybody's who has the checkout
+            found = self._memories.page(Filter(kinds, project=whose), PageRequest(PAGE, place, RowOrder.OLDEST))
         items: list[SyncItem] = []
         size = withheld = 0
         for memory in found.items:

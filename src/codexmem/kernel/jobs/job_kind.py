@@ -7,6 +7,7 @@ happens once.
 
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 
 from codexmem.kernel.model import ids
@@ -86,6 +87,8 @@ class JobKind:
     # Told, inside the transaction that does it, when a job goes back to the queue, fails or is canceled, and why: what
     # the job was about stands right in the same moment. It runs in any worker, after the job's own row was written.
     moved: Callable[[Job, JobStatus, str], object] | None = None
+    # For whom it runs, entered around it and its effect: by default for nobody, who sees nothing private.
+    acting: Callable[[Job], AbstractContextManager[object]] = lambda _: nullcontext()
 
 
 JobKinds = Mapping[str, JobKind]

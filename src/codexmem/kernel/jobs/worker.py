@@ -222,9 +222,10 @@ class Worker:
             job_kind = self._duties.get(job.kind)
             if job_kind is None:
                 raise GiveUp(f"nobody here knows the kind {job.kind!r}", error_class="unknown_kind")
-            done = job_kind.run(job, context)
-            self._checkpoint("handled")
-            self._ending.complete(job, done)
+            with job_kind.acting(job):
+                done = job_kind.run(job, context)
+                self._checkpoint("handled")
+                self._ending.complete(job, done)
             self._checkpoint("after_commit")
         except Canceled:
             self._ending.cancel(job)

@@ -119,6 +119,7 @@ class NewEvent:
     project: str = ""
     took_us: int | None = None  # how long what happened took, where that means something
     outline: Mapping[str, object] | None = None  # of a run's event: what a list shows of it without its payload
+    owner: str | None = None  # the member to whom it is private, also if what it tells of is not
 
 
 @dataclass(frozen=True, slots=True)

@@ -100,11 +100,11 @@ class Rollback:
 def rolled_back(now: State, earlier: State) -> State:
     """What a memory says after going back: as it said then, under the addresses and with the links it has now.
 
-    Going back to other words is no decision about whom they are told: marks stay as they are now, and words to which
-    nobody had agreed then have to be agreed to again.
+    Going back to other words is no decision about whom they are told or who sees them: marks and visibility stay as
+    they are now, and words to which nobody had agreed then have to be agreed to again.
     """
     marks = now.marks | (earlier.marks & {Mark.PROPOSED})
-    return replace(earlier, uris=now.uris, links=now.links, marks=marks)
+    return replace(earlier, uris=now.uris, links=now.links, visibility=now.visibility, marks=marks)
 
 
 def patch(content: str, old: str, new: str) -> str:

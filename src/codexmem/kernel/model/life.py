@@ -57,11 +57,12 @@ class Act(StrEnum):
     SUPERSEDE = "supersede"
     MERGE = "merge"
     SPLIT = "split"
+    SHARE = "share"  # who may see them: their owner, whoever may read the project, everyone
 
 
 HIDDEN = frozenset({Status.DELETED, Status.ARCHIVED, Status.QUARANTINED})
 # What an agent may do by itself. The rest decides what agents are told, so it takes a person.
-FOR_AGENTS = frozenset({Act.EDIT, Act.HIDE, Act.DEPRECATE, Act.SUPERSEDE, Act.MERGE, Act.SPLIT})
+FOR_AGENTS = frozenset({Act.EDIT, Act.HIDE, Act.DEPRECATE, Act.SUPERSEDE, Act.MERGE, Act.SPLIT, Act.SHARE})
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +190,12 @@ def merged(memory: Memory, others: Sequence[Memory], edit: MemoryEdit) -> State:
                 f"#{other.seq} and #{memory.seq} are not of one kind and project, so they cannot be merged",
                 hint="supersede one by the other instead",
                 details={"reason": "cannot_merge", "seq": other.seq, "other": memory.seq},
+            )
+        if other.state.visibility is not memory.state.visibility:
+            raise InvalidArgument(
+                f"#{other.seq} and #{memory.seq} are not seen by the same people, so they cannot be merged",
+                hint="let the same people see both first (share)",
+                details={"reason": "other_visibility", "seq": other.seq, "other": memory.seq},
             )
     state = memory.state if edit == NO_EDIT else edited(memory, edit)
     state = superseding(replace(memory, state=state), [other.seq for other in others])

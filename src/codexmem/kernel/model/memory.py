@@ -12,6 +12,7 @@ from codexmem.kernel.model import address
 from codexmem.kernel.model import attrs as kinds_attrs
 from codexmem.kernel.model.attrs import Attrs
 from codexmem.kernel.model.errors import InvalidArgument
+from codexmem.kernel.model.visibility import Visibility
 
 MAX_CONTENT = 1 << 20  # characters; a larger text belongs in a file that a memory points to
 MAX_TITLE = 1_000  # characters
@@ -85,6 +86,9 @@ ATTRS: dict[Kind, type[Attrs]] = {
 # What is remembered, as people mean it. Pieces of documents are not: they are shown to whoever asks for them by name.
 REMEMBERED = frozenset(Kind) - {Kind.CHUNK}
 
+# What may be private: what agents do and people say. Lessons, knowledge and documents are made to be shared.
+PERSONAL = frozenset({Kind.OBSERVATION, Kind.SUMMARY, Kind.PROMPT, Kind.NOTE, Kind.QA})
+
 # A prompt is written once and by the million: its first version is its row, until something changes it.
 LAZY_HISTORY = frozenset({Kind.PROMPT})
 
@@ -104,6 +108,7 @@ class State:
     uris: tuple[str, ...] = ()  # the first is primary, the rest are aliases
     links: tuple[tuple[str, int], ...] = ()  # (relation, seq of the target)
     marks: frozenset[Mark] = frozenset()
+    visibility: Visibility = Visibility.PROJECT
 
     def to_json(self) -> dict[str, Any]:
         """The whole state as stored in a version row; `from_json` inverts it exactly."""
@@ -118,6 +123,8 @@ class State:
             "confidence": self.confidence,
             "uris": list(self.uris),
             "links": [list(link) for link in self.links],
+            # Only where it is unusual, and before the marks: see `store.history`.
+            **({} if self.visibility is Visibility.PROJECT else {"visibility": self.visibility.value}),
             "marks": sorted(self.marks),
         }
 
@@ -136,6 +143,7 @@ class State:
             uris=tuple(raw["uris"]),
             links=tuple((relation, seq) for relation, seq in raw["links"]),
             marks=frozenset(map(Mark, raw.get("marks") or ())),  # versions of before 0.2 have none
+            visibility=Visibility(raw.get("visibility") or Visibility.PROJECT),
         )
 
     def facets(self) -> frozenset[tuple[str, str]]:
@@ -166,6 +174,8 @@ class State:
             raise InvalidArgument(f"the title is longer than {MAX_TITLE:,} characters")
         if len(self.project) > MAX_PROJECT:
             raise InvalidArgument(f"the project's name is longer than {MAX_PROJECT} characters")
+        if self.visibility is Visibility.MINE and kind not in PERSONAL:
+            raise InvalidArgument(f"a {kind} cannot be private", hint="leave it to its project, or keep it as a note")
         labels = [value for _, value in self.facets()]
         for text in (self.content, self.title, self.project, *labels):
             _require_text(text)
@@ -218,6 +228,7 @@ class Memory:
     session: str | None = None
     source: str | None = None  # what first wrote it: session:…, run:…, import:…
     counters: Counters = field(default_factory=Counters)
+    owner: str | None = None  # the member whose key or session made it
 
     def with_state(self, state: State, *, now_ms: int) -> "Memory":
         """The memory after one more write."""
@@ -234,6 +245,7 @@ class MemoryDraft:
     session: str | None = None
     id: str | None = None  # restored and imported memories keep their id
     created_ms: int | None = None  # imported memories keep their time
+    visibility: Visibility | None = None  # None: as whoever writes it usually does
 
     def check(self) -> None:
         """Refuse what no engine should be asked to store."""

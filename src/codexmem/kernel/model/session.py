@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+from codexmem.kernel.model.visibility import Visibility
+
 
 class SessionStatus(StrEnum):
     """Whether the agent still talks."""
@@ -27,6 +29,8 @@ class Session:
     last_ms: int
     ended_ms: int | None = None
     rules_only: bool = False  # a checkout in which it worked says that nobody else may read it; for good
+    owner: str | None = None  # the member whose session it is
+    visibility: Visibility = Visibility.PROJECT  # of it and of what is made of it
 
     @property
     def subject(self) -> str:

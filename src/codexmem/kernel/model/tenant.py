@@ -12,6 +12,7 @@ from enum import StrEnum
 from codexmem.kernel.model.errors import Forbidden, InvalidArgument
 from codexmem.kernel.model.history import WriteContext
 from codexmem.kernel.model.memory import Origin
+from codexmem.kernel.model.visibility import NOBODY, Viewer
 
 LOCAL = "local"  # the one tenant of a single developer's store
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
@@ -111,6 +112,7 @@ class Identity:
     address: str | None = None  # from where the request came in
     role: TenantRole = TenantRole.ADMIN  # whoever has a store to himself may do everything
     rights: ProjectRights | None = None  # of a member whose projects differ; `role` is then the highest of his
+    viewer: Viewer = NOBODY  # whose private memories it sees, and how what it writes is seen
 
     def require(self, needed: TenantRole) -> None:
         """Refuse what this caller may not do."""

@@ -17,6 +17,7 @@ from codexmem.kernel.model.history import Delta, DeltaStatus, MemoryVersion, Mod
 from codexmem.kernel.model.ids import Clock
 from codexmem.kernel.model.memory import LAZY_HISTORY, VISIBLE, Kind, Memory, Origin, State, Status
 from codexmem.kernel.model.query import Handle
+from codexmem.kernel.model.visibility import Visibility, present_viewer
 from codexmem.kernel.search.indexer import Indexer
 from codexmem.kernel.services.memories import Memories, spelled
 from codexmem.kernel.store.database import Database
@@ -322,6 +323,10 @@ class History:
 def _step(memory: Memory, before: State | None, touch: TouchedMemory) -> Iterator[RollbackStep]:
     # Undoing an addition hides the memory: only forgetting removes one.
     target = before if before is not None else replace(memory.state, status=Status.DELETED)
+    now = memory.state.visibility
+    own = (memory.owner or "") == present_viewer().owner
+    if now is Visibility.MINE or (target.visibility is Visibility.MINE and not own):
+        target = replace(target, visibility=now)  # an undo shows nobody what was private, and hides nothing of others
     if target != memory.state:
         since = memory.version - touch.first + 1 != touch.writes
         yield RollbackStep(memory, target, Op.RESTORE if before is not None else Op.DELETE, since)

@@ -13,6 +13,7 @@ from codexmem.kernel.jobs.job_kind import Done, JobContext
 from codexmem.kernel.jobs.queue import Queue
 from codexmem.kernel.model import ids
 from codexmem.kernel.model.job import Job, NewJob
+from codexmem.kernel.model.visibility import as_server
 from codexmem.kernel.search.indexer import Indexer, VectorIndexStatus, told
 from codexmem.kernel.store.database import Database, acting_as
 
@@ -105,7 +106,7 @@ class Indexing:
 
     def wake(self, tenant: str) -> None:
         """Enqueue a round for the tenant if there is work and none waits already; what `Reminder.start` is given."""
-        with acting_as(tenant):
+        with acting_as(tenant), as_server():
             if self._indexer.has_work():
                 self._queue.enqueue(
                     NewJob(CATCH_UP, {}, subject="index", dedupe_key=CATCH_UP, priority=_PRIORITY,

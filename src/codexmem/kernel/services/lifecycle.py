@@ -16,6 +16,7 @@ from codexmem.kernel.model.life import FOR_AGENTS, LESSON_TURN, MAX_PARTS, NO_ED
 from codexmem.kernel.model.memory import REMEMBERED, VISIBLE, Kind, Mark, Memory, MemoryDraft, Origin, State, Status
 from codexmem.kernel.model.query import Id, Seq, Uri
 from codexmem.kernel.model.statement import SUPERSEDES
+from codexmem.kernel.model.visibility import Visibility
 from codexmem.kernel.services.history import History
 from codexmem.kernel.services.memories import Memories, changed_since
 from codexmem.kernel.store.database import Database
@@ -41,6 +42,7 @@ class ActRequest:
     parts: tuple[MemoryEdit, ...] = ()  # into which a memory is split
     seen: int | None = None  # the version that the caller saw; only of one memory
     reason: str = ""
+    visibility: Visibility | None = None  # for share
 
     def check(self) -> None:
         """Refuse what no memory could make sense of."""
@@ -61,6 +63,10 @@ class ActRequest:
                     f"split takes one memory and 2 to {MAX_PARTS} parts", hint="give the text of each part",
                     details={"reason": "split_parts", "most": MAX_PARTS},
                 )  # fmt: skip
+        elif (self.visibility is None) is (self.act is Act.SHARE):
+            raise InvalidArgument(
+                "share needs a visibility, and no other act takes one", hint="give mine, project or everyone"
+            )
         elif self.parts:
             raise InvalidArgument(f"{self.act} takes no parts", hint="only split does")
         if self.seen is not None and len(self.ids) != 1:
@@ -120,7 +126,8 @@ class Lifecycle:
             delta = self._history.open_delta(f"memory:{seq}", _REJECT, by).id
             own = replace(by, delta=delta, note=_cleaned_reason(reason) or by.note or _REJECT)
             marks = memory.state.marks - {Mark.PROPOSED}
-            state = replace(agreed, uris=memory.state.uris, links=memory.state.links, marks=marks)
+            now = memory.state
+            state = replace(agreed, uris=now.uris, links=now.links, visibility=now.visibility, marks=marks)
             return ActResult(delta, (self._memories.write(memory, state, Op.RESTORE, own, exactly=True),), ())
 
     def roll_back(self, name: str, version: int, by: WriteContext, *, seen: int | None = None) -> ActResult:
@@ -198,6 +205,9 @@ class Lifecycle:
             case Act.SUPERSEDE | Act.MERGE:
                 assert into is not None
                 return _replaced(wanted, memories, into), []
+            case Act.SHARE:
+                assert wanted.visibility is not None
+                return [_Step(each, replace(each.state, visibility=wanted.visibility)) for each in memories], []
             case Act.SPLIT:
                 whole = memories[0]
                 life.require_shown(whole)
@@ -211,7 +221,7 @@ class Lifecycle:
         return [
             MemoryDraft(
                 whole.kind, life.part_of(whole, part, uri), by.origin, whole.session,
-                created_ms=whole.created_ms,
+                created_ms=whole.created_ms, visibility=whole.state.visibility,
             )
             for part, uri in zip(parts, uris, strict=True)
         ]  # fmt: skip

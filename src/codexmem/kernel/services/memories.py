@@ -10,12 +10,24 @@ from dataclasses import replace
 
 from codexmem.kernel.events.log import Log
 from codexmem.kernel.model import address, approval, history, ids
-from codexmem.kernel.model.errors import Conflict, InvalidArgument, NotFound, StorageFull, Unavailable
+from codexmem.kernel.model.errors import Conflict, Forbidden, InvalidArgument, NotFound, StorageFull, Unavailable
 from codexmem.kernel.model.event import EventType, NewEvent
 from codexmem.kernel.model.history import MemoryVersion, Op, WriteContext
 from codexmem.kernel.model.ids import Clock
-from codexmem.kernel.model.memory import LAZY_HISTORY, Kind, Mark, Memory, MemoryDraft, Origin, State, Status
+from codexmem.kernel.model.memory import (
+    LAZY_HISTORY,
+    PERSONAL,
+    Kind,
+    Mark,
+    Memory,
+    MemoryDraft,
+    Origin,
+    State,
+    Status,
+)
+from codexmem.kernel.model.project_scope import present_scope
 from codexmem.kernel.model.query import Filter, Handle, PageRequest, Seq
+from codexmem.kernel.model.visibility import Visibility, present_viewer
 from codexmem.kernel.search.indexer import Indexer
 from codexmem.kernel.store.database import Database
 from codexmem.kernel.store.history import VersionTable
@@ -51,7 +63,11 @@ class Memories:
         self._require_room()
         uris = tuple(address.writable(uri) for uri in draft.state.uris)
         author = replace(by, origin=Origin.HUMAN) if draft.origin is Origin.HUMAN else by
-        state = replace(draft.state, uris=uris)
+        viewer = present_viewer()
+        usual = viewer.writes if draft.kind in PERSONAL else Visibility.PROJECT
+        state = replace(draft.state, uris=uris, visibility=draft.visibility or usual)
+        if state.visibility is Visibility.MINE and not viewer.owner:
+            self._require_alone()
         if not self._trusts_agents:
             state = approval.judged(draft.kind, None, state, author)
         draft = replace(draft, state=state)
@@ -59,7 +75,9 @@ class Memories:
         by.check()
         now = self._now(by)
         with self._db.transaction():
-            memory = self._table.insert(draft, id=draft.id or ids.mint(draft.kind), source=by.source, now_ms=now)
+            memory = self._table.insert(
+                draft, id=draft.id or ids.mint(draft.kind), source=by.source, now_ms=now, owner=viewer.owner or None
+            )
             if draft.kind not in LAZY_HISTORY or by.delta is not None:
                 self._versions.add(_version(memory, Op.ADD, by, now))
             self._written(memory, Op.ADD)
@@ -115,7 +133,10 @@ class Memories:
         return written
 
     def _write(self, memory: Memory, state: State, op: Op, by: WriteContext, *, exactly: bool = False) -> Memory | None:
+        _require_writable(memory)
         state = self._judged(memory, state, by, exactly=exactly)
+        if state.visibility is not memory.state.visibility:
+            self._require_may_show(memory, state.visibility, by)
         state.check(memory.kind)
         by.check()
         now = self._now(by)
@@ -254,6 +275,27 @@ class Memories:
             raise approval.only_for_people(memory.seq, memory.state)
         return after if exactly and not kept else approval.judged(memory.kind, memory.state, after, by, agreed)
 
+    def _require_may_show(self, memory: Memory, visibility: Visibility, by: WriteContext) -> None:
+        """Refuse to let others see what is somebody's own, or to take from others what they made."""
+        if self._db.engine.ambient_tenant is not None:
+            return
+        own = memory.owner is not None and memory.owner == present_viewer().owner
+        shared = Visibility.MINE not in (memory.state.visibility, visibility)
+        if not own and not (shared and by.origin is Origin.HUMAN):
+            raise Forbidden(
+                f"only who made #{memory.seq} decides who sees it",
+                hint="ask its owner: codexmem share",
+                details={"reason": "not_yours", "seq": memory.seq},
+            )
+
+    def _require_alone(self) -> None:
+        if self._db.engine.ambient_tenant is None:
+            raise InvalidArgument(
+                "this key belongs to no member, so nothing can be private to it",
+                hint="use a member's key: codexmem key create --member NAME",
+                details={"reason": "no_owner"},
+            )
+
     def _now(self, by: WriteContext) -> int:
         now = self._clock.now_ms()
         return now if by.at_ms is None else min(by.at_ms, now)
@@ -272,6 +314,7 @@ class Memories:
                 EventType.MEMORY_WRITTEN,
                 subject=f"memory:{memory.seq}",
                 project=memory.state.project,
+                owner=memory.owner if memory.state.visibility is Visibility.MINE else None,
                 payload={"seq": memory.seq, "kind": memory.kind.value, "version": memory.version, "op": op.value},
             )
         )
@@ -279,6 +322,17 @@ class Memories:
 
 def _version(memory: Memory, op: Op, by: WriteContext, now_ms: int) -> MemoryVersion:
     return MemoryVersion(memory.seq, memory.version, op, memory.state, by.actor, now_ms, by.delta, by.source, by.note)
+
+
+def _require_writable(memory: Memory) -> None:
+    """Refuse to change what may only be read; the database would change nothing, as if another writer had been."""
+    scope = present_scope()
+    if scope is not None and scope.writes is not None and memory.state.project not in scope.writes:
+        raise Forbidden(
+            f"#{memory.seq} belongs to a project that this member may read and not write",
+            hint="ask whoever runs the server: codexmem grant add",
+            details={"reason": "project", "seq": memory.seq},
+        )
 
 
 def changed_since(memory: Memory, seen: int) -> Conflict:

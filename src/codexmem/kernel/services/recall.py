@@ -16,6 +16,7 @@ from codexmem.kernel.model import ranking
 from codexmem.kernel.model.event import EventType, NewEvent
 from codexmem.kernel.model.ranking import Ranking
 from codexmem.kernel.model.search import SearchAnswer, SearchQuery
+from codexmem.kernel.model.visibility import Visibility, as_server, present_viewer
 from codexmem.kernel.search.finder import Examined, Finder
 from codexmem.kernel.store.database import Database, acting_as
 
@@ -92,7 +93,7 @@ class SearchTraces:
     def _write(self, tenant: str, some: Sequence[_Left]) -> None:
         try:
             events = [left.whole() for left in some]
-            with acting_as(tenant), self._db.transaction():
+            with acting_as(tenant), as_server(), self._db.transaction():
                 for event in events:
                     self._log.append(event)
         except Exception:
@@ -130,6 +131,13 @@ class Recall:
         return answer
 
 
+def _private_to(answer: SearchAnswer) -> str | None:
+    """Whose a trace is: of whoever keeps things to himself, or was told something private."""
+    viewer = present_viewer()
+    told = (found.memory.state.visibility for found in answer.results)
+    return viewer.owner or None if Visibility.MINE in (viewer.writes, *told) else None
+
+
 def _trace(search: SearchQuery, answer: SearchAnswer) -> NewEvent:
     payload: dict[str, object] = {
         # Half a surrogate pair is legal to ask for but not to store.
@@ -152,5 +160,5 @@ def _trace(search: SearchQuery, answer: SearchAnswer) -> NewEvent:
         payload["why"] = {str(found.memory.seq): found.signals for found in answer.results[:_RESULTS]}
     return NewEvent(
         EventType.SEARCH_ANSWERED, subject="search", payload=payload, project=search.filter.project or "",
-        took_us=round(answer.timings_ms.get("total", 0.0) * 1000),
+        took_us=round(answer.timings_ms.get("total", 0.0) * 1000), owner=_private_to(answer),
     )  # fmt: skip

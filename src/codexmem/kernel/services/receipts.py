@@ -15,6 +15,7 @@ from pydantic import BaseModel
 from codexmem.kernel.model.errors import Conflict
 from codexmem.kernel.model.ids import Clock
 from codexmem.kernel.model.project_scope import present_scope
+from codexmem.kernel.model.visibility import present_viewer
 from codexmem.kernel.store.database import Database
 from codexmem.kernel.store.receipts import ReceiptTable
 
@@ -43,8 +44,9 @@ class Receipts:
         if key is None:
             return effect().body
         scope = present_scope()
-        if scope is not None:  # another member with the same key is not answered with this one's answer
-            key = f"{scope.member}:{key}"
+        member = scope.member if scope is not None else present_viewer().owner
+        if member:  # another member with the same key is not answered with this one's answer
+            key = f"{member}:{key}"
         digest = hashlib.sha256(json.dumps(body, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
         with self._db.transaction():
             earlier = self._table.claim(route, key, digest, self._clock.now_ms())

@@ -19,6 +19,7 @@ from datetime import UTC, datetime
 from codexmem.kernel.model import ids
 from codexmem.kernel.model.errors import RateLimited
 from codexmem.kernel.model.ids import Clock
+from codexmem.kernel.model.visibility import as_server
 from codexmem.kernel.store.counts import Figures
 from codexmem.kernel.store.database import Database, acting_as
 from codexmem.kernel.store.tallies import Tallies
@@ -163,7 +164,7 @@ class Usage:
             ]
         for tenant, known in due:
             began = ids.monotonic()
-            with acting_as(tenant):
+            with acting_as(tenant), as_server():
                 known.memories = self._figures.stored(most=self.limits.memories)
             known.counted_s = ids.monotonic()
             known.count_took_s = known.counted_s - began

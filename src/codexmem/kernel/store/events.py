@@ -12,7 +12,8 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy import bindparam
 
-from codexmem.kernel.model.event import Event, LogPosition, NewEvent
+from codexmem.kernel.model.event import AUDIT, Event, LogPosition, NewEvent
+from codexmem.kernel.model.visibility import Visibility, present_viewer
 from codexmem.kernel.store.database import ACTING, Database
 from codexmem.kernel.store.schema import events
 
@@ -32,7 +33,7 @@ class EventTable:
             tx.add(events, {
                 **tx.number(events), "id": id, "at_ms": at_ms, "type": event.type.value, "subject": event.subject,
                 "project": event.project, "payload": event.payload, "took_us": event.took_us,
-                "outline": event.outline,
+                "outline": event.outline, "owner": event.owner or _private_to(event),
             })  # fmt: skip
 
     def after(self, place: LogPosition, *, limit: int) -> list[Event]:
@@ -116,6 +117,12 @@ class EventTable:
         with self._db.transaction() as tx:
             for start in range(0, len(seqs), _CHUNK):
                 tx.run(_blank, seqs=list(seqs[start : start + _CHUNK]))
+
+
+def _private_to(event: NewEvent) -> str | None:
+    """Whose it is: what happens while somebody keeps things to himself is his; the audit is everybody's."""
+    viewer = present_viewer()
+    return viewer.owner or None if viewer.writes is Visibility.MINE and event.type not in AUDIT else None
 
 
 def to_event(row: Any) -> Event:

@@ -5,6 +5,7 @@ change with the state in the same transaction and by the difference only. Versio
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import sqlalchemy as sa
@@ -14,11 +15,22 @@ from codexmem.kernel.model import audience
 from codexmem.kernel.model.errors import Conflict
 from codexmem.kernel.model.memory import Kind, Memory, MemoryDraft, State, Status
 from codexmem.kernel.model.query import Handle, Id, Seq, Uri
+from codexmem.kernel.model.visibility import Visibility
 from codexmem.kernel.store import rows
 from codexmem.kernel.store.database import ACTING, Database, Transaction
-from codexmem.kernel.store.schema import memories, memory_facets, memory_links, memory_uris
+from codexmem.kernel.store.schema import memories, memory_facets, memory_links, memory_uris, memory_visibility
 
 _CHUNK = 500  # bound parameters per IN list
+
+
+@dataclass(frozen=True, slots=True)
+class PrivateMemory:
+    """What others may know of a private memory."""
+
+    seq: int
+    owner: str
+    kind: Kind
+    since_ms: int
 
 
 class MemoryTable:
@@ -29,18 +41,20 @@ class MemoryTable:
         # No row comes back where the address is taken.
         self._add_uri = db.engine.insert(memory_uris).on_conflict_do_nothing().returning(memory_uris.c.seq)
 
-    def insert(self, draft: MemoryDraft, *, id: str, source: str | None, now_ms: int) -> Memory:
+    def insert(
+        self, draft: MemoryDraft, *, id: str, source: str | None, now_ms: int, owner: str | None = None
+    ) -> Memory:
         """Store a new memory at version 1."""
         created = draft.created_ms if draft.created_ms is not None else now_ms
         with self._db.transaction() as tx:
             seq = tx.add_numbered(memories, {
                 "id": id, "kind": draft.kind.value, "session": draft.session, "origin": draft.origin.value,
-                "source": source, "version": 1, "created_ms": created, "updated_ms": now_ms,
+                "source": source, "version": 1, "created_ms": created, "updated_ms": now_ms, "owner": owner,
                 **rows.state_columns(draft.state),
             })  # fmt: skip
             memory = Memory(
                 seq=seq, id=id, kind=draft.kind, state=draft.state, version=1, origin=draft.origin,
-                created_ms=created, updated_ms=now_ms, session=draft.session, source=source,
+                created_ms=created, updated_ms=now_ms, session=draft.session, source=source, owner=owner,
             )  # fmt: skip
             self._index(tx, memory, before=None)
             return memory
@@ -111,6 +125,22 @@ class MemoryTable:
             for start in range(0, len(seqs), _CHUNK):
                 tx.run(_release, seqs=list(seqs[start : start + _CHUNK]))
 
+    def is_taken(self, id: str) -> bool:
+        """Whether the id is that of a memory which only some may see, perhaps not whoever asks."""
+        with self._db.reading() as tx:
+            return tx.run(_visibility_of, id=id).first() is not None
+
+    def private(self, owner: str | None, limit: int, below: int) -> list[PrivateMemory]:
+        """What is private to one member, or to each, below a number and newest first: that it is there, no more."""
+        with self._db.reading() as tx:
+            found = tx.run(_private, owner=owner, below=below, limit=limit)
+            return [PrivateMemory(row.seq, row.owner, Kind(row.kind), row.since_ms) for row in found]
+
+    def private_counts(self) -> dict[str, int]:
+        """How many memories are private to each member."""
+        with self._db.reading() as tx:
+            return {row.owner: row.memories for row in tx.run(_private_counts)}
+
     def linked_to(self, seq: int, limit: int) -> list[tuple[str, int]]:
         """Which memories point to this one, and how."""
         with self._db.reading() as tx:
@@ -151,6 +181,8 @@ class MemoryTable:
 
     def _index(self, tx: Transaction, memory: Memory, before: State | None) -> None:
         after = memory.state
+        if after.visibility is not (before.visibility if before is not None else Visibility.PROJECT):
+            self._show(tx, memory, before)
         moved = before is not None and before.project != after.project
         old_facets = before.facets() if before else frozenset()
         kept = frozenset() if moved else old_facets & after.facets()
@@ -169,6 +201,17 @@ class MemoryTable:
         # A restored link may point at something forgotten since: then it stays a mention that leads nowhere.
         there = set(tx.run(_existing, seqs=[to for _, to in added]).scalars()) if added else set()
         tx.add(memory_links, *({"from_seq": memory.seq, "to_seq": t, "relation": r} for r, t in added if t in there))
+
+    def _show(self, tx: Transaction, memory: Memory, before: State | None) -> None:
+        """Say who may see it, before anything else of it is written."""
+        visibility = memory.state.visibility
+        if before is not None and before.visibility is not Visibility.PROJECT:
+            tx.run(_drop_visibility, seq=memory.seq)
+        if visibility is not Visibility.PROJECT:
+            tx.add(memory_visibility, {
+                "seq": memory.seq, "id": memory.id, "kind": memory.kind.value, "since_ms": memory.updated_ms,
+                "owner": (memory.owner or "") if visibility is Visibility.MINE else None,
+            })  # fmt: skip
 
     def _name(self, tx: Transaction, memory: Memory) -> None:
         # Asked of the table, not of the old state: a rollback gives all names back before it takes any.
@@ -193,7 +236,7 @@ _save = (
            memories.c.version == bindparam("seen_version"))
     .values({column: bindparam(column) for column in (
         "project", "status", "type", "title", "content", "priority", "confidence", "attrs", "uris", "links", "marks",
-        "version", "updated_ms")})
+        "visibility", "version", "updated_ms")})
 )  # fmt: skip
 _by_seq = sa.select(memories).where(memories.c.tenant == ACTING, memories.c.seq == bindparam("value"))
 _by_id = sa.select(memories).where(memories.c.tenant == ACTING, memories.c.id == bindparam("value"))
@@ -215,6 +258,21 @@ _taken = sa.select(memory_uris.c.uri).where(
 _names = sa.select(memory_uris.c.uri).where(memory_uris.c.tenant == ACTING, memory_uris.c.seq == bindparam("seq"))
 _release = sa.delete(memory_uris).where(
     memory_uris.c.tenant == ACTING, memory_uris.c.seq.in_(bindparam("seqs", expanding=True))
+)
+_w = memory_visibility.c
+_drop_visibility = sa.delete(memory_visibility).where(_w.tenant == ACTING, _w.seq == bindparam("seq"))
+_visibility_of = sa.select(_w.seq).where(_w.tenant == ACTING, _w.id == bindparam("id"))
+_private = (
+    sa.select(_w.seq, _w.owner, _w.kind, _w.since_ms)
+    .where(_w.tenant == ACTING, _w.owner.is_not(None), _w.seq < bindparam("below"),
+           sa.or_(_w.owner == sa.cast(bindparam("owner"), sa.Text), sa.cast(bindparam("owner"), sa.Text).is_(None)))
+    .order_by(_w.seq.desc())
+    .limit(bindparam("limit"))
+)  # fmt: skip
+_private_counts = (
+    sa.select(_w.owner, sa.func.count().label("memories"))
+    .where(_w.tenant == ACTING, _w.owner.is_not(None))
+    .group_by(_w.owner)
 )
 _links_to = (
     sa.select(memory_links.c.relation, memory_links.c.from_seq)

@@ -9,7 +9,7 @@ from codexmem.kernel.model.memory import Counters, Kind, Memory, Origin, State
 def state_columns(state: State) -> dict[str, object]:
     """The columns of `memories` that a write changes: they bear the names of the state's fields."""
     columns = state.to_json()
-    return columns | {name: columns[name] or None for name in ("uris", "links", "marks")}
+    return columns | {name: columns.get(name) or None for name in ("uris", "links", "marks", "visibility")}
 
 
 def memory(row: RowMapping) -> Memory:
@@ -27,6 +27,7 @@ def memory(row: RowMapping) -> Memory:
         session=row["session"],
         source=row["source"],
         counters=Counters(row["shown"], row["used"], row["valid"], row["invalid"]),
+        owner=row["owner"],
     )
 
 

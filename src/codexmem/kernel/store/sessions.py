@@ -12,6 +12,7 @@ from sqlalchemy import bindparam
 
 from codexmem.kernel.model.errors import Forbidden
 from codexmem.kernel.model.session import Session, SessionStatus
+from codexmem.kernel.model.visibility import Visibility, present_viewer
 from codexmem.kernel.store.database import ACTING, Database, Transaction
 from codexmem.kernel.store.schema import sessions
 
@@ -49,6 +50,8 @@ class Sessions:
         Once only rules may read it, that stays so.
         """
         said = {"project": project, "platform": platform, "cwd": cwd, "rules_only": rules_only}
+        viewer = present_viewer()
+        shown = viewer.writes.value if viewer.writes is not Visibility.PROJECT else None
         with self._db.transaction() as tx:
             found = self._touch(tx, key, said, now_ms)
             if found is not None:
@@ -56,10 +59,11 @@ class Sessions:
             begun = tx.run(
                 self._begin, **tx.number(sessions), key=key, **said,
                 status=SessionStatus.ACTIVE.value, turn=0, private=False, gathered=0, started_ms=now_ms, last_ms=now_ms,
+                owner=viewer.owner or None, visibility=shown,
             ).first()  # fmt: skip
             found = self._touch(tx, key, said, now_ms)
             if found is None:  # neither ours nor that of whoever was faster
-                raise Forbidden("this session belongs to a project that this member has no right to")
+                raise Forbidden("this session belongs to somebody else, or to a project that is not this member's")
             return replace(found, new=begun is not None)
 
     def _touch(self, tx: Transaction, key: str, said: Mapping[str, object], now_ms: int) -> TouchedSession | None:
@@ -144,7 +148,10 @@ class Sessions:
 
 
 def _session(row: Any) -> Session:
-    return Session(**{name: row[name] for name in _FIELDS} | {"status": SessionStatus(row["status"])})
+    visibility = Visibility(row["visibility"] or Visibility.PROJECT)
+    return Session(
+        **{name: row[name] for name in _FIELDS} | {"status": SessionStatus(row["status"]), "visibility": visibility}
+    )
 
 
 _s = sessions.c

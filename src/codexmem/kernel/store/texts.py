@@ -14,6 +14,7 @@ from sqlalchemy import bindparam
 
 from codexmem.kernel.model.memory import Memory
 from codexmem.kernel.model.query import Filter
+from codexmem.kernel.model.visibility import Visibility
 from codexmem.kernel.store.database import ACTING
 from codexmem.kernel.store.index import IndexedTokens, TextIndex
 from codexmem.kernel.store.schema import memories, memory_texts
@@ -49,6 +50,8 @@ def scope_of(tenant: str, memory: Memory) -> list[str]:
     """The scope tokens of a memory's present state, those that every filter may need first."""
     kind, state = memory.kind.value, memory.state
     tokens = [_token(tenant, "kind", kind), _token(tenant, "project", kind, state.project)]
+    if state.visibility is Visibility.EVERYONE:
+        tokens.append(_token(tenant, "everyone", kind))
     if memory.session is not None:
         tokens.append(_token(tenant, "session", memory.session))
     return tokens + [_token(tenant, "facet", facet, value) for facet, value in sorted(state.facets())]
@@ -68,6 +71,11 @@ def narrow_scopes(tenant: str, wanted: Filter) -> list[list[str]]:
 def projects_scope(tenant: str, wanted: Filter, projects: Iterable[str]) -> list[str]:
     """The tokens of these projects, of the wanted kinds."""
     return [_token(tenant, "project", kind.value, project) for project in projects for kind in sorted(wanted.kinds)]
+
+
+def everyone_scope(tenant: str, wanted: Filter) -> list[str]:
+    """The tokens of what everyone may see, of the wanted kinds."""
+    return [_token(tenant, "everyone", kind.value) for kind in sorted(wanted.kinds)]
 
 
 def kind_scope(tenant: str, wanted: Filter) -> list[str]:

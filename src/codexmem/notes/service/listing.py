@@ -24,6 +24,7 @@ from codexmem.kernel.model.project_scope import present_scope
 from codexmem.kernel.model.query import Filter, PageRequest, RowCursor, RowOrder
 from codexmem.kernel.model.search import SearchAnswer, SearchMode, SearchQuery, SearchResult
 from codexmem.kernel.model.tenant import ProjectScope
+from codexmem.kernel.model.visibility import present_viewer
 from codexmem.kernel.services.history import History
 from codexmem.kernel.services.memories import Memories
 from codexmem.kernel.store.database import Database
@@ -95,7 +96,7 @@ class NoteListing:
         self._desk = desk
         self._search = search
         self._lock = threading.Lock()
-        self._kept: OrderedDict[tuple[str, ProjectScope | None], _Kept] = OrderedDict()
+        self._kept: OrderedDict[tuple[str, ProjectScope | None, str], _Kept] = OrderedDict()
 
     def search(self, query: str, wish: NoteFilter, *, limit: int, offset: int = 0) -> NoteResults:
         """Notes whose address, content or disclosure fits; an address that is asked for itself comes first."""
@@ -117,7 +118,8 @@ class NoteListing:
     def figures(self) -> NoteFigures:
         """How many notes there are of what."""
         # Members count what they may read.
-        whose, now = (self._db.acting_tenant(), present_scope()), ids.monotonic()
+        whose = (self._db.acting_tenant(), present_scope(), present_viewer().sees)
+        now = ids.monotonic()
         # Read before the figures: what is written in between makes them count anew.
         written = self._noted.last_write()
         with self._lock:

@@ -80,7 +80,9 @@ class Writing:
         with self._db.transaction():
             former = self._desk.find(uri)
             if former is None:
-                draft = MemoryDraft(Kind.NOTE, state, by.origin, session=new.session or by.session)
+                draft = MemoryDraft(
+                    Kind.NOTE, state, by.origin, session=new.session or by.session, visibility=new.visibility
+                )
                 return self._memories.remember(draft, replace(by, note=by.note or "created"))
             if former.state.status is not Status.DELETED:
                 raise Conflict(
@@ -88,7 +90,7 @@ class Writing:
                     details={"reason": "note_exists", "uri": uri},
                 )  # fmt: skip
             # Its other addresses and its history stay with it.
-            state = replace(state, uris=former.state.uris)
+            state = replace(state, uris=former.state.uris, visibility=new.visibility or former.state.visibility)
             return self._memories.write(former, state, Op.RESTORE, replace(by, note="created again after deletion"))
 
     def update(self, uri: str, edit: NoteEdit, by: WriteContext, *, seen: int | None = None) -> Memory:

@@ -33,12 +33,13 @@ def status(tenant: str | None, data_dir: str | None, database_url: str | None) -
     settings = chosen(data_dir=data_dir, database_url=database_url)
     whose = tenant_of(settings, tenant)
     from codexmem.app import open_reading
+    from codexmem.kernel.model.visibility import as_server
     from codexmem.kernel.search.indexer import told
     from codexmem.kernel.store.database import acting_as
 
     reading = open_reading(settings)
     try:
-        with acting_as(whose):
+        with acting_as(whose), as_server():
             found = reading.indexing.status()
     finally:
         reading.close()

@@ -15,6 +15,7 @@ from codexmem.console.output import table
 from codexmem.console.store import chosen, store_options, tenant_of
 from codexmem.kernel.model.ids import SystemClock
 from codexmem.kernel.model.tenant import TenantRole
+from codexmem.kernel.model.visibility import Visibility
 from codexmem.settings import Settings
 
 if TYPE_CHECKING:
@@ -36,16 +37,20 @@ def key() -> None:
     "--role", type=click.Choice([role.value for role in TenantRole]), default=TenantRole.ADMIN.value, key="key.role"
 )
 @option("--member", metavar="NAME", key="key.member")
+@option("--visibility", type=click.Choice([each.value for each in Visibility]), key="key.visibility")
 @option("--days", type=click.IntRange(1, 36_500), metavar="N", key="key.days")
 @store_options
-def create(tenant: str | None, label: str, role: str, member: str | None, days: int | None, data_dir: str | None,
-           database_url: str | None) -> None:  # fmt: skip
+def create(tenant: str | None, label: str, role: str, member: str | None, visibility: str | None, days: int | None,
+           data_dir: str | None, database_url: str | None) -> None:  # fmt: skip
     """Make a key and print its secret, once."""
     settings = chosen(data_dir=data_dir, database_url=database_url)
     whose = tenant_of(settings, tenant)
     lifetime_ms = days * _DAY_MS if days is not None else None
     with opened_keys(settings) as keys:
-        made = keys.create(whose, label, role=TenantRole(role), lifetime_ms=lifetime_ms, member=member, by=login())
+        made = keys.create(
+            whose, label, role=TenantRole(role), lifetime_ms=lifetime_ms, member=member,
+            visibility=Visibility(visibility) if visibility is not None else None, by=login(),
+        )  # fmt: skip
     _tell(made)
 
 
@@ -75,8 +80,8 @@ def ls(tenant: str | None, data_dir: str | None, database_url: str | None) -> No
         found = keys.list(whose)
     now_ms = SystemClock().now_ms()
     rows = [
-        [each.id, each.label, each.role.value, _day(each.created_ms), _state(each, now_ms),
-         say("key.used", day=_day(each.used_ms)) if each.used_ms is not None else say("key.not_used")]
+        [each.id, each.label, each.role.value, day(each.created_ms), _state(each, now_ms),
+         say("key.used", day=day(each.used_ms)) if each.used_ms is not None else say("key.not_used")]
         for each in found
     ]  # fmt: skip
     current().result({"keys": [_document(each) for each in found]}, table(rows) if rows else "")
@@ -121,6 +126,7 @@ def _document(each: "ApiKey") -> dict[str, object]:
         "id": each.id, "tenant": each.tenant, "label": each.label, "role": each.role.value,
         "created_ms": each.created_ms, "expires_ms": each.expires_ms, "revoked_ms": each.revoked_ms,
         "used_ms": each.used_ms, "member": each.member,
+        "visibility": each.visibility.value if each.visibility is not None else None,
     }  # fmt: skip
 
 
@@ -129,7 +135,7 @@ def _state(each: "ApiKey", now_ms: int) -> str:
         return say("key.revoked_state")
     if each.expires_ms is None:
         return say("key.living")
-    return say("key.until" if each.is_valid(now_ms) else "key.expired", day=_day(each.expires_ms))
+    return say("key.until" if each.is_valid(now_ms) else "key.expired", day=day(each.expires_ms))
 
 
 def login() -> str:
@@ -140,5 +146,6 @@ def login() -> str:
         return f"cli:{os.geteuid()}"
 
 
-def _day(ms: int) -> str:
+def day(ms: int) -> str:
+    """A moment as lists show it."""
     return f"{datetime.fromtimestamp(ms / 1000, UTC):%Y-%m-%d %H:%M}Z"

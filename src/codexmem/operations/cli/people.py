@@ -12,12 +12,14 @@ from codexmem.console.output import UsageProblem, table
 from codexmem.console.store import chosen, store_options, tenant_of
 from codexmem.kernel.model.errors import InvalidArgument
 from codexmem.kernel.model.tenant import TenantRole
-from codexmem.operations.cli.key import login, opened_keys
+from codexmem.kernel.model.visibility import Visibility
+from codexmem.operations.cli.key import day, login, opened_keys
 
 if TYPE_CHECKING:
     from codexmem.operations.people import People
 
 _KINDS = {"person": "member.person", "service": "member.service_kind"}
+_VISIBILITY = click.Choice([each.value for each in Visibility])
 _ROLES = [role.value for role in TenantRole]
 
 
@@ -49,13 +51,15 @@ def member() -> None:
 @member.command("add", cls=Command, key="member.add")
 @click.argument("name", metavar="NAME")
 @option("--service", is_flag=True, key="member.service")
+@option("--visibility", type=_VISIBILITY, default=Visibility.PROJECT.value, key="member.visibility")
 @_of_tenant
-def member_add(name: str, service: bool, tenant: str | None, **where: str | None) -> None:
+def member_add(name: str, service: bool, visibility: str, tenant: str | None, **where: str | None) -> None:
     """Add a member, who may do nothing yet."""
     from codexmem.operations.people_store import MemberKind
 
     with _people(tenant, where) as (people, whose):
-        made = people.add_member(whose, name, MemberKind.SERVICE if service else MemberKind.PERSON, by=login())
+        kind = MemberKind.SERVICE if service else MemberKind.PERSON
+        made = people.add_member(whose, name, kind, visibility=Visibility(visibility), by=login())
     current().result({"id": made.id, "name": made.name, "kind": made.kind.value}, made.name)
     current().note(say("member.added", name=made.name), good=True)
 
@@ -69,7 +73,8 @@ def member_ls(tenant: str | None, **where: str | None) -> None:
     inside = {each.name: [name for name, names in groups.items() if each.name in names] for each in found}
     documents = [
         {"id": each.id, "name": each.name, "kind": each.kind.value, "created_ms": each.created_ms,
-         "disabled_ms": each.disabled_ms, "groups": inside[each.name]} for each in found
+         "disabled_ms": each.disabled_ms, "visibility": each.visibility.value, "groups": inside[each.name]}
+        for each in found
     ]  # fmt: skip
     rows = [
         [each.name, say(_KINDS[each.kind.value]), ", ".join(inside[each.name]),
@@ -78,6 +83,37 @@ def member_ls(tenant: str | None, **where: str | None) -> None:
     current().result({"members": documents}, table(rows) if rows else "")
     if not rows:
         current().note(say("member.none"))
+
+
+@member.command("set", cls=Command, key="member.set")
+@click.argument("name", metavar="NAME")
+@option("--visibility", type=_VISIBILITY, required=True, key="member.visibility")
+@_of_tenant
+def member_set(name: str, visibility: str, tenant: str | None, **where: str | None) -> None:
+    """Say who may see what a member writes."""
+    with _people(tenant, where) as (people, whose):
+        people.show(whose, name, Visibility(visibility), by=login())
+    _done("member.set_done", {"name": name, "visibility": visibility}, name=name, visibility=visibility)
+
+
+@member.command("private", cls=Command, key="member.private")
+@click.argument("name", required=False, metavar="[NAME]")
+@_of_tenant
+def member_private(name: str | None, tenant: str | None, **where: str | None) -> None:
+    """Show that members have private memories, and nothing of them."""
+    with _people(tenant, where) as (people, whose):
+        if name is None:
+            counts = people.private_counts(whose)
+            rows = [[each, str(count)] for each, count in counts.items()]
+            document: dict[str, Any] = {"members": [{"name": each, "private": n} for each, n in counts.items()]}
+        else:
+            found = people.private(whose, name)
+            rows = [[f"#{each.seq}", each.kind.value, day(each.since_ms)] for each in found]
+            items = [{"seq": each.seq, "kind": each.kind.value, "since_ms": each.since_ms} for each in found]
+            document = {"name": name, "memories": items}
+    current().result(document, table(rows) if rows else "")
+    if not rows:
+        current().note(say("member.private_none"))
 
 
 @member.command("disable", cls=Command, key="member.disable")

@@ -1,5 +1,5 @@
-"""`codexmem edit`, `hide`, `pin`, `withhold`, `deprecate`, `supersede`, `merge` and `split`: acts on memories of every
-kind.
+"""`codexmem edit`, `hide`, `pin`, `withhold`, `deprecate`, `share`, `supersede`, `merge` and `split`: acts on memories
+of every kind.
 
 Each is one request and one delta: what it did is told with the command that takes it back.
 """
@@ -17,6 +17,7 @@ from codexmem.console.messages import say
 from codexmem.console.output import UsageProblem
 from codexmem.console.store import store_options, tenant_option
 from codexmem.console.terminal_width import one_line
+from codexmem.kernel.model.visibility import Visibility
 
 _BETWEEN = "---"  # the line between the parts of a file
 
@@ -61,6 +62,17 @@ hide = _marking("hide", "hide", "unhide", "hide.off")
 pin = _marking("pin", "pin", "unpin", "pin.off")
 withhold = _marking("withhold", "withhold", "release", "withhold.off")
 deprecate = _marking("deprecate", "deprecate", "unhide", "deprecate.off")
+
+
+@click.command("share", cls=Command, key="share")
+@_refs
+@option("--visibility", type=click.Choice(list(Visibility)), required=True, key="share.visibility")
+@_reason
+@tenant_option
+@store_options
+def share(refs: Sequence[str], visibility: str, reason: str, **where: Any) -> None:
+    """Say who may see memories."""
+    _act("share", refs, {"visibility": visibility, "reason": reason}, where)
 
 
 @click.command("supersede", cls=Command, key="supersede")

@@ -7,6 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from codexmem.kernel.model import handle
 from codexmem.kernel.model.life import MAX_PARTS, Act, Life, MemoryEdit
 from codexmem.kernel.model.memory import Mark
+from codexmem.kernel.model.visibility import Visibility
 from codexmem.kernel.services.lifecycle import MAX_IDS, ActRequest, ActResult
 from codexmem.kernel.wire import WireAnswer
 from codexmem.recall.memory_list import ListedMemory
@@ -48,6 +49,7 @@ class ActBody(BaseModel):
     )
     seen: _NUMBER | None = Field(None, description="only if this is still the version of the one memory")
     reason: Annotated[str, Field(max_length=4_000)] = Field("", description="kept with every version")
+    visibility: Visibility | None = Field(None, description="share: who may see them from now on")
 
     def request(self) -> ActRequest:
         """The act as the service takes it."""
@@ -61,6 +63,7 @@ class ActBody(BaseModel):
                   for part in self.parts),
             self.seen,
             self.reason,
+            self.visibility,
         )  # fmt: skip
 
 

@@ -14,6 +14,7 @@ from codexmem.kernel.model.errors import InvalidArgument
 from codexmem.kernel.model.memory import REMEMBERED, Kind, Memory, MemoryDraft, Origin, State, manual_session
 from codexmem.kernel.model.query import MAX_OFFSET
 from codexmem.kernel.model.search import MAX_DEPTH, MAX_RESULTS
+from codexmem.kernel.model.visibility import Visibility
 from codexmem.recall.lookup import LookupRequest, ResultOrder
 from codexmem.recall.timeline import MAX_DEPTH as MAX_WINDOW
 from codexmem.recall.timeline import At, TimelineDepth, When
@@ -237,6 +238,9 @@ class SaveRequest(_Request):
     ] = Field(None, validate_default=True, description="What to remember.")  # absent reads as empty
     title: str | None = Field(None, description="A short title; the beginning of the text unless given.")
     project: str | None = Field(None, description="Which project it belongs to; the caller's own unless given.")
+    visibility: Visibility | None = Field(
+        None, description="Who may see it: mine, project or everyone; leave it out unless the person said so."
+    )
 
     def to_draft(self, default_project: str = DEFAULT_PROJECT, origin: Origin = Origin.AGENT) -> MemoryDraft:
         """The observation that a manual save makes."""
@@ -248,4 +252,4 @@ class SaveRequest(_Request):
             content=self.text, attrs=ObservationAttrs(subtitle="Manual memory"), project=project, type="discovery",
             title=title,
         )  # fmt: skip
-        return MemoryDraft(Kind.OBSERVATION, state, origin, session=manual_session(project))
+        return MemoryDraft(Kind.OBSERVATION, state, origin, session=manual_session(project), visibility=self.visibility)

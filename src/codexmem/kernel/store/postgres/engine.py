@@ -18,6 +18,7 @@ from codexmem.kernel.model import ids
 from codexmem.kernel.model.errors import Conflict, Forbidden, InvalidArgument, StorageFull, Unavailable
 from codexmem.kernel.model.project_scope import present_scope
 from codexmem.kernel.model.tenant import ProjectScope, tenant_name
+from codexmem.kernel.model.visibility import present_viewer
 from codexmem.kernel.store.cells import places
 from codexmem.kernel.store.postgres import connecting
 from codexmem.kernel.store.postgres.notify import PostgresNotifier
@@ -254,6 +255,7 @@ def _acting(tenant: str, scope: ProjectScope | None) -> str:
     """The statements that confine a transaction, sent in one round trip with its beginning."""
     # The literal is safe: a tenant name has no character that could end it.
     named = f"SET LOCAL codexmem.tenant = '{tenant_name(tenant)}'"
+    named += f"; SET LOCAL codexmem.viewer = {_literal(present_viewer().sees)}"
     if scope is None:
         return f"SET LOCAL ROLE {APP_ROLE}; {named}"
     settings = {

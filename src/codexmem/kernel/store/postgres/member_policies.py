@@ -1,4 +1,5 @@
-"""What a member's transaction may see and change of each table, as statements for migrations.
+"""What a transaction may see and change of each table besides its tenant, as statements for migrations: members what is
+of their projects, and everybody what is not private to somebody else.
 
 Members act under a role of their own: a table that is not opened here does not exist for them, and those who see a
 whole tenant pay nothing. What the transaction says of its member stands in settings; each is read in a query of its
@@ -6,11 +7,14 @@ own, which is answered once per statement and not once per row. Where a setting 
 empty one names no project.
 """
 
-from codexmem.kernel.store.postgres.roles import MEMBER_ROLE, SEARCH_ROLE
+from codexmem.kernel.store.postgres.roles import APP_ROLE, MEMBER_ROLE, SEARCH_ROLE
 
 _OWN_TENANT = "tenant = current_setting('codexmem.tenant')"
 _ALL = "SELECT, INSERT, UPDATE, DELETE"
 EVERYTHING = "true"  # of the tenant
+# Who looks: a member's id, the server itself, or nobody. A program that does not say it sees nothing private.
+VIEWER = "coalesce(current_setting('codexmem.viewer', true), '')"
+_SEES_ALL = f"(SELECT {VIEWER} = '*')"
 
 
 def among(which: str, project: str = "project") -> str:
@@ -22,6 +26,35 @@ def among(which: str, project: str = "project") -> str:
 def by_project(table: str) -> list[str]:
     """Let members see the rows of the projects that they may read, and change those that they may write."""
     return opened(table, among("reads"), among("writes"), _ALL)
+
+
+def by_project_or_everyone(table: str) -> list[str]:
+    """The same, and see as well what its owner gave to everyone."""
+    everyones = of_everyone(f"{table}.tenant", f"{table}.seq")
+    return opened(table, f"({among('reads')} OR {everyones})", among("writes"), _ALL)
+
+
+def of_everyone(tenant: str, seq: str) -> str:
+    """The condition that everyone may see this memory."""
+    return f"EXISTS (SELECT FROM memory_visibility v WHERE v.tenant = {tenant} AND v.seq = {seq} AND v.owner IS NULL)"
+
+
+def hidden(table: str, *columns: str) -> list[str]:
+    """Hide from all but its owner what belongs to a private memory; one query of a small table for each statement."""
+    open_ = " AND ".join(
+        f"NOT EXISTS (SELECT FROM memory_visibility v WHERE v.tenant = {table}.tenant AND v.seq = {table}.{column}"
+        f" AND v.owner <> (SELECT {VIEWER}))" for column in columns
+    )  # fmt: skip
+    return private(table, open_)
+
+
+def private(table: str, open_: str = f"owner IS NULL OR owner = (SELECT {VIEWER})", *,
+            roles: str = f"{APP_ROLE}, {MEMBER_ROLE}") -> list[str]:  # fmt: skip
+    """Hide rows that are private to somebody else; by default those that say whose they are."""
+    return [
+        f"DROP POLICY IF EXISTS private ON {table}",
+        f"CREATE POLICY private ON {table} AS RESTRICTIVE TO {roles} USING ({_SEES_ALL} OR {open_})",
+    ]
 
 
 def by_memory(table: str, *columns: str, told: bool = False) -> list[str]:

@@ -43,7 +43,6 @@ _STEPS = (
     f"CREATE POLICY own_tenant ON memory_vectors TO {APP_ROLE} USING ({_OWN}) WITH CHECK ({_OWN})",
     f"GRANT SELECT, INSERT, UPDATE, DELETE ON memory_vectors TO {APP_ROLE}",
 )
-_FOR_MEMBERS = tuple(member_policies.by_project("memory_vectors"))
 
 
 class Installed(NamedTuple):
@@ -64,7 +63,9 @@ def install(connection: sa.Connection) -> Installed:
         connection.exec_driver_sql(EXTENSION)
         if connection.exec_driver_sql("SELECT to_regtype('halfvec')").scalar() is None:
             raise Unavailable("the server's pgvector is too old", hint=HINT)
-        for step in (*_STEPS, *_FOR_MEMBERS):
+        # Before the migration that brings visibility, a new store has no table for it; it goes over this one again.
+        knows = connection.exec_driver_sql("SELECT to_regclass('memory_visibility')").scalar() is not None
+        for step in (*_STEPS, *(visible() if knows else member_policies.by_project("memory_vectors"))):
             connection.exec_driver_sql(step)
     except (sa.exc.DBAPIError, Unavailable) as error:
         attempt.rollback()
@@ -73,6 +74,11 @@ def install(connection: sa.Connection) -> Installed:
         return Installed(None, problem=said, hint=CREATE_HINT if available else HINT)
     attempt.commit()
     return Installed(installed(connection), made=True)
+
+
+def visible() -> list[str]:
+    """Who may see vectors: whoever may see the memory."""
+    return [*member_policies.by_project_or_everyone("memory_vectors"), *member_policies.hidden("memory_vectors", "seq")]
 
 
 def installed(connection: sa.Connection) -> str | None:

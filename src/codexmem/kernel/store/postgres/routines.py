@@ -25,7 +25,12 @@ _FITS = """
     AND (p_as_of IS NULL OR t.from_ms <= p_as_of)
     AND (v_every OR EXISTS (
         SELECT FROM public.memories m
-        WHERE m.tenant = v_tenant AND m.seq = t.seq AND m.project = ANY (v_projects)))
+        WHERE m.tenant = v_tenant AND m.seq = t.seq AND m.project = ANY (v_projects))
+        OR EXISTS (
+            SELECT FROM public.memory_visibility s WHERE s.tenant = v_tenant AND s.seq = t.seq AND s.owner IS NULL))
+    AND (v_viewer = '*' OR NOT EXISTS (
+        SELECT FROM public.memory_visibility s
+        WHERE s.tenant = v_tenant AND s.seq = t.seq AND s.owner <> v_viewer))
 """
 _SIGNATURE = (
     "p_terms text[], p_each text[], p_scope text, p_kinds text[], p_statuses text[], p_created_from bigint, "
@@ -45,6 +50,7 @@ DECLARE
     -- Known when the plan is made, so that whoever may search all projects pays nothing for the question.
     v_every boolean := current_setting('role') = '{APP_ROLE}'
         OR (current_setting('role') = '{MEMBER_ROLE}' AND current_setting('codexmem.reads_every') = 'on');
+    v_viewer text := coalesce(current_setting('codexmem.viewer', true), '');
     v_projects text[] := CASE WHEN v_every THEN '{{}}' ELSE current_setting('codexmem.reads') END::text[];
     v_each tsquery[] := p_each::tsquery[];
     v_scope tsquery := p_scope::tsquery;

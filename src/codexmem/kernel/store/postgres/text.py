@@ -166,10 +166,9 @@ class PostgresTextIndex:
                 scope = present_scope()
                 if scope is None or scope.reads is None:
                     groups.append(texts.kind_scope(tx.tenant, wanted))
-                elif scope.reads:  # an index finds them; what the function itself leaves out it has to look at
-                    groups.append(texts.projects_scope(tx.tenant, wanted, sorted(scope.reads)))
-                else:
-                    return []
+                else:  # an index finds them; what the function itself leaves out it has to look at
+                    own = texts.projects_scope(tx.tenant, wanted, sorted(scope.reads))
+                    groups.append([*own, *texts.everyone_scope(tx.tenant, wanted)])
             groups += map(list, required)
             asked = {
                 "terms": list(terms), "each": [_quoted(term) for term in terms],

@@ -22,6 +22,8 @@ sessions = Table(
     Column("last_ms", BigInteger, nullable=False),
     Column("ended_ms", BigInteger),
     Column("rules_only", Boolean, nullable=False, server_default=false()),  # no author may be told of it
+    Column("owner", Text),  # the member whose session it is
+    Column("visibility", Text),  # of the session and of what is made of it; null for that of the project
     # Two sessions for one conversation.
     UniqueConstraint("tenant", "key", name="sessions_key"),
     # Listing sessions, of a project or by status, that reads others.

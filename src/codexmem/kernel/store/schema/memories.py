@@ -31,6 +31,8 @@ memories = Table(
     Column("uris", Json),  # null where there are none, which is almost everywhere
     Column("links", Json),
     Column("marks", Json),
+    Column("visibility", Text),  # null for that of the project, which is almost everywhere
+    Column("owner", Text),  # the member who made it; null where nobody in particular did
     Column("version", Integer, nullable=False),
     Column("indexed_version", Integer, nullable=False, server_default=text("0")),
     Column("shown", Integer, nullable=False, server_default=text("0")),
@@ -47,6 +49,22 @@ memories = Table(
     # A session's page, and undo or forget by session or source, touch only what they change.
     Index("memories_session", "tenant", "session", "created_ms", "seq", **where("session IS NOT NULL")),
     Index("memories_source", "tenant", "source", "seq", **where("source IS NOT NULL")),
+)
+
+# Who may see which memories, where that is not whoever may read the project. All of the tenant may see these rows: that
+# there is a private memory, of what kind, whose and since when, but not what it says.
+memory_visibility = Table(
+    "memory_visibility",
+    metadata,
+    tenant(),
+    Column("seq", BigInteger, primary_key=True),
+    Column("owner", Text),  # to whom it is private; null: everyone sees it
+    Column("id", Text, nullable=False),  # the memory's, so that a name that is taken is known to be
+    Column("kind", Text, nullable=False),
+    Column("since_ms", BigInteger, nullable=False),
+    of_memory("seq"),
+    # How many private memories somebody has.
+    Index("memory_visibility_owner", "tenant", "owner", "seq", **where("owner IS NOT NULL")),
 )
 
 memory_versions = Table(

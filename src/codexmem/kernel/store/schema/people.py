@@ -13,6 +13,7 @@ members = Table(
     Column("kind", Text, nullable=False),  # person or service
     Column("created_ms", BigInteger, nullable=False),
     Column("disabled_ms", BigInteger),  # from then on no key of theirs opens anything
+    Column("visibility", Text),  # of what is written with their keys; null for that of the project
     # Two members of one name.
     Index("members_name", "tenant", "name", unique=True),
 )

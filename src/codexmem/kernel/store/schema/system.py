@@ -93,6 +93,7 @@ events = Table(
     Column("payload", Json),
     Column("took_us", BigInteger),  # how long it took, where that means something
     Column("outline", Json),  # of a run's event: what a list shows of it without its payload
+    Column("owner", Text),  # the member to whom it is private; null for that of the project
     # A live reader that misses or repeats an event.
     Index("events_position", "tenant", "position", "seq"),
     # A trace (one subject), a report (one type) or retention that reads other events.
@@ -131,6 +132,7 @@ api_keys = Table(
     Column("expires_ms", BigInteger),
     Column("used_ms", BigInteger),  # about when it was last used: written once in some minutes
     Column("member", Text),  # whose it is; null where it acts for the whole tenant
+    Column("visibility", Text),  # of what is written with it; null: as its member chose
     # One secret, one tenant. The only unique index without tenant: the key is what tells the tenant.
     Index("api_keys_hash", "hash", unique=True),
 )
