@@ -165,8 +165,8 @@ def test_what_needs_care_is_counted_and_listed_alike(here: Here, tmp_path: Path)
     count([proposed.seq], shown=2)
     told = BriefHealth.of(here.brief.health("demo")).document()
     assert told["files"] == {
-        "changed": {"count": 1, "more": False, "page": "/ui/timeline?health=changed"},
-        "gone": {"count": 1, "more": False, "page": "/ui/timeline?health=gone"},
+        "changed": {"count": 1, "more": False, "page": "/ui/memories?health=changed"},
+        "gone": {"count": 1, "more": False, "page": "/ui/memories?health=gone"},
         "compared": 3,
     }
     assert {name: told[name]["count"] for name in ("never_told", "unused", "proposed", "duplicate")} == {

@@ -198,7 +198,7 @@ def cost_of_the_week(person: Person, place: Place) -> None:
     """Tokens of seven days, and by model."""
     days = brief.told(place.server, "cost", PROJECT)["days"][-7:]
     tokens = sum(day["tokens"] or 0 for day in days)
-    panel = person.page.get_by_role("region", name="What it cost and gave")
+    panel = person.page.get_by_role("region", name="Cost and usage")
     expect(panel).to_contain_text(f"Last 7 days: {tokens:,} tokens")
 
 

@@ -46,7 +46,7 @@ WORDS = {
         "saved as": "已保存：", "edited": "之后被手工编辑过", "roll back": "回滚…",
         "confirm": "回滚", "overwrites": "1 条经验之后又被写过",
         "stays": "它们仍可在各经验的版本中读到", "hand edit": "手工编辑，版本 3", "hide": "将被隐藏",
-        "undone": "已撤回", "versions": "版本", "more": "更多操作",
+        "undone": "已撤销", "versions": "版本", "more": "更多操作",
         "gone": "此记忆处于隐藏状态", "number": "请写一个数，例如 12.3。",
         "missing": "请填写值，或移除此产物。", "nothing": "请先填写内容", "negative": "不能小于 0。",
         "add product": "添加产物", "learn after": "保存后学习", "learn": "从中学习", "completed": "已完成",

@@ -20,14 +20,14 @@ WORDS = {
         "ask": "If I ask…", "pin": "Pin", "unpin": "Unpin", "never": "Never tell agents",
         "release": "Tell agents again", "below": "Just below the line", "why": "never told to agents",
         "copy": "Copy exact text", "brief": "Brief", "edit": "Edit…", "text": "Text", "save": "Save",
-        "nothing": "This prompt brings nothing", "empty": "Nothing is remembered about this project yet",
+        "nothing": "No memories come with this prompt", "empty": "No memories of this project yet",
         "origin": "Where does this come from?", "tokens": r"^\d+ of 2,000 tokens$",
     },
     "zh": {
         "ask": "如果我问……", "pin": "置顶", "unpin": "取消置顶", "never": "不再告诉智能体",
         "release": "重新告诉智能体", "below": "差一点就会告知", "why": "不告诉智能体",
         "copy": "复制原文", "brief": "简报", "edit": "编辑…", "text": "文本", "save": "保存",
-        "nothing": "这条提示词不会带来任何内容", "empty": "还没有关于这个项目的记忆",
+        "nothing": "这条提示词不会附带任何记忆", "empty": "还没有关于这个项目的记忆",
         "origin": "它从何而来？", "tokens": r"^已用 \d+ / 2,000 token$",
     },
 }  # fmt: skip

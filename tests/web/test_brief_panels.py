@@ -21,7 +21,7 @@ WORDS = {
         "learned": "What it learned", "calendar": "Memories by day, last 26 weeks", "file": "File",
         "clear": "Clear filters", "health": "Health", "elsewhere": "more await",
         "contradiction": "Contradictions", "never": "Not told yet",
-        "queue": "Open findings", "cost": "What it cost and gave", "unknown": "not known",
+        "queue": "Open findings", "cost": "Cost and usage", "unknown": "not known",
         "opened": "Opened by an agent", "total": "{tokens} tokens in {calls} call",
         "untold": "Memories no agent has been told",
     },
@@ -29,7 +29,7 @@ WORDS = {
         "learned": "学到了什么", "calendar": "最近 26 周每天的记忆", "file": "文件",
         "clear": "清除筛选", "health": "健康状况", "elsewhere": "项待处理",
         "contradiction": "矛盾", "never": "尚未告知",
-        "queue": "未处理的发现", "cost": "花费与产出", "unknown": "未知", "opened": "被智能体打开",
+        "queue": "未处理的发现", "cost": "花费与使用", "unknown": "未知", "opened": "被智能体打开",
         "total": "{tokens} token，{calls} 次调用", "untold": "尚未告诉任何智能体的记忆",
     },
 }  # fmt: skip
@@ -109,7 +109,7 @@ def test_each_number_of_health_leads_to_where_it_is_worked_on(
     expect(page.get_by_role("grid", name=words["queue"]).get_by_role("row")).to_have_count(1)
     page.go_back()
     care.get_by_role("link", name=words["never"]).click()
-    expect(page).to_have_url(re.compile(r"/ui/timeline\?health=never_told&project="))
+    expect(page).to_have_url(re.compile(r"/ui/memories\?health=never_told&project="))
     grid = page.get_by_role("grid", name=words["untold"])
     expect(grid).to_have_attribute("aria-rowcount", str(health["never_told"]["count"]))
     assert axe.violations(page) == []

@@ -18,12 +18,12 @@ WORDS = {
         "edit": "Edit…", "text": "Text", "save": "Save", "saved": "Saved:", "undo": "Undo", "undone": "Undone",
         "more": "More actions", "hide": "Hide", "hidden": "hidden", "back": "Bring back", "pin": "Pin",
         "unpin": "Unpin", "never": "Never tell agents", "never told": "never told", "pinned": "pinned",
-        "replace": "Replace by…", "which": "By which memory", "do replace": "Replace",
+        "replace": "Replace with…", "which": "Replacement", "do replace": "Replace",
         "list": "Memories, newest first", "hidden list": "Hidden memories", "select": "Select #{}",
         "bar": "Selected memories", "3": "3 selected", "were hidden": "3 memories were hidden", "show": "Show",
         "Hidden": "Hidden", "by": "Superseded by", "of": "{} of {}", "kept": "Both kept:", "replaced": "Replaced:",
         "gone": "Hidden:", "merged": "Merged:", "nothing": "Nothing to review", "findings": "Open findings",
-        "look": "Look now", "newer": "Newer", "writer": "by this machine",
+        "look": "Check now", "newer": "Newer", "writer": "by this machine",
         "kind": "These two memories cannot both be right.",
     },
     "zh": {
@@ -35,7 +35,7 @@ WORDS = {
         "3": "已选 3 条", "were hidden": "已隐藏 3 条", "show": "显示", "Hidden": "已隐藏",
         "by": "已被取代，见", "of": "第 {} 条，共 {} 条", "kept": "两条都已保留：", "replaced": "已取代：",
         "gone": "已隐藏：", "merged": "已合并：", "nothing": "没有需要审核的内容", "findings": "未处理的发现",
-        "look": "立即检查", "newer": "较新", "writer": "由 本机", "kind": "这两条记忆不可能同时正确。",
+        "look": "立即检查", "newer": "较新", "writer": "由本机写入", "kind": "这两条记忆不可能同时正确。",
     },
 }  # fmt: skip
 

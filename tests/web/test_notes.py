@@ -53,9 +53,9 @@ WORDS = {
         "lineage": "来龙去脉", "memories": "记忆", "told": "告知与使用", "not told": "尚未告知",
         "told in": "已在 1 个会话中告知", "tree": "全部笔记的地址", "search": "搜索", "list": "笔记",
         "empty": "没有符合条件的笔记：域 {}://、P9–P10", "clear": "清除筛选", "nothing": "此地址没有内容",
-        "write": "尚未写：去写", "source": "源文本",
+        "write": "尚不存在：去写", "source": "源文本",
         "take_back": "撤销版本 1 的更改…", "take": "撤销", "cancel": "取消",
-        "leaving": "不保存就离开吗？", "read": "你正在阅读版本 {}。", "whole": "智能体得知的内容",
+        "leaving": "不保存就离开吗？", "read": "您正在阅读版本 {}。", "whole": "智能体得知的内容",
         "status": "状态", "deleted": "已删除", "deprecate": "不再成立", "deprecated": "此内容不再成立",
     },
 }  # fmt: skip
@@ -289,7 +289,7 @@ def traced(served: Server, model: ModelServer, books: dict[str, Notebook]) -> It
 KINDS = {
     "en": {"observation": "Observation", "summary": "Summary", "prompt": "Prompt", "note": "Note",
            "qa": "Question and answer", "knowledge": "Knowledge", "lesson": "Lesson"},
-    "zh": {"observation": "观察", "summary": "总结", "prompt": "提问", "note": "笔记", "qa": "问答",
+    "zh": {"observation": "观察", "summary": "摘要", "prompt": "提示词", "note": "笔记", "qa": "问答",
            "knowledge": "知识", "lesson": "经验"},
 }  # fmt: skip
 

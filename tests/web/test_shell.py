@@ -25,7 +25,7 @@ WORDS = {
         "viewer": "动态", "settings": "设置", "other": "Switch to English", "search": "搜索记忆，或跳转到页面",
         "dark": "深色主题", "light": "浅色主题", "live": "实时", "memories": "记忆", "notes": "笔记",
         "single": "单键快捷键", "help": "键盘快捷键", "offline": "离线", "menu": "菜单",
-        "key": "API 密钥", "use": "使用密钥", "wrong": "服务器不认识此密钥。",
+        "key": "API 密钥", "use": "使用密钥", "wrong": "服务器拒绝了此密钥。",
         "asks": "此服务器要求提供 API 密钥", "observation": "观察", "nothing": "没有此页面",
     },
 }  # fmt: skip
@@ -159,7 +159,7 @@ def test_a_letter_before_a_number_says_which_kind_it_must_be(visit: Visitor, ser
         page.keyboard.press("Enter")
         heading(page, title)
     page.goto(f"/ui/observations/S{saved}")
-    expect(page.get_by_role("alert")).to_contain_text("It does not exist")
+    expect(page.get_by_role("alert")).to_contain_text("Not found")
 
 
 @pytest.mark.parametrize("language", BOTH)
@@ -170,7 +170,7 @@ def test_a_refusal_is_told_in_sentences_of_the_readers_language(visit: Visitor, 
     if language == "en":
         expect(own).to_be_visible()
     else:
-        expect(alert).to_contain_text("不存在")
+        expect(alert).to_contain_text("未找到")
         expect(alert).to_contain_text("可能已被删除，或地址有误。")
         expect(own).not_to_be_visible()
         alert.get_by_text("服务器原文（英文）").click()

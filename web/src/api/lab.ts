@@ -163,3 +163,9 @@ export function createLesson(body: { content: string; role: string }) {
   const written = { ...body, type: 'manual_note' as const, schema_version: 1, extra: {} };
   return ask(api.POST('/api/v1/memories', { body: written })).then((told) => told.memory);
 }
+
+/** How long a run or a batch took, or has taken until `now`; null before it began. In seconds since the epoch. */
+export function tookMs(thing: { started_at: number | null; ended_at: number | null }, now: number): number | null {
+  if (thing.started_at === null) return null;
+  return ((thing.ended_at ?? now) - thing.started_at) * 1_000;
+}

@@ -18,7 +18,7 @@ export function NotFound() {
     <Page title={t('notFound.title')}>
       <Panel label={t('notFound.title')}>
         <Text mb="md">{t('notFound.why', { path: pathname })}</Text>
-        <Button renderRoot={(props) => <Link {...props} to="/viewer" />}>{t('notFound.home')}</Button>
+        <Button renderRoot={(props) => <Link {...props} to="/ui" />}>{t('notFound.home')}</Button>
       </Panel>
     </Page>
   );

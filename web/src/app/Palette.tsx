@@ -12,6 +12,7 @@ import { explained } from '@/parts/searchResult';
 import { api, ask } from '@/api/client';
 import { NAV_PAGES } from './pages';
 import { preferences } from './preferences';
+import { plainLine } from '@/parts/snippet';
 import classes from './Palette.module.css';
 
 export type Action = { id: string; label: string; run: () => void };
@@ -65,7 +66,7 @@ export function Palette({ actions, onClose }: { actions: readonly Action[]; onCl
         id: `memory-${row.label}`,
         group: t('palette.memories'),
         icon: <IconFileText size={16} aria-hidden />,
-        label: row.title || row.excerpt || row.label,
+        label: plainLine(row.title || row.excerpt) || row.label,
         detail: [row.label, row.project].filter(Boolean).join(' · '),
       };
       return page ? [{ ...entry, run: go(page) }] : [];
@@ -79,7 +80,7 @@ export function Palette({ actions, onClose }: { actions: readonly Action[]; onCl
     // All that the words find, and the reasons for it.
     const further: Entry[] = found.length
       ? [
-          { to: `/ui/timeline?${new URLSearchParams({ q: wanted })}`, name: 'all' as const },
+          { to: `/ui/memories?${new URLSearchParams({ q: wanted })}`, name: 'all' as const },
           { to: explained(wanted), name: 'why' as const },
         ].map(({ to, name }) => ({
           id: `further-${name}`,

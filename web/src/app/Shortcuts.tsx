@@ -15,7 +15,7 @@ export function Shortcuts({ onClose }: { onClose: () => void }) {
   const listed = useListedShortcuts();
   const fixed = [
     { keys: 'Ctrl K', label: t('shortcuts.palette'), group: 'everywhere' as const },
-    { keys: '↑ ↓', label: t('shortcuts.next'), group: 'lists' as const },
+    { keys: '↑ ↓', label: t('shortcuts.move'), group: 'lists' as const },
     { keys: 'Enter', label: t('shortcuts.open'), group: 'lists' as const },
     { keys: 'Esc', label: t('shortcuts.close'), group: 'everywhere' as const },
   ];

@@ -1,7 +1,8 @@
 // How long a run or a batch has taken; counts on while it runs.
 import { useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { durationText, tookMs } from './duration';
+import { tookMs } from '@/api/lab';
+import { durationText } from './amounts';
 
 const TICK_MS = 1_000;
 

@@ -57,7 +57,7 @@ type Props<T> = {
 };
 
 export type Toggle<T> = {
-  label: string;
+  labels: Record<'x' | 'X', string>;
   run: (row: T, range: boolean) => void;
   isOn: (row: T) => boolean;
   /** What the box of a row is called. */
@@ -190,7 +190,7 @@ export function VirtualRows<T>(props: Props<T>) {
           ...(toggle
             ? (['x', 'X'] as const).map((pressed) => ({
                 keys: pressed,
-                label: toggle.label,
+                label: toggle.labels[pressed],
                 group: 'lists' as const,
                 run: () => toggle.run(rows[active] as T, pressed === 'X'),
               }))
@@ -266,7 +266,7 @@ export function VirtualRows<T>(props: Props<T>) {
                 aria-rowindex={index + 1}
                 aria-selected={onSelect ? selected : undefined}
                 tabIndex={index === active ? 0 : -1}
-                className={classes['row']}
+                className={`${classes['row']} choosable`}
                 data-open={onSelect || onOpen ? true : undefined}
                 style={{
                   transform: `translateY(${start}px)`,

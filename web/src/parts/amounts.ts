@@ -1,4 +1,4 @@
-// Amounts as a person says them: bytes, and how long something has been going on.
+// Amounts as a person says them: bytes, and how long something took or has been going on.
 import { localeTag } from '@/i18n';
 
 const SIZES = [
@@ -9,15 +9,20 @@ const SIZES = [
   ['terabyte', 1e12],
 ] as const;
 const TIMES = [
-  ['day', 86_400],
-  ['hour', 3_600],
-  ['minute', 60],
-  ['second', 1],
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+  ['second', 1_000],
 ] as const;
 
+const formats = new Map<string, Intl.NumberFormat>();
+
 function inUnit(value: number, unit: string, digits: number, language: string): string {
-  const format = { style: 'unit', unit, unitDisplay: 'short', maximumFractionDigits: digits } as const;
-  return new Intl.NumberFormat(localeTag(language), format).format(value);
+  const key = `${language} ${unit} ${digits}`;
+  const style = { style: 'unit', unit, unitDisplay: 'short', maximumFractionDigits: digits } as const;
+  const format = formats.get(key) ?? new Intl.NumberFormat(localeTag(language), style);
+  formats.set(key, format);
+  return format.format(value);
 }
 
 /** "412 byte", "82 kB", "1.4 GB". */
@@ -27,13 +32,14 @@ export function bytesText(bytes: number, language: string): string {
   return inUnit(value, unit, value < 10 && size > 1 ? 1 : 0, language);
 }
 
-/** "3 days 2 hr", "41 min", "12 sec": at most two units. */
-export function spanText(seconds: number, language: string): string {
-  const whole = Math.max(0, Math.floor(seconds));
-  const from = TIMES.findIndex(([, size]) => whole >= size);
-  if (from < 0) return inUnit(0, 'second', 0, language);
+/** "3.2 ms", "820 ms", "4.2 sec", "41 sec", "3 min 5 sec", "2 days 3 hr": at most two units. */
+export function durationText(ms: number, language: string): string {
+  const whole = Math.max(0, ms);
+  if (Math.round(whole) < 1_000) return inUnit(whole, 'millisecond', whole < 10 ? 1 : 0, language);
+  if (whole < 9_950) return inUnit(whole / 1_000, 'second', 1, language);
   const parts: string[] = [];
-  let left = whole;
+  let left = Math.round(whole / 1_000) * 1_000;
+  const from = TIMES.findIndex(([, size]) => left >= size);
   for (const [unit, size] of TIMES.slice(from, from + 2)) {
     const count = Math.floor(left / size);
     if (count) parts.push(inUnit(count, unit, 0, language));

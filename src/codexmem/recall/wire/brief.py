@@ -119,7 +119,7 @@ class BriefHealth(WireAnswer):
             return HealthCount(count=count, more=count >= COUNTED, page=f"/ui/review?reason={reason}")
 
         def listed(concern: MemoryConcern, count: int, *, whole: bool) -> HealthCount:
-            return HealthCount(count=count, more=not whole, page=f"/ui/timeline?health={concern.value}")
+            return HealthCount(count=count, more=not whole, page=f"/ui/memories?health={concern.value}")
 
         return cls(
             proposed=queue("proposed", waiting.proposed),

@@ -85,7 +85,7 @@ export default {
     hidden: 'hidden',
     pinned: 'pinned',
     withheld: 'never told',
-    dismissed: 'put away by a person',
+    dismissed: 'dismissed by a person',
     rejected: 'rejected',
     allow: 'allowed',
     deny: 'denied',

@@ -4,19 +4,19 @@ export default {
   unauthorized: { what: 'The server requires an API key', next: 'Enter a valid key.' },
   forbidden: {
     what: 'The server refused the request',
-    next: 'Open the application by the address the server printed.',
+    next: 'Open the application at the address that the server printed.',
   },
-  not_found: { what: 'It does not exist', next: 'It may have been deleted, or the address is wrong.' },
+  not_found: { what: 'Not found', next: 'It may have been deleted, or the address is wrong.' },
   method_not_allowed: {
-    what: 'The server does not offer this',
+    what: 'The server does not support this',
     next: 'Server and page may have different versions; reload the page.',
   },
   request_timeout: { what: 'The request took too long to arrive', next: 'Try again.' },
   conflict: {
     what: 'It was changed in the meantime, or the name is taken',
-    next: 'Reload it, then repeat your change.',
+    next: 'Reload the page, then repeat your change.',
   },
-  payload_too_large: { what: 'It is too large', next: 'Shorten it.' },
+  payload_too_large: { what: 'The content is too large', next: 'Shorten it.' },
   unsupported_media_type: { what: 'The server did not understand the format', next: 'Reload the page.' },
   misdirected: {
     what: 'The server does not accept this address',
@@ -26,7 +26,7 @@ export default {
   headers_too_large: { what: 'The address is too long', next: 'Shorten the filters.' },
   internal: { what: 'The server failed', next: 'Try again. See the server’s log for details.' },
   dependency_unavailable: {
-    what: 'Something the server needs does not answer',
+    what: 'A service that the server depends on is not responding',
     next: 'Try again in a moment, or run: codexmem doctor',
   },
   not_ready: { what: 'The server is not ready yet', next: 'Try again in a moment.' },

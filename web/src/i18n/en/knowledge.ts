@@ -1,22 +1,22 @@
 // The knowledge base: entries, documents, workspaces.
 export default {
   title: 'Knowledge base',
-  description: 'What agents filed as knowledge, the documents that runs read, and the folders of tasks at work.',
-  search: 'Search here',
-  nothing: 'Nothing here fits “{{q}}”.',
+  description: 'Knowledge that agents filed, documents that runs read, and folders of current tasks.',
+  search: 'Search',
+  nothing: 'No matches for “{{q}}”.',
   nav: { label: 'Knowledge base', entries: 'Entries', documents: 'Documents', workspaces: 'Workspaces' },
   entries: {
     title: 'Entries, newest first',
-    found: 'Entries that fit, best first',
+    found: 'Matching entries, best first',
     one: 'Entry',
     empty: 'No entries yet',
     emptyWhy:
-      'Agents file lasting facts here with the tool memory_add, apart from what they are told by themselves. You can add one by hand:',
+      'Agents file lasting facts here with the tool memory_add, separately from the memories they are told automatically. You can add one by hand:',
   },
   documents: {
     library: 'Library',
     holds: '{{name}} · documents: {{documents}}, passages: {{pieces}}',
-    passages: 'Passages that fit, best first',
+    passages: 'Matching passages, best first',
     passage: 'Passage',
     pieces_one: '{{n}} passage',
     pieces_other: '{{n}} passages',
@@ -31,7 +31,7 @@ export default {
       'An agent makes a folder for a task with the tool memory_init_workspace and removes it when the task is done. By hand:',
     noFiles: 'no files',
     bytes: '{{n}} bytes',
-    notText: 'Not a text, or too long to be shown.',
+    notText: 'Not a text file, or too long to show.',
     path: 'path',
   },
 };

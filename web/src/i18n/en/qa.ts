@@ -151,7 +151,7 @@ export default {
     title: 'Tool requests',
     empty: {
       title: 'No audit rows yet',
-      why: 'mem-codecli logs what its agent asked for. This sends the log; with audit.push on, each run does.',
+      why: 'mem-codecli logs what its agent asks for. This command sends the log; with audit.push on, each run sends it.',
       command: 'mem-codecli audit push',
     },
     filtered: 'No row matches these filters',
@@ -162,9 +162,9 @@ export default {
   },
   ended: {
     success: 'done',
-    successAfter: 'done after {{ms}} ms',
+    successAfter: 'done after {{time}}',
     failure: 'failed',
-    failureAfter: 'failed after {{ms}} ms',
+    failureAfter: 'failed after {{time}}',
   },
   by: {
     tool: 'Tool',
@@ -221,7 +221,6 @@ export default {
     prev: 'Hash before',
     log: 'Log',
     outcome: 'Outcome',
-    took: '{{ms}} ms',
     noOutcome: 'not reported',
     fromText: 'asked for in text',
     fromTextWhy: 'The request was read from the agent’s text; such a request never grants anything.',

@@ -82,7 +82,7 @@ const common: Same<typeof en> = {
     hidden: '已隐藏',
     pinned: '已置顶',
     withheld: '不告诉智能体',
-    dismissed: '由人移除',
+    dismissed: '已由人移除',
     rejected: '已拒绝',
     allow: '已允许',
     deny: '已拒绝',

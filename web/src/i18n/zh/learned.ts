@@ -1,4 +1,4 @@
-// 项目页的面板：学到了什么、需要处理什么、花费与产出。
+// 项目页的面板：学到了什么、需要处理什么、花费与使用。
 import type { Same } from '../same';
 import type en from '../en/learned';
 
@@ -28,7 +28,7 @@ const learned: Same<typeof en> = {
     chip_other: '{{value}}，{{count}} 条记忆',
     notWhole: '只统计了最新的记忆。',
     session: '会话 {{number}}',
-    untitled: '没有提问的会话',
+    untitled: '没有提示词的会话',
     outside: '会话之外',
     imported: '导入的会话',
     list: '学到的记忆',
@@ -52,7 +52,7 @@ const learned: Same<typeof en> = {
     changed: '文件已更改',
     changedWhy: '所依据的文件现在已不同',
     gone: '文件已不在',
-    goneWhy: '所依据的文件已不存在，不会主动告知',
+    goneWhy: '所依据的文件已不存在，只有搜索才能找到',
     never_told: '尚未告知',
     never_toldWhy: '没有告诉过智能体，也没有被打开过',
     unused: '告知过但未使用',
@@ -60,7 +60,7 @@ const learned: Same<typeof en> = {
     filesUnknown: '文件是否已更改尚不清楚：服务器看不到此项目的检出目录。请在检出目录中运行：',
   },
   cost: {
-    title: '花费与产出',
+    title: '花费与使用',
     cost: '花费',
     gave: '提供给智能体',
     days: '最近 {{days}} 天每天的 token（UTC）',
@@ -75,20 +75,20 @@ const learned: Same<typeof en> = {
     model: '模型',
     project: '项目',
     noProject: '无项目',
-    tokensHead: 'Token',
+    tokensHead: 'token',
     callsHead: '调用',
     modelUnknown: '模型未知',
     everything: '总计',
-    everythingWhy: '包括整理与实验室运行',
+    everythingWhy: '包括维护与实验室运行',
     notWhole: '只统计了日志中最新的记录。',
     starts: '会话开始',
-    prompts: '提问',
+    prompts: '提示词',
     given: '提供的 token',
     memories: '不同的记忆',
     used: '被智能体打开',
     corrected: '之后被更正',
     nothingGiven: '最近 {{days}} 天没有向智能体提供内容。',
-    price: '这里不知道模型的价格，因此以 token 表示花费。',
+    price: '模型价格未知，因此以 token 表示花费。',
   },
 };
 

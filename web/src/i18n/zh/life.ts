@@ -40,7 +40,7 @@ const life: Same<typeof en> = {
   },
   supersededBy: '已被取代，见',
   supersedes: '取代了',
-  proposedWhy: '这条由智能体写入，需要人同意。批准之前不会主动告诉智能体。',
+  proposedWhy: '这条由智能体写入，需要人批准。在此之前，智能体只有搜索时才会看到它。',
   deprecatedWhy: '此内容不再成立：仍可阅读，但不告诉智能体。',
   hiddenOn: '{{when}} 由 {{who}} 隐藏。',
   undoneOn: '{{when}} 被撤销：此记忆处于隐藏状态。',
@@ -65,8 +65,8 @@ const life: Same<typeof en> = {
   },
   hints: {
     pin: '在其项目的每次会话开始时告诉智能体',
-    withhold: '人仍可找到，智能体不会得到',
-    deprecate: '仍可阅读，智能体不会得到',
+    withhold: '人仍可找到，智能体无法得到',
+    deprecate: '仍可阅读，不再告诉智能体',
     hide: '不再被找到，也不告诉智能体；随时可以恢复',
   },
   done: {
@@ -83,8 +83,8 @@ const life: Same<typeof en> = {
     merge_other: '已合并 {{count}} 条：{{what}}',
     split_other: '已拆分：{{what}}',
   },
-  unchanged_other: '{{count}} 条原本就是如此。',
-  failed: '没有任何改变：{{reason}}',
+  unchanged_other: '{{count}} 条原本就是此状态。',
+  failed: '没有作任何更改：{{reason}}',
 
   edit: {
     title: '编辑 {{what}}',
@@ -97,14 +97,14 @@ const life: Same<typeof en> = {
     changed: '在此期间有人修改了这条记忆',
     nothingLost: '不会丢失任何内容：无论选择哪个，另一份文本都留在版本中或此处。',
     theirs: '对方（v{{version}}）',
-    mine: '你的',
+    mine: '您的',
     takeTheirs: '采用对方的，放弃我的',
     keepMine: '将我的保存为 v{{version}}',
     manner: '编写或预览',
     write: '编写',
     preview: '预览',
     leaveTitle: '不保存就离开吗？',
-    leaveImpact: '你的修改尚未保存，将会丢失。',
+    leaveImpact: '您的修改尚未保存，将会丢失。',
     leave: '离开',
     empty: '不能为空。',
     keys: 'Ctrl-Enter 保存。',
@@ -113,7 +113,7 @@ const life: Same<typeof en> = {
     placeholder: '词语，或 #12 这样的编号',
     searching: '正在搜索…',
     nothing: '没有找到记忆',
-    begin: '输入它的内容',
+    begin: '输入几个词来查找',
   },
   supersede: {
     title: '由另一条记忆取代 {{what}}',
@@ -142,6 +142,7 @@ const life: Same<typeof en> = {
   select: {
     one: '选择 {{what}}',
     key: '选择或取消选择该行',
+    rangeKey: '选择自上一个所选行起的各行',
     clear: '清除选择',
     all_other: '全选 {{count}} 条',
     allKey: '选择所有行',
@@ -202,7 +203,7 @@ const life: Same<typeof en> = {
       },
       never_told: { title: '所有记忆都已告知', why: '没有告诉过任何智能体、也没有被打开过的记忆列在这里。' },
       unused: {
-        title: '没有白白告知的记忆',
+        title: '没有告知后从未使用的记忆',
         why: '至少告知过 20 次、却没有任何智能体打开或确认过的记忆列在这里。',
       },
       labelled: { title: '没有带这些标签的记忆', why: '移除一个筛选条件，可以看到更多。' },
@@ -212,16 +213,16 @@ const life: Same<typeof en> = {
 
   review: {
     changes: '会有哪些变化',
-    agreed: '已同意的内容',
+    agreed: '已批准的内容',
     title: '审核',
     description: '需要人来决定的提议、重复与矛盾。',
-    queue: '待决定',
+    queue: '待审核',
     list: '未处理的发现',
     item: '正在审核',
     reasons: { all: '全部', proposed: '提议', duplicate: '重复', contradiction: '矛盾' },
     reason: { proposed: '待批准', duplicate: '内容几乎相同', contradiction: '相互矛盾' },
     why: {
-      proposed: '这条由智能体写入，需要人同意。在此之前不会主动告诉智能体。',
+      proposed: '这条由智能体写入，需要人批准。在此之前，智能体只有搜索时才会看到它。',
       duplicate: '这两条记忆的内容几乎相同。',
       contradiction: '这两条记忆不可能同时正确。',
     },
@@ -242,7 +243,7 @@ const life: Same<typeof en> = {
     looked_other: '{{count}} 项新发现',
     lookedNothing: '没有新发现。',
     actions: {
-      label: '裁定',
+      label: '决定',
       approve: '批准',
       keep: '两条都保留',
       reject: '拒绝',
@@ -257,7 +258,7 @@ const life: Same<typeof en> = {
       merge: '合并两条；保留较旧的一条',
       supersede: '以较新的取代较旧的',
       keep: '两条都保留',
-      undo: '撤销上一次裁定',
+      undo: '撤销上一次决定',
     },
     done: {
       approve: '已批准：{{what}}',
@@ -267,8 +268,8 @@ const life: Same<typeof en> = {
       merge: '已合并：{{what}}',
       supersede: '已取代：{{what}}',
     },
-    failed: '裁定失败，已恢复原状：{{reason}}',
-    nothingToUndo: '这里没有可以撤销的裁定。',
+    failed: '操作失败，已恢复原状：{{reason}}',
+    nothingToUndo: '没有可以撤销的决定。',
   },
 };
 

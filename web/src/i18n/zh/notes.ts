@@ -33,7 +33,7 @@ const notes: Same<typeof en> = {
     newest: '最新在前',
     found: '最相关在前',
     empty: '还没有笔记',
-    emptyWhy: '智能体通过 MCP 把笔记写在 project://config 这样的地址下。你可以在这里写第一条，或使用此命令：',
+    emptyWhy: '智能体通过 MCP 把笔记写在 project://config 这样的地址下。您可以在这里写第一条，或使用此命令：',
     none: '没有符合条件的笔记：{{filters}}',
     filter: { words: '词语“{{words}}”', domain: '域 {{domain}}://', status: '状态为{{status}}' },
     degraded: '搜索受限：{{why}}',
@@ -63,7 +63,7 @@ const notes: Same<typeof en> = {
   },
   nothing: {
     title: '此地址没有内容',
-    why: '它从未写过，或已被永久遗忘。你现在就可以写。',
+    why: '它从未写过，或已被永久遗忘。您现在就可以写。',
     write: '现在写',
   },
   views: {

@@ -4,7 +4,7 @@ import type en from '../en/qa';
 
 const qa: Same<typeof en> = {
   title: '问答审核',
-  description: '在智能体依赖答案之前先作判断。',
+  description: '在智能体依赖所学内容之前进行审核。',
   shelf: { label: '按状态分类的条目', candidate: '候选', validated: '已验证', expired: '已过期、已弃用' },
   atLeast: '{{number}} 以上',
   filter: {
@@ -19,7 +19,7 @@ const qa: Same<typeof en> = {
     contradicted: '有矛盾',
     empty: {
       candidate: {
-        title: '没有等待裁定的条目',
+        title: '没有待审核的条目',
         why: '智能体在 mem-codecli 下运行并给出值得保留的答案时，会产生候选；也可以这样提交：',
         command: 'mem-codecli memory candidate --project-id shop --q "怎样运行测试？" --a "运行：just test"',
       },
@@ -29,7 +29,7 @@ const qa: Same<typeof en> = {
         command: 'mem-codecli memory validate --project-id shop --qa-id qa-… --success --strong',
       },
       expired: {
-        title: '没有过期或被否定的条目',
+        title: '没有过期或被拒绝的条目',
         why: '运行此命令后，90 天内无人支持的候选会过期；您拒绝的条目会被弃用。',
         command: 'codexmem qa expire',
       },
@@ -43,7 +43,7 @@ const qa: Same<typeof en> = {
   progress: '第 {{position}} 条，共 {{total}} 条',
   progressLabel: '第 {{position}} 条，共 {{total}} 条',
   actions: {
-    label: '裁定',
+    label: '决定',
     approve: '批准',
     reject: '拒绝',
     edit: '编辑',
@@ -57,7 +57,7 @@ const qa: Same<typeof en> = {
     edit: '编辑问题、答案和标签',
     skip: '跳到下一条',
     merge: '与相似条目合并',
-    undo: '撤销上一次裁定',
+    undo: '撤销上一次决定',
   },
   done: {
     approve: '已批准：{{question}}',
@@ -65,8 +65,8 @@ const qa: Same<typeof en> = {
     edit: '已保存：{{question}}',
     merge: '已合并到：{{question}}',
   },
-  failed: '裁定失败，已恢复原状：{{reason}}',
-  nothingToUndo: '这里没有可以撤销的裁定。',
+  failed: '操作失败，已恢复原状：{{reason}}',
+  nothingToUndo: '没有可以撤销的决定。',
   nothingSimilar: '没有可以合并的相似条目。',
   item: {
     label: '正在审核的条目',
@@ -83,7 +83,7 @@ const qa: Same<typeof en> = {
     project: '项目',
     mark: '文中标记',
     mergedInto: '已合并到',
-    details: '随附内容',
+    details: '元数据',
   },
   contradiction_other: '另有 {{count}} 个答案与它矛盾，其中至多一个正确；请在下方比较。',
   evidence: {
@@ -105,7 +105,7 @@ const qa: Same<typeof en> = {
     passed: '符合',
     broken: '不符合',
     mode: '守门程序以“{{mode}}”模式放行。',
-    noMode: '没有包装程序的守门程序判断过它；以下是规则对当前文本的判断。',
+    noMode: '它未经守门程序检查；以下是其规则对当前文本的判断。',
   },
   edit: {
     title: '修改此条目',
@@ -121,7 +121,7 @@ const qa: Same<typeof en> = {
   },
   near: {
     title: '相似条目',
-    empty: '没有相近的问题。',
+    empty: '没有相似条目。',
     why: '已在提供给该项目智能体的条目中查找。',
     likeness: { same: '同一问题', narrower: '更具体的问题', alike: '相近的问题' },
     agreement: { agrees: '答案一致', differs: '答案不同', contradicts: '答案矛盾' },
@@ -150,7 +150,7 @@ const qa: Same<typeof en> = {
     title: '工具请求',
     empty: {
       title: '尚未收到审计记录',
-      why: '包装程序把智能体的请求写入本机日志。此命令将其发送到这里；打开 audit.push 后，每次运行都会自动发送。',
+      why: 'mem-codecli 把智能体的请求写入本机日志。此命令将其发送到这里；打开 audit.push 后，每次运行都会自动发送。',
       command: 'mem-codecli audit push',
     },
     filtered: '没有符合筛选条件的记录',
@@ -160,9 +160,9 @@ const qa: Same<typeof en> = {
   },
   ended: {
     success: '完成',
-    successAfter: '{{ms}} 毫秒后完成',
+    successAfter: '{{time}}后完成',
     failure: '失败',
-    failureAfter: '{{ms}} 毫秒后失败',
+    failureAfter: '{{time}}后失败',
   },
   by: {
     tool: '工具',
@@ -176,7 +176,7 @@ const qa: Same<typeof en> = {
     from: '到达时间从',
     to: '到',
   },
-  kind: { request: '已裁定', started: '未询问即使用', result: '结果', recovered: '日志已修复' },
+  kind: { request: '已决定', started: '未询问即使用', result: '结果', recovered: '日志已修复' },
   chain: {
     follows: '相接',
     broken: '断裂',
@@ -219,7 +219,6 @@ const qa: Same<typeof en> = {
     prev: '前一条的哈希',
     log: '日志',
     outcome: '结果',
-    took: '{{ms}} 毫秒',
     noOutcome: '没有报告',
     fromText: '在文本中请求',
     fromTextWhy: '此请求取自智能体的文本；这样的请求从不授予任何权限。',

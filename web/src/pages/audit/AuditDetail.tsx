@@ -3,8 +3,8 @@ import { Badge, Group } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { IconLinkOff } from '@tabler/icons-react';
-import { localeTag } from '@/i18n';
 import { useActorName } from '@/parts/acts/LifeMarks';
+import { durationText } from '@/parts/amounts';
 import { Facts } from '@/parts/Facts';
 import { Copied, CopyButton } from '@/parts/CopyButton';
 import { JsonView } from '@/parts/JsonView';
@@ -99,12 +99,11 @@ export function AuditDetail({ row }: { row: AuditItem }) {
 function Outcome({ row }: { row: AuditItem }) {
   const { t, i18n } = useTranslation('qa');
   const told = row.result ? row : row.outcome;
-  const took = told?.duration_ms?.toLocaleString(localeTag(i18n.language));
   if (!told?.result) return <Muted>{t('row.noOutcome')}</Muted>;
   return (
     <StatusMark
       status={told.result === 'success' ? 'done' : 'failed'}
-      {...(took === undefined ? {} : { detail: t('row.took', { ms: took }) })}
+      {...(told.duration_ms == null ? {} : { detail: durationText(told.duration_ms, i18n.language) })}
     />
   );
 }
@@ -118,7 +117,7 @@ export function AuditLine({ row }: { row: AuditItem }) {
   const { t, i18n } = useTranslation('qa');
   const { outcome } = row;
   const told = row.result ? row : outcome;
-  const ms = told?.duration_ms?.toLocaleString(localeTag(i18n.language));
+  const ms = told?.duration_ms ?? null;
   const chain = [row.chain, outcome?.chain].find((each) => each === 'broken' || each === 'forked');
   return (
     <div className="column grow gap2">
@@ -136,7 +135,9 @@ export function AuditLine({ row }: { row: AuditItem }) {
         </span>
         {told?.result && (
           <span className={classes['ended']} data-failed={told.result === 'failure' || undefined}>
-            {t(`ended.${told.result}${ms === undefined ? '' : 'After'}`, { ms })}
+            {ms === null
+              ? t(`ended.${told.result}`)
+              : t(`ended.${told.result}After`, { time: durationText(ms, i18n.language) })}
           </span>
         )}
         {chain && (

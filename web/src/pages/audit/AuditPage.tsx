@@ -130,11 +130,11 @@ export function AuditPage() {
         right={
           chosen ? (
             <AuditDetail key={chosen.id} row={chosen} />
-          ) : (
+          ) : rows.length || query.isPending ? (
             <Panel label={t('row.none.title')}>
               <Empty {...t('row.none', { returnObjects: true })} />
             </Panel>
-          )
+          ) : null
         }
       />
     </Page>

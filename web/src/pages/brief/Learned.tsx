@@ -24,7 +24,7 @@ import { LifeMarks } from '@/parts/acts/LifeMarks';
 import { pageOf } from '@/parts/reference';
 import { TimeText } from '@/parts/TimeText';
 import { KindMark } from '@/parts/KindMark';
-import { restOf } from '@/parts/snippet';
+import { plainLine, restOf } from '@/parts/snippet';
 import { Calendar } from './Calendar';
 import {
   dayNumber,
@@ -256,10 +256,11 @@ function Digest({ items, more, loading }: DigestProps) {
 function Line({ row }: { row: LearnedRow }) {
   const page = pageOf(row.ref) ?? pageOf(row.uri ?? '');
   const rest = restOf(row.title, row.snippet);
+  const title = plainLine(row.title) || row.ref;
   return (
     <li className={classes['row']}>
       <span className={classes['title']} dir="auto">
-        {page ? <TextLink to={page}>{row.title || row.ref}</TextLink> : row.title || row.ref}
+        {page ? <TextLink to={page}>{title}</TextLink> : title}
       </span>
       <span className={classes['about']}>
         <LifeMarks life={row.life} marks={row.marks} />

@@ -75,7 +75,11 @@ export function PresetsPage() {
             render={(preset) => <PresetLine preset={preset} />}
           />
         }
-        right={<Right sel={sel} onMade={(preset) => set({ sel: preset.preset_id }, { replace: true })} />}
+        right={
+          sel || list.rows.length || list.query.isPending ? (
+            <Right sel={sel} onMade={(preset) => set({ sel: preset.preset_id }, { replace: true })} />
+          ) : null
+        }
       />
     </Page>
   );

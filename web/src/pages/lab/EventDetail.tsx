@@ -8,7 +8,7 @@ import { CopyButton } from '@/parts/CopyButton';
 import { Panel } from '@/parts/Panel';
 import { TimeText } from '@/parts/TimeText';
 import { bytesText } from '@/parts/amounts';
-import { durationText } from '@/parts/duration';
+import { durationText } from '@/parts/amounts';
 import { useEvent } from '@/api/lab';
 import { localeTag } from '@/i18n';
 import { JsonView } from '@/parts/JsonView';

@@ -15,7 +15,7 @@ import { Hint } from './EvidenceTab';
 import { ended, type Run } from '@/api/lab';
 import { useTyped } from '@/parts/useTyped';
 import { FilterFold } from '@/parts/FilterFold';
-import { durationText } from '@/parts/duration';
+import { durationText } from '@/parts/amounts';
 import type { RunState, SetRunState } from './runState';
 import { SourceDrawer } from './SourceDrawer';
 import type { Trace, TraceReader } from './traceReader';

@@ -13,6 +13,7 @@ import { TextLink } from '@/parts/TextLink';
 import { Origin, Relatives } from './Origin';
 import type { Provenance, Relative } from './queries';
 import classes from './Memory.module.css';
+import { plainLine } from '@/parts/snippet';
 import lines from './Lineage.module.css';
 
 export function LineageTab({ memory, from }: { memory: WholeMemory; from: Provenance | undefined }) {
@@ -131,7 +132,8 @@ export function LineageStrip({ memory, from }: { memory: WholeMemory; from: Prov
   }
 
   function step({ label, kind, title }: Relative): Step {
-    const short = title.length > SHOWN ? `${title.slice(0, SHOWN - 1)}…` : title;
+    const line = plainLine(title);
+    const short = line.length > SHOWN ? `${line.slice(0, SHOWN - 1)}…` : line;
     return { key: label, to: pageOf(label), text: short || label, kind: kind as Kind };
   }
 }

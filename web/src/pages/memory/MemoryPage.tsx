@@ -15,6 +15,7 @@ import { EditDialog } from '@/parts/acts/EditDialog';
 import { ForgetDialog } from '@/parts/acts/ForgetDialog';
 import { MemoryActs } from '@/parts/acts/MemoryActs';
 import { useActs } from '@/parts/acts/useActs';
+import { plainLine } from '@/parts/snippet';
 import { Page } from '@/parts/Page';
 import { Empty, Panel } from '@/parts/Panel';
 import { pageOf, uriOf } from '@/parts/reference';
@@ -168,7 +169,7 @@ function useName(): (memory: WholeMemory) => string {
   return (memory) => {
     const { ref, title, kind } = livingOf(memory);
     if (kind === 'note') return ref;
-    const name = kind === 'prompt' ? '' : title.trim();
+    const name = kind === 'prompt' ? '' : plainLine(title.trim());
     if (!name) return t('numbered', { kind: t(`kind.${kind}`), ref });
     return name.length > LONGEST ? `${name.slice(0, LONGEST - 1)}…` : name;
   };

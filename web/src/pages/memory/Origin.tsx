@@ -12,6 +12,7 @@ import { StatusMark } from '@/parts/StatusMark';
 import { TimeText } from '@/parts/TimeText';
 import type memory from '@/i18n/en/memory';
 import type { Provenance, Relative } from './queries';
+import { plainLine } from '@/parts/snippet';
 import classes from './Lineage.module.css';
 
 type Props = { told: Provenance; onExplain: (label: string) => void };
@@ -159,7 +160,7 @@ export function Relatives({ relatives, none, onExplain }: RelativesProps) {
               </span>
               {each.status !== 'active' && <StatusMark status={each.status} />}
             </span>
-            {each.title && <span className="muted cut">{each.title}</span>}
+            {each.title && <span className="muted cut">{plainLine(each.title)}</span>}
           </div>
           <IconAct
             label={t('why.explain', { reference: each.label })}

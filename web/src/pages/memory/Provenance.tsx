@@ -13,6 +13,7 @@ import { pageOf } from '@/parts/reference';
 import { StatusMark } from '@/parts/StatusMark';
 import { CameOf } from './LineageTab';
 import { Origin } from './Origin';
+import { plainLine } from '@/parts/snippet';
 import { provenanceQuery, type Provenance as Told } from './queries';
 
 export function Provenance({ reference }: { reference: string }) {
@@ -61,7 +62,7 @@ function Head({ told: { memory, told_to: sessions, more_told: more } }: { told: 
       </Group>
       {memory.title && (
         <Text size="sm" fw={600} lineClamp={3} style={{ overflowWrap: 'anywhere' }}>
-          {memory.title}
+          {plainLine(memory.title)}
         </Text>
       )}
       <Ref reference={name} />

@@ -158,7 +158,7 @@ export function AddressTree({ current = null, onDomain }: Props) {
               aria-expanded={row.expanded ?? undefined}
               aria-selected={row.key === current}
               tabIndex={index === active ? 0 : -1}
-              className={classes['row']}
+              className={`${classes['row']} choosable`}
               style={{
                 transform: `translateY(${start}px)`,
                 height: rowHeight,

@@ -35,6 +35,7 @@ import {
   STATUSES,
   type Wish,
 } from './queries';
+import { plainLine } from '@/parts/snippet';
 import classes from './Memories.module.css';
 
 const SCHEMA = {
@@ -234,7 +235,7 @@ function NoteLine({ row }: { row: NoteFound }) {
       <Link to={memoryPage(row.uri) ?? '.'} tabIndex={-1} className={`${classes['address']} cut`} title={row.uri}>
         {row.uri}
       </Link>
-      <span className={`${classes['headline']} cut`}>{row.headline.replace(/^#+\s+/, '')}</span>
+      <span className={`${classes['headline']} cut`}>{plainLine(row.headline)}</span>
       <span className={classes['marks']}>
         {row.status !== 'active' && <StatusMark status={row.status} />}
         <LifeMarks life="active" marks={row.marks} />

@@ -18,6 +18,7 @@ import { viewName, VIEWS } from './addresses';
 import { PriorityBadge } from '@/parts/PriorityBadge';
 import { type NoteTold, viewQuery } from './queries';
 import { AddressTree } from './AddressTree';
+import { plainLine } from '@/parts/snippet';
 import classes from './Note.module.css';
 
 const EXAMPLE = 'codexmem memory create core://agent "…" --priority 0';
@@ -113,7 +114,7 @@ function Line({ row }: { row: NoteTold }) {
     <div className="row grow gap12">
       <span className="cut grow">
         <Ref reference={row.uri} copy={false} />
-        {row.content === null && <span className="muted"> {row.headline.replace(/^#+\s+/, '')}</span>}
+        {row.content === null && <span className="muted"> {plainLine(row.headline)}</span>}
       </span>
       <PriorityBadge priority={row.priority} />
       <span className={classes['when']}>

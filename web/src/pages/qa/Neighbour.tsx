@@ -57,7 +57,7 @@ export function Neighbour({ item, other, opened, onMerge }: Props) {
       <div className={classes['nearMarks']}>
         {other.similarity !== undefined && (
           <span className="muted inline gap6">
-            <span className={classes['bar']} aria-hidden>
+            <span className="meter" aria-hidden>
               <span style={{ width: `${other.similarity * 100}%` }} />
             </span>
             {t(`common:alike.${likeness(other.similarity)}`)}

@@ -142,7 +142,7 @@ export function QaPage() {
             <Tabs.Tab
               key={each}
               value={each}
-              rightSection={numbers && <span className={classes['count']}>{written(numbers(each))}</span>}
+              rightSection={numbers && <span className="count">{written(numbers(each))}</span>}
             >
               {t(`shelf.${each}`)}
             </Tabs.Tab>
@@ -255,7 +255,7 @@ function QueueLine({ row, shelf, project }: { row: QueueRow; shelf: Shelf; proje
           <Tooltip label={t('queue.confidence', { value: row.confidence.toFixed(2) })}>
             <span className="inline gap6 aside">
               {!status && (
-                <span className={classes['bar']} aria-hidden>
+                <span className="meter" aria-hidden>
                   <span style={{ width: `${row.confidence * 100}%` }} />
                 </span>
               )}

@@ -24,6 +24,7 @@ import { likeness } from '@/parts/searchResult';
 import { TextBlock } from '@/parts/TextBlock';
 import { TimeText } from '@/parts/TimeText';
 import { livingOf, type Decision, type Finding, type ReviewMemory } from './queries';
+import { plainLine } from '@/parts/snippet';
 import classes from './Review.module.css';
 
 type Props = {
@@ -147,7 +148,7 @@ function Side({ name, memory }: { name: string; memory: ReviewMemory }) {
         <h3>{name}</h3>
         <MemoryActs memory={livingOf(memory)} without={['approve', 'hide']} small />
       </Group>
-      {!begins(memory) && <h2 dir="auto">{memory.title || t('list.noTitle')}</h2>}
+      {!begins(memory) && <h2 dir="auto">{plainLine(memory.title) || t('list.noTitle')}</h2>}
       <TextBlock text={memory.content} />
       <div className={classes['about']}>
         <Ref reference={memory.ref} />

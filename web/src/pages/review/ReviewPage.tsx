@@ -24,6 +24,7 @@ import { useKeyQueue, useWaitingKeys } from '@/parts/useWaitingKeys';
 import { TimeText } from '@/parts/TimeText';
 import { FindingDetail } from './FindingDetail';
 import { countsQuery, decide, type Decision, type Finding, findings, lookNow, REASONS, takeBack } from './queries';
+import { plainLine } from '@/parts/snippet';
 import classes from './Review.module.css';
 
 const SHELVES = ['all', ...REASONS] as const;
@@ -69,7 +70,7 @@ export function ReviewPage() {
     const comeBack = queue.leave(id);
     const done = decision === 'reopen' ? 'keep' : decision;
     review.act(
-      t(`review.done.${done}`, { what: brief(newer.title || newer.ref) }),
+      t(`review.done.${done}`, { what: brief(plainLine(newer.title) || newer.ref) }),
       decide(finding, decision),
       takeBack(finding, decision),
       () => {
@@ -144,9 +145,7 @@ export function ReviewPage() {
             <Tabs.Tab
               key={each}
               value={each}
-              rightSection={
-                counts.data && <span className={classes['count']}>{written(countOf(counts.data, each))}</span>
-              }
+              rightSection={counts.data && <span className="count">{written(countOf(counts.data, each))}</span>}
             >
               {t(`review.reasons.${each}`)}
             </Tabs.Tab>
@@ -220,13 +219,13 @@ function FindingList({ queue, current, project, reason, onSelect, onClear }: Pro
       label={t('review.list')}
       keyOf={(row) => row.id}
       rowHeight={ROW}
-      height="min(70vh, 640px)"
+      most="min(70vh, 640px)"
       selectedKey={current}
       onSelect={(row) => onSelect(row.id)}
       render={(row) => (
         <div className={`${classes['line']} column grow gap2`}>
           <div className="bold cut" dir="auto">
-            {row.newer.title || row.newer.ref}
+            {plainLine(row.newer.title) || row.newer.ref}
           </div>
           <div className={classes['about']}>
             <span data-reason={row.reason} className={`${classes['reason']} info fixed`}>

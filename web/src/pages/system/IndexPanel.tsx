@@ -14,7 +14,8 @@ import { useNote } from '@/parts/searchNote';
 import { ConfirmDialog } from '@/parts/ConfirmDialog';
 import { notify, notifyError } from '@/parts/undoable';
 import { reasonOf } from '@/parts/errorText';
-import { backfill, type Index, type System } from './queries';
+import type { System } from '@/parts/WorkerFacts';
+import { backfill, type Index } from './queries';
 import classes from './System.module.css';
 
 export function IndexPanel({ system }: { system: QueryLike<System> }) {
@@ -122,7 +123,7 @@ function BackfillButton({ possible }: { possible: boolean }) {
     } finally {
       running.current = null;
       setSent(null);
-      void client.invalidateQueries({ queryKey: ['system', 'standing'] });
+      void client.invalidateQueries({ queryKey: ['viewer', 'system'] });
     }
   }
 

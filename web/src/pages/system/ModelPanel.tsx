@@ -8,7 +8,8 @@ import { localeTag } from '@/i18n';
 import { ConfirmDialog } from '@/parts/ConfirmDialog';
 import { Panel, type QueryLike } from '@/parts/Panel';
 import { notify } from '@/parts/undoable';
-import { useResetCounters, type Outcomes, type System } from './queries';
+import type { System } from '@/parts/WorkerFacts';
+import { useResetCounters, type Outcomes } from './queries';
 import classes from './System.module.css';
 
 const OUTCOMES = ['success', 'parse_fail', 'schema_fail', 'repair_fail', 'fallback_used'] as const;

@@ -12,13 +12,14 @@ import { INSTALL } from '@/parts/commands';
 import { BackupsPanel } from './BackupsPanel';
 import { IndexPanel } from './IndexPanel';
 import { ModelPanel } from './ModelPanel';
-import { type Agent, type System, useBackups, useSystem } from './queries';
-import { bytesText, spanText } from '@/parts/amounts';
+import { type System, useSystem, WorkerFacts } from '@/parts/WorkerFacts';
+import { type Agent, useBackups } from './queries';
+import { bytesText, durationText } from '@/parts/amounts';
 import classes from './System.module.css';
 
 export function SystemPage() {
   const { t } = useTranslation('system');
-  const system = useSystem();
+  const system = useSystem(5_000);
   const backups = useBackups();
   return (
     <Page title={t('title')} description={t('description')} pending={system.isPending || backups.isPending}>
@@ -57,7 +58,7 @@ function AboutPanel({ system }: { system: QueryLike<System> }) {
 
 function Running({ phase, uptimeSec, pid, version, python, engine, live }: System) {
   const { t, i18n } = useTranslation('system');
-  const span = spanText(uptimeSec, i18n.language);
+  const span = durationText(uptimeSec * 1_000, i18n.language);
   return (
     <>
       <Fact name={t('about.server')}>
@@ -115,7 +116,8 @@ function WorkPanel({ system }: { system: QueryLike<System> }) {
         <>
           <Queue {...data} />
           <Facts>
-            <Worker {...data} />
+            <WorkerFacts {...data} />
+            <Oldest {...data} />
           </Facts>
         </>
       )}
@@ -147,36 +149,11 @@ function Queue({ queue }: System) {
   );
 }
 
-function Worker({ worker, queue, phase, atEpoch }: System) {
+function Oldest({ queue: { oldestWaiting: oldest } }: System) {
   const { t, i18n } = useTranslation('system');
-  const [status, said, why] = !worker.enabled
-    ? (['off', t('work.away'), t('work.awayWhy')] as const)
-    : !worker.running
-      ? (['failed', t('work.stopped'), t('work.stoppedWhy')] as const)
-      : phase === 'stalled'
-        ? (['failed', t('work.stalled'), t('work.stalledWhy')] as const)
-        : worker.overdueJobs > 0
-          ? (['degraded', t('work.behind', { count: worker.overdueJobs }), null] as const)
-          : (['ok', worker.runningJobs > 0 ? t('work.working') : t('work.idle'), null] as const);
-  return (
-    <>
-      <Fact name={t('work.worker')}>
-        <StatusMark status={status} detail={said} />
-        {why && <p className={classes['why']}>{why}</p>}
-      </Fact>
-      <Fact name={t('work.lastEnded')}>
-        <TimeText at={worker.lastEndedMs === null ? null : atEpoch - worker.lastEndedMs} />
-      </Fact>
-      {queue.oldestWaiting && (
-        <Fact name={t('work.oldest')}>
-          {t('work.oldestIs', {
-            kind: queue.oldestWaiting.kind,
-            span: spanText(queue.oldestWaiting.waitingMs / 1_000, i18n.language),
-          })}
-        </Fact>
-      )}
-    </>
-  );
+  if (!oldest) return null;
+  const span = durationText(oldest.waitingMs, i18n.language);
+  return <Fact name={t('work.oldest')}>{t('work.oldestIs', { kind: oldest.kind, span })}</Fact>;
 }
 
 const RECENT_MS = 10 * 60_000; // who wrote since then is at work
@@ -234,7 +211,7 @@ function Row({ agent, now, atLeast }: { agent: Agent; now: number; atLeast: bool
         <TimeText at={agent.lastWroteEpoch} />
       </td>
       <td className={classes['text']}>
-        <PageLink to={`/ui/timeline?project=${encodeURIComponent(agent.project)}`}>{agent.project}</PageLink>
+        <PageLink to={`/ui/memories?project=${encodeURIComponent(agent.project)}`}>{agent.project}</PageLink>
       </td>
       <td>
         <span className={classes['session']}>

@@ -2,7 +2,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { api, ask, type Schemas } from '@/api/client';
 
-export type System = Schemas['SystemAnswer'];
 export type Index = Schemas['IndexStatus'];
 export type Outcomes = Schemas['Outcomes'];
 export type Agent = Schemas['AgentAnswer'];
@@ -11,14 +10,6 @@ export type Backups = Schemas['BackupsAnswer'];
 export type Making = Schemas['MakingAnswer'];
 
 const BACKFILL_STEP = 1_000;
-
-export function useSystem() {
-  return useQuery({
-    queryKey: ['system', 'standing'],
-    queryFn: ({ signal }) => ask(api.GET('/api/ops/system', { signal })),
-    refetchInterval: 5_000,
-  });
-}
 
 /** While a backup is being made it is asked for often, so that its progress moves. */
 export function useBackups() {
@@ -54,7 +45,7 @@ export function useResetCounters() {
   const client = useQueryClient();
   return useMutation({
     mutationFn: () => ask(api.POST('/api/ops/agent-metrics/reset')),
-    onSettled: () => client.invalidateQueries({ queryKey: ['system', 'standing'] }),
+    onSettled: () => client.invalidateQueries({ queryKey: ['viewer', 'system'] }),
   });
 }
 

@@ -18,6 +18,7 @@ import { Empty, Panel } from '@/parts/Panel';
 import { ProvenanceDrawer } from '@/parts/ProvenanceDrawer';
 import { Ref } from '@/parts/Ref';
 import { explained } from '@/parts/searchResult';
+import { plainLine } from '@/parts/snippet';
 import { TextLink } from '@/parts/TextLink';
 import { TimeText } from '@/parts/TimeText';
 import { KindMark } from '@/parts/KindMark';
@@ -84,7 +85,9 @@ export function Beside({ rows, chosen, named, question, onChoose, after, onPlace
     <div className={classes['beside']}>
       {list({ ...shared, onSelect: onChoose })}
       {bar}
-      <MemoryPreview row={shown} question={question} onOpen={onOpen} onForgotten={onForgotten} onPlace={onPlace} />
+      {(shown || rows.length > 0) && (
+        <MemoryPreview row={shown} question={question} onOpen={onOpen} onForgotten={onForgotten} onPlace={onPlace} />
+      )}
     </div>
   );
 }
@@ -150,7 +153,7 @@ const Chosen = memo(function Chosen({
       <Title order={2} className={classes['previewTitle']} dir="auto">
         {row.kind === 'prompt'
           ? t('numbered', { kind: t('kind.prompt'), ref: row.ref })
-          : row.title || t('list.noTitle')}
+          : plainLine(row.title) || t('list.noTitle')}
       </Title>
       <Group gap="sm" className={classes['facets']}>
         <Ref reference={row.ref} />

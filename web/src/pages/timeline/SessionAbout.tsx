@@ -5,7 +5,7 @@ import { Copied } from '@/parts/CopyButton';
 import { Panel } from '@/parts/Panel';
 import { StatusMark } from '@/parts/StatusMark';
 import { TimeText } from '@/parts/TimeText';
-import { duration } from './duration';
+import { durationText } from '@/parts/amounts';
 import type { Session } from './queries';
 
 export function SessionAbout({ session }: { session: Session }) {
@@ -20,7 +20,7 @@ export function SessionAbout({ session }: { session: Session }) {
     [t('sessionPage.started'), <TimeText key="started" at={session.started_ms} />],
     [t('sessionPage.last'), <TimeText key="last" at={session.last_ms} />],
     [t('sessionPage.ended'), session.ended_ms === null ? t('sessionPage.running') : <TimeText at={session.ended_ms} />],
-    [t('sessionPage.lasted'), duration((session.ended_ms ?? session.last_ms) - session.started_ms, i18n.language)],
+    [t('sessionPage.lasted'), durationText((session.ended_ms ?? session.last_ms) - session.started_ms, i18n.language)],
     [
       t('sessionPage.made'),
       <span key="made" title={session.counted ? undefined : t('sessionPage.andMore')}>

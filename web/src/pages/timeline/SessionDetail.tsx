@@ -16,7 +16,7 @@ import type en from '@/i18n/en/timeline';
 import { StatusMark } from '@/parts/StatusMark';
 import { type Injection, type SessionEvent, type SessionMemory, type Turn, wholeEvent } from './queries';
 import { type SessionItem, toolCounts } from './sessionItems';
-import { duration } from './duration';
+import { durationText } from '@/parts/amounts';
 import { TurnName } from './SessionItemLine';
 import classes from './Session.module.css';
 
@@ -186,7 +186,7 @@ function TurnDetail({ turn }: { turn: Turn }) {
         <Group gap="sm" className={classes['facets']}>
           {turn.prompt && <Ref reference={turn.prompt.ref} />}
           {turn.started_ms !== null && <TimeText at={turn.started_ms} />}
-          {took !== null && <span>{t('sessionPage.took', { time: duration(took, i18n.language) })}</span>}
+          {took !== null && <span>{t('sessionPage.took', { time: durationText(took, i18n.language) })}</span>}
         </Group>
         {turn.prompt?.text ? (
           <TextBlock text={turn.prompt.text} copy />
@@ -204,7 +204,7 @@ function TurnDetail({ turn }: { turn: Turn }) {
 function Jobs({ turn }: { turn: Turn }) {
   const actorName = useActorName();
   const { t, i18n } = useTranslation('timeline');
-  const time = (ms: number | null) => (ms === null ? '–' : duration(ms, i18n.language));
+  const time = (ms: number | null) => (ms === null ? '–' : durationText(ms, i18n.language));
   return (
     <section>
       <Title order={3} className={classes['part']}>

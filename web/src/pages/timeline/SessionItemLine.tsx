@@ -3,11 +3,11 @@ import { ActionIcon } from '@mantine/core';
 import { IconChevronDown, IconChevronRight, IconInbox, IconPlayerStop, IconTool } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
-import { duration } from './duration';
+import { durationText } from '@/parts/amounts';
 import { KindMark } from '@/parts/KindMark';
 import type { SessionEvent, Turn } from './queries';
 import { toolCounts, type SessionItem } from './sessionItems';
-import { restOf } from '@/parts/snippet';
+import { plainLine, restOf } from '@/parts/snippet';
 import classes from './Session.module.css';
 
 const TOOLS = 4; // named on a folded line
@@ -22,7 +22,7 @@ export function SessionItemLine({ item, onToggle }: { item: SessionItem; onToggl
           depth={0}
           icon={null}
           title={<TurnName turn={item.turn} />}
-          side={from !== null && to !== null && to > from ? duration(to - from, i18n.language) : ''}
+          side={from !== null && to !== null && to > from ? durationText(to - from, i18n.language) : ''}
           hidden={item.turn.prompt?.hidden}
         />
       );
@@ -78,7 +78,7 @@ export function SessionItemLine({ item, onToggle }: { item: SessionItem; onToggl
         <Line
           depth={1}
           icon={<KindMark kind={memory.kind} bare />}
-          title={memory.title}
+          title={plainLine(memory.title)}
           rest={restOf(memory.title, memory.snippet)}
           hidden={memory.hidden}
         />

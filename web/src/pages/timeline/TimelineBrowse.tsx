@@ -113,7 +113,7 @@ export function TimelineBrowse({ filters, anchor, onAnchor, filtered }: Props) {
               loadingMore={loadingMore}
               peek={(item) => !item.heading && <MemoryPeek reference={item.row.ref} />}
               toggle={{
-                label: toggle.label,
+                labels: toggle.labels,
                 run: (item, range) => !item.heading && toggle.run(item.row, range),
                 isOn: (item) => !item.heading && toggle.isOn(item.row),
                 nameOf: (item) => (item.heading ? '' : toggle.nameOf(item.row)),

@@ -8,7 +8,7 @@ import { explained, strength } from '@/parts/searchResult';
 import { exactTime, TimeText } from '@/parts/TimeText';
 import { KindMark } from '@/parts/KindMark';
 import type { Row } from './queries';
-import { restOf } from '@/parts/snippet';
+import { plainLine, restOf } from '@/parts/snippet';
 import { TextLink } from '@/parts/TextLink';
 import { marksIn, wordsOf } from './marks';
 import classes from './Timeline.module.css';
@@ -64,7 +64,7 @@ export const TimelineRow = memo(function TimelineRow(props: Props) {
       <KindMark kind={row.kind} bare />
       <span className={classes['words']}>
         <span className={classes['headline']} dir="auto">
-          {row.title ? <Marked text={row.title} question={question} /> : t('list.noTitle')}
+          {row.title ? <Marked text={plainLine(row.title)} question={question} /> : t('list.noTitle')}
         </span>
         {(rest || marked) && (
           <span className={`${classes['snippet']} muted size12`} dir="auto">

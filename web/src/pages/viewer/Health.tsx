@@ -7,7 +7,7 @@ import { CommandLine } from '@/parts/CommandLine';
 import { Panel, type QueryLike } from '@/parts/Panel';
 import { StatusMark } from '@/parts/StatusMark';
 import { timeAgo } from '@/parts/TimeText';
-import type { System } from './queries';
+import { type System, WorkerFacts } from '@/parts/WorkerFacts';
 import classes from './Health.module.css';
 
 export function Health({ system }: { system: QueryLike<System> }) {
@@ -16,37 +16,13 @@ export function Health({ system }: { system: QueryLike<System> }) {
     <Panel title={t('health.title')} state={system}>
       {(data: System) => (
         <Facts>
-          <Worker {...data} />
+          <WorkerFacts {...data} />
           <Model {...data} />
           <Search {...data} />
           <Agents {...data} />
         </Facts>
       )}
     </Panel>
-  );
-}
-
-function Worker({ worker, phase, atEpoch }: System) {
-  const { t, i18n } = useTranslation('viewer');
-  const [status, said, why] = !worker.enabled
-    ? (['off', t('health.away'), null] as const)
-    : !worker.running
-      ? (['failed', t('health.stopped'), t('health.stoppedWhy')] as const)
-      : phase === 'stalled'
-        ? (['failed', t('health.stalled'), t('health.stalledWhy')] as const)
-        : worker.overdueJobs > 0
-          ? (['degraded', t('health.behind', { count: worker.overdueJobs }), null] as const)
-          : (['ok', worker.runningJobs > 0 ? t('health.working') : t('health.idle'), null] as const);
-  return (
-    <Fact name={t('health.worker')}>
-      <StatusMark status={status} detail={said} />
-      {why && <p className={classes['why']}>{why}</p>}
-      {worker.lastEndedMs !== null && (
-        <p className="muted size12 flat">
-          {t('health.lastEnded', { ago: timeAgo(atEpoch - worker.lastEndedMs, atEpoch, i18n.language) })}
-        </p>
-      )}
-    </Fact>
   );
 }
 

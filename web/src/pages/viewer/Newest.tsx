@@ -6,6 +6,7 @@ import { PageLink, Ref } from '@/parts/Ref';
 import { TimeText } from '@/parts/TimeText';
 import { useKindName } from './kinds';
 import { useNewest } from './queries';
+import { plainLine } from '@/parts/snippet';
 import classes from './Newest.module.css';
 
 export function Newest({ project, paused }: { project: string; paused: boolean }) {
@@ -22,7 +23,7 @@ export function Newest({ project, paused }: { project: string; paused: boolean }
       }}
       actions={
         <span className={classes['all']}>
-          <PageLink to={project ? `/ui/timeline?project=${encodeURIComponent(project)}` : '/ui/timeline'}>
+          <PageLink to={project ? `/ui/memories?project=${encodeURIComponent(project)}` : '/ui/memories'}>
             {t('newest.all')}
           </PageLink>
         </span>
@@ -44,7 +45,7 @@ export function NewestList({ items, project = '' }: { items: readonly Schemas['T
         <li key={ref}>
           <span className={classes['title']}>
             <Ref reference={ref} copy={false}>
-              {title || snippet || t('newest.untitled')}
+              {plainLine(title || snippet) || t('newest.untitled')}
             </Ref>
           </span>
           <span className={classes['about']}>

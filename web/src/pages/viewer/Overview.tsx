@@ -9,7 +9,8 @@ import { FailureClasses } from './FailureClasses';
 import { feed } from './feed';
 import { Health } from './Health';
 import { Newest } from './Newest';
-import { useNewest, useRefresh, useSystem } from './queries';
+import { useSystem } from '@/parts/WorkerFacts';
+import { useNewest, useRefresh } from './queries';
 import { NO_FILTERS, type TabProps } from './state';
 import classes from './Viewer.module.css';
 
@@ -24,7 +25,7 @@ export function Overview({ state, set }: TabProps) {
   const { t } = useTranslation('viewer');
   const [paused, setPaused] = useState(false);
   const depth = useStill(useQueueDepth(), paused);
-  const system = useSystem(paused);
+  const system = useSystem(!paused && 15_000);
   const any = useNewest('', paused);
   useRefreshed(paused);
   useEffect(() => () => feed.hold(false), []);

@@ -10,7 +10,8 @@ import { VirtualRows } from '@/parts/VirtualRows';
 import { StatusMark } from '@/parts/StatusMark';
 import { TimeText } from '@/parts/TimeText';
 import { Bar, Legend, type Part } from './Bar';
-import { duration, fullLength } from './figures';
+import { durationText } from '@/parts/amounts';
+import { fullLength } from './figures';
 import { Exports, FilterChoice, FilterText, FilterTime } from './Filters';
 import { type Timing, useTimings } from './queries';
 import { narrowed, NO_FILTERS, type TabProps, WORK } from './state';
@@ -98,7 +99,7 @@ function Scale({ rows, full }: { rows: readonly Timing[]; full: number }) {
   if (!rows.some((row) => row.totalMs > full)) return null;
   return (
     <Text size="xs" c="dimmed">
-      {t('timings.cut', { ms: duration(full, i18n.language) })}
+      {t('timings.cut', { ms: durationText(full, i18n.language) })}
     </Text>
   );
 }
@@ -113,7 +114,7 @@ function Averages({ rows }: { rows: readonly Timing[] }) {
     totalMs: mean('totalMs'),
   };
   const parts = partsOf(averages);
-  const write = (ms: number) => duration(ms, i18n.language);
+  const write = (ms: number) => durationText(ms, i18n.language);
   const succeeded = rows.filter((row) => row.success).length;
   const count = rows.length;
   const counted = { count, replace: { count: count.toLocaleString(localeTag(i18n.language)) } };
@@ -184,7 +185,7 @@ function TimingHead() {
 /** One extraction in the list: when, whose, what, and its time as a bar in parts. */
 function TimingRow({ row, full }: { row: Timing; full: number }) {
   const { t, i18n } = useTranslation('viewer');
-  const write = (ms: number) => duration(ms, i18n.language);
+  const write = (ms: number) => durationText(ms, i18n.language);
   const { messageType: type } = row;
   return (
     <>

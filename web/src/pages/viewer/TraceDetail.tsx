@@ -8,7 +8,8 @@ import { Panel } from '@/parts/Panel';
 import { TextBlock } from '@/parts/TextBlock';
 import { exactTime, TimeText } from '@/parts/TimeText';
 import { Bar, Legend, type Part } from './Bar';
-import { duration, listed } from './figures';
+import { durationText } from '@/parts/amounts';
+import { listed } from './figures';
 import { useKindName } from './kinds';
 import { useNote } from '@/parts/searchNote';
 import { useTrace, type TraceDetail as Detail } from './queries';
@@ -47,7 +48,7 @@ function About({ query, mode, results, recipe, project, kinds, unit, asOfEpoch, 
       <Group gap="sm" className={classes['about'] ?? ''}>
         <ModeBadge mode={mode} />
         <span>{t('traces.hits', { count: results })}</span>
-        <span>{duration(durationMs, i18n.language)}</span>
+        <span>{durationText(durationMs, i18n.language)}</span>
         <TimeText at={atEpoch} />
         {project && <span>{project}</span>}
         <span>{t('traces.kinds', { kinds: listed(kinds.map(nameOf), i18n.language) })}</span>
@@ -110,7 +111,7 @@ function Spent({ timings, durationMs }: Detail) {
     ({ value }) => value > 0.05,
   );
   const said = parts.map(({ name, value }) =>
-    t('traces.step', { name: t(`traces.steps.${name}`), ms: duration(value, i18n.language) }),
+    t('traces.step', { name: t(`traces.steps.${name}`), ms: durationText(value, i18n.language) }),
   );
   return (
     <section aria-label={t('traces.time')}>
@@ -122,12 +123,12 @@ function Spent({ timings, durationMs }: Detail) {
             name,
             tone,
             label: t(`traces.steps.${name}`),
-            detail: duration(value, i18n.language),
+            detail: durationText(value, i18n.language),
           }))}
         />
         {others.map(([name, value]) => (
           <Text key={name} size="xs" c="dimmed">
-            {t('traces.step', { name, ms: duration(value, i18n.language) })}
+            {t('traces.step', { name, ms: durationText(value, i18n.language) })}
           </Text>
         ))}
       </div>

@@ -2,7 +2,8 @@
 import { Badge } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { TimeText } from '@/parts/TimeText';
-import { duration } from './figures';
+import { durationText } from '@/parts/amounts';
+
 import type { Trace } from './queries';
 import classes from './Viewer.module.css';
 
@@ -38,7 +39,7 @@ export function TraceRow({ trace }: { trace: Trace }) {
         <ModeBadge mode={mode} />
       </span>
       <span className={classes['few']}>{results}</span>
-      <span className={middle}>{duration(durationMs, i18n.language)}</span>
+      <span className={middle}>{durationText(durationMs, i18n.language)}</span>
       <span className={classes['when']}>
         <TimeText at={atEpoch} />
       </span>

@@ -10,7 +10,7 @@ import { Panel } from '@/parts/Panel';
 import { NEWEST } from '@/parts/searchResult';
 import { SplitView } from '@/parts/SplitView';
 import { VirtualRows } from '@/parts/VirtualRows';
-import { duration } from './figures';
+import { durationText } from '@/parts/amounts';
 import { Exports, FilterChoice, FilterProject, FilterText, FilterTime } from './Filters';
 import { trySearch, useNewerTraces, useTraces, type Trace } from './queries';
 import { MODES, narrowed, NO_FILTERS, type TabProps } from './state';
@@ -105,7 +105,7 @@ type SummaryProps = { rows: readonly Trace[]; more: boolean; fresh: number; onSh
 function Summary({ rows, more, fresh, onShow }: SummaryProps) {
   const { t, i18n } = useTranslation('viewer');
   const mean = rows.reduce((sum, trace) => sum + trace.durationMs, 0) / Math.max(1, rows.length);
-  const said = { count: rows.length, ms: duration(mean, i18n.language) };
+  const said = { count: rows.length, ms: durationText(mean, i18n.language) };
   const written = { ...said, replace: { count: rows.length.toLocaleString(localeTag(i18n.language)), ms: said.ms } };
   return (
     <Group justify="space-between" px={12} py={6} mih={36} gap="sm">

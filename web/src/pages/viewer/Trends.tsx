@@ -4,7 +4,8 @@ import { useCallback, useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Chart } from '@/parts/Chart';
 import { Panel } from '@/parts/Panel';
-import { duration } from './figures';
+import { durationText } from '@/parts/amounts';
+
 import { trySearch, useTrends, type Bucket } from './queries';
 import { RANGES, type TabProps } from './state';
 
@@ -61,7 +62,7 @@ function Drawn({ buckets, show, over }: { buckets: readonly Bucket[]; show: 'cou
     [buckets, show, t],
   );
   const language = i18n.language;
-  const inTime = useCallback((ms: number) => duration(ms, language), [language]);
+  const inTime = useCallback((ms: number) => durationText(ms, language), [language]);
   return (
     <Chart
       kind="line"

@@ -1,17 +1,8 @@
 // @vitest-environment happy-dom
 import { describe, expect, it } from 'vitest';
-import { decimal, duration, extentOf, fullLength, percent, segmentsOf, sharesOf, sparkPoints } from './figures';
+import { decimal, extentOf, fullLength, percent, segmentsOf, sharesOf, sparkPoints } from './figures';
 
 describe('figures', () => {
-  it('writes durations in the unit that fits', () => {
-    expect(duration(3.24, 'en')).toBe('3.2 ms');
-    expect(duration(352.5, 'en')).toBe('353 ms');
-    expect(duration(12_400, 'en')).toBe('12.4 sec');
-    expect(duration(192_000, 'en')).toBe('3.2 min');
-    expect(duration(7_200_000, 'en')).toBe('2 hr');
-    expect(duration(352, 'zh')).toBe('352毫秒');
-  });
-
   it('writes shares and sums', () => {
     expect(percent(0.3388, 'en')).toBe('34%');
     expect(percent(0.0373, 'en')).toBe('3.7%');

@@ -1,24 +1,5 @@
-// Figures as bars and words: durations, shares of a sum, and how long a bar may become.
+// Figures as bars and words: shares of a sum, and how long a bar may become.
 import { localeTag } from '@/i18n';
-
-/** "352 ms", "12.4 s", "3.2 min": a duration in the unit that fits. */
-export function duration(ms: number, language: string): string {
-  const [unit, value] =
-    ms < 1_000
-      ? (['millisecond', ms] as const)
-      : ms < 120_000
-        ? (['second', ms / 1_000] as const)
-        : ms < 7_200_000
-          ? (['minute', ms / 60_000] as const)
-          : (['hour', ms / 3_600_000] as const);
-  const digits = unit === 'millisecond' ? (value < 10 ? 1 : 0) : 1;
-  return new Intl.NumberFormat(localeTag(language), {
-    style: 'unit',
-    unit,
-    unitDisplay: 'short',
-    maximumFractionDigits: digits,
-  }).format(value);
-}
 
 export function percent(share: number, language: string): string {
   const digits = share > 0 && share < 0.1 ? 1 : 0;
@@ -31,7 +12,7 @@ export function decimal(value: number, language: string, digits = 2): string {
 
 /** Several things in a row, as the language lists them. */
 export function listed(things: readonly string[], language: string): string {
-  return new Intl.ListFormat(localeTag(language), { type: 'unit', style: 'short' }).format(things);
+  return new Intl.ListFormat(localeTag(language), { type: 'conjunction', style: 'narrow' }).format(things);
 }
 
 /**

@@ -12,7 +12,6 @@ export type Ranked = Schemas['RankedResult'];
 export type Timing = Schemas['Timing'];
 export type Failures = Schemas['FailuresAnswer'];
 export type Failure = Failures['failures'][number];
-export type System = Schemas['SystemAnswer'];
 export type Bucket = Schemas['TrendsAnswer']['buckets'][number];
 
 const PAGE = 200;
@@ -43,14 +42,6 @@ export function useKept() {
     queryKey: ['viewer', 'kept'],
     queryFn: ({ signal }) => ask(api.GET('/api/transcripts/found', { signal })),
     staleTime: Infinity,
-  });
-}
-
-export function useSystem(paused = false) {
-  return useQuery({
-    queryKey: ['viewer', 'system'],
-    queryFn: ({ signal }) => ask(api.GET('/api/ops/system', { signal })),
-    refetchInterval: paused ? false : 15_000,
   });
 }
 

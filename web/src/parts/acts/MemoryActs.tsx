@@ -25,6 +25,7 @@ type Props = {
 
 const USUAL: readonly Doable[] = ['approve', 'edit', 'pin', 'unpin', 'unhide'];
 const NONE: readonly Doable[] = [];
+const HINTED = ['pin', 'withhold', 'deprecate', 'hide'] as const;
 
 export function MemoryActs({ memory, without = NONE, onEdit, onForget, items, small = false }: Props) {
   const { t } = useTranslation('life');
@@ -70,12 +71,12 @@ export function MemoryActs({ memory, without = NONE, onEdit, onForget, items, sm
           <Menu.Dropdown>
             {others.map((act) => {
               const Icon = ICONS[act];
-              const hint = act === 'withhold' || act === 'hide' || act === 'pin' ? t(`hints.${act}`) : undefined;
+              const hinted = HINTED.find((each) => each === act);
               return (
                 <Menu.Item
                   key={act}
                   leftSection={<Icon size={14} aria-hidden />}
-                  title={hint}
+                  title={hinted && t(`hints.${hinted}`)}
                   onClick={() => void choose(act)}
                 >
                   {t(`acts.${act}`)}

@@ -54,7 +54,7 @@ export function useSelecting<T extends Living>(
   );
   return {
     toggle: {
-      label: t('select.key'),
+      labels: { x: t('select.key'), X: t('select.rangeKey') },
       run: toggle,
       isOn: ({ seq }: T) => isSelected(seq),
       nameOf: ({ ref }: T) => t('select.one', { what: ref }),
