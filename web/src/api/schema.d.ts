@@ -2692,7 +2692,7 @@ export interface components {
          * @description What can be done to memories of every kind; each but a few can be taken back by its opposite, all by an undo.
          * @enum {string}
          */
-        Act: "edit" | "hide" | "unhide" | "pin" | "unpin" | "withhold" | "release" | "approve" | "deprecate" | "supersede" | "merge" | "split";
+        Act: "edit" | "hide" | "unhide" | "pin" | "unpin" | "withhold" | "release" | "approve" | "deprecate" | "supersede" | "merge" | "split" | "share";
         /**
          * ActAnswer
          * @description What an act did.
@@ -2777,6 +2777,8 @@ export interface components {
              * @description edit: the new type of observations
              */
             type?: string | null;
+            /** @description share: who may see them from now on */
+            visibility?: components["schemas"]["Visibility"] | null;
         };
         /**
          * AgentAnswer
@@ -3817,6 +3819,8 @@ export interface components {
             title: string;
             /** Uri */
             uri: string;
+            /** @description who may see it; unless given, as the key's owner chose */
+            visibility?: components["schemas"]["Visibility"] | null;
         };
         /**
          * DataAnswer
@@ -9176,6 +9180,8 @@ export interface components {
              * @description A short title; the beginning of the text unless given.
              */
             title?: string | null;
+            /** @description Who may see it: mine, project or everyone; leave it out unless the person said so. */
+            visibility?: components["schemas"]["Visibility"] | null;
         };
         /**
          * Saved
@@ -10652,6 +10658,12 @@ export interface components {
             /** Version */
             version: number;
         };
+        /**
+         * Visibility
+         * @description Who may see a memory. Whoever may, may only change it where he may write its project.
+         * @enum {string}
+         */
+        Visibility: "mine" | "project" | "everyone";
         /**
          * WaitingJob
          * @description The job that has been due longest.
