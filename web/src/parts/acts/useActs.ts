@@ -8,7 +8,8 @@ import { reasonOf } from '../errorText';
 import { notify, notifyError, undoable } from '../undoable';
 import { brief } from '../useDecisions';
 
-export type Doable = Act;
+/** What the pages offer. Who may see a memory is said on the command line, where people and groups are. */
+export type Doable = Exclude<Act, 'share'>;
 export type Perform = (change: Change & { act: Doable }, memories: readonly Living[]) => Promise<unknown>;
 
 export function useActs() {
