@@ -190,7 +190,7 @@ class Core:
 
     def begin(self, *, work: bool = True) -> None:
         """Notice indexes that lag behind and, if this process is to work, run what is queued."""
-        self.reminder.start(self._written)
+        self.reminder.start(self.indexing.wake, self.review_scan.wake)
         if self.db.engine.ambient_tenant is not None:
             # This process alone owns the store: whoever held a job is gone.
             self.lab.begin(alone=True)
@@ -198,11 +198,6 @@ class Core:
         if work:
             self.lab.working.started(self.worker)
             self.worker.start()
-
-    def _written(self, tenant: str) -> None:
-        """Something of this tenant was written, or may have been."""
-        self.indexing.wake(tenant)
-        self.review_scan.wake(tenant)
 
     def stop(self, grace_s: float) -> None:
         """Let what runs come to its end."""

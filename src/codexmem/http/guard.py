@@ -45,9 +45,8 @@ from codexmem.kernel.model.errors import (
 )
 from codexmem.kernel.model.history import WriteContext
 from codexmem.kernel.model.memory import MAX_PROJECT, Origin
-from codexmem.kernel.model.project_scope import acting_within
+from codexmem.kernel.model.project_scope import acting_for
 from codexmem.kernel.model.tenant import LOCAL, Identity, TenantRole
-from codexmem.kernel.model.visibility import NOBODY, viewing
 from codexmem.kernel.services.live_sessions import (
     CLIENT_HEADER,
     PERSON_HEADER,
@@ -175,8 +174,7 @@ class Guard:
             scope.setdefault("state", {})["identity"] = self._speaking(identity, scope)
         receive = _replay(admitted.body, receive)
         tenant = self._settings.enter_tenant(admitted.identity.tenant) if admitted.identity else nullcontext()
-        found = admitted.identity
-        with tenant, acting_within(found.rights if found else None), viewing(found.viewer if found else NOBODY):
+        with tenant, acting_for(admitted.identity):
             if self._settings.authenticate is None or admitted.identity is None:
                 await self._app(scope, receive, send)
                 return
@@ -429,9 +427,7 @@ def require_every_project(scope: Mapping[str, object]) -> None:
 def acting(scope: Mapping[str, object], needed: TenantRole) -> Iterator[None]:
     """Refuse what the request's caller may not do, and confine the block to the projects in which he may."""
     require(scope, needed)
-    identity = identity_of(scope)
-    rights, viewer = (identity.rights, identity.viewer) if identity is not None else (None, NOBODY)
-    with acting_within(rights, needed), viewing(viewer):
+    with acting_for(identity_of(scope), needed):
         yield
 
 

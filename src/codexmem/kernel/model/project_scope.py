@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from codexmem.kernel.model.tenant import ProjectRights, ProjectScope, TenantRole
+from codexmem.kernel.model.tenant import Identity, ProjectRights, ProjectScope, TenantRole
+from codexmem.kernel.model.visibility import NOBODY, viewing
 
 _scope: ContextVar[ProjectScope | None] = ContextVar("codexmem_project_scope", default=None)
 
@@ -17,6 +18,14 @@ _scope: ContextVar[ProjectScope | None] = ContextVar("codexmem_project_scope", d
 def present_scope() -> ProjectScope | None:
     """For which projects code in this place acts; None for all of the tenant."""
     return _scope.get()
+
+
+@contextmanager
+def acting_for(identity: Identity | None, needed: TenantRole = TenantRole.READER) -> Iterator[None]:
+    """Confine the block to what whoever asks may see, in the projects in which he may act in this role."""
+    rights, viewer = (identity.rights, identity.viewer) if identity is not None else (None, NOBODY)
+    with acting_within(rights, needed), viewing(viewer):
+        yield
 
 
 @contextmanager

@@ -7,7 +7,7 @@ job ended is seen by the look that follows its end, and what a crash made us for
 
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from codexmem.kernel.jobs.job_kind import Done, JobContext
 from codexmem.kernel.jobs.queue import Queue
@@ -34,7 +34,7 @@ class Reminder:
     def __init__(self, *, gather_s: float = GATHER_S, sweep_s: float = SWEEP_S) -> None:
         self._gather_s = gather_s
         self._sweep_s = sweep_s
-        self._wake: Callable[[str], object] | None = None
+        self._wakes: Sequence[Callable[[str], object]] = ()
         self._lock = threading.Lock()
         self._noted: set[str] = set()
         self._known: set[str] = set()
@@ -49,9 +49,9 @@ class Reminder:
             self._known.add(tenant)
         self._rung.set()
 
-    def start(self, wake: Callable[[str], object]) -> None:
-        """Begin to call `wake` for noted tenants, and now and then for all that were ever noted."""
-        self._wake = wake
+    def start(self, *wakes: Callable[[str], object]) -> None:
+        """Begin to make these calls for noted tenants, and now and then for all that were ever noted."""
+        self._wakes = wakes
         self._thread.start()
 
     def stop(self) -> None:
@@ -82,11 +82,11 @@ class Reminder:
             self.flush()
 
     def _call(self, tenant: str) -> None:
-        try:
-            if self._wake is not None:
-                self._wake(tenant)
-        except Exception:
-            _log.warning("indexing of a tenant could not be enqueued; it is tried again later", exc_info=True)
+        for wake in self._wakes:
+            try:
+                wake(tenant)
+            except Exception:
+                _log.warning("work on what a tenant wrote could not be enqueued; it is tried later", exc_info=True)
 
 
 class Indexing:
