@@ -73,7 +73,7 @@ def test_there_are_as_many_commands_as_tests() -> None:
         "review", "report", "plugins", "member", "group", "grant", "tenant", "cell",
         "memory", "kb", "qa", "sync", "workspace", "batch", "run",
         "rb", "product", "preset", "lab", "index", "import",
-        "edit", "hide", "pin", "withhold", "deprecate", "supersede", "merge", "split",
+        "edit", "hide", "pin", "withhold", "deprecate", "share", "supersede", "merge", "split",
         "undo", "forget", "db", "backup", "restore", "doctor", "config", "key", "bench", "completion", "version",
     }  # fmt: skip
 

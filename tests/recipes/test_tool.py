@@ -54,7 +54,7 @@ VERBS: tuple[Verb[Any], ...] = (
 @click.argument("tag", metavar="TAG")
 @tenant_option
 @store_options
-def tagged(tag: str, **where: Any) -> None:
+def tagged(tag: str, **where: Unpack[StoreFlags]) -> None:
     """List the entries under a tag."""
     with tools("knowledge", **where) as called:
         found = wire.TaggedEntries.model_validate(called.call("memory_tagged", tag=tag))
