@@ -101,6 +101,7 @@ TOLD: list[tuple[str, str, str, dict[str, Any] | None]] = [
         "tool_name": "read_file", "tool_input": {"path": "a.py"}, "tool_response": "PORT = 8123"}),
     ("cline-post-tool-use-own", "cline", "observation", None),
     ("cline-task-complete", "cline", "summarize", {"last_assistant_message": "It is 8123."}),
+    ("cline-task-complete-subagent", "cline", "summarize", None),
     ("copilot-user-prompt-submit", "copilot-cli", "session-init", {"prompt": "Which port is it?"}),
     ("copilot-post-tool-use", "copilot-cli", "observation", {
         "tool_name": "Bash", "tool_input": {"command": "cat nofile", "description": "look"},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -60,6 +61,10 @@ FILES: dict[str, list[dict[str, str]]] = {
     "opencode": [
         {".config/opencode/opencode.json": '{\n  "$schema": "https://opencode.ai/config.json"\n}\n'},
         {".config/opencode/opencode.jsonc": '{\n  // mine\n  "mcp": {}\n}\n'},
+    ],
+    "cline": [
+        {".cline/data/settings/cline_mcp_settings.json": '{\n  "mcpServers": {}\n}\n'},
+        {".cline/hooks/PreToolUse": "#!/bin/sh\necho '{}'\n"},
     ],
     "copilot-cli": [
         {".copilot/mcp-config.json": '{\n  "mcpServers": {\n    "other": {"type": "local", "command": "x"}\n  }\n}'},
@@ -267,8 +272,19 @@ def test_folders_that_were_moved_are_honoured(tmp_path: Path) -> None:
              "XDG_CONFIG_HOME": "/x", "COPILOT_HOME": "/p", "KIMI_CODE_HOME": "/k"}  # fmt: skip
     person = UserHome(tmp_path, moved)
     assert [str(agent.folder(person)) for agent in installable().values()] == [
-        "/c", "/l", str(tmp_path / ".cursor"), "/g/.gemini", "/q", "/x/opencode", "/p", "/k",
+        "/c", "/l", str(tmp_path / ".cursor"), "/g/.gemini", "/q", "/x/opencode", str(tmp_path / ".cline"), "/p", "/k",
     ]  # fmt: skip
+
+
+def test_programs_that_cline_calls_can_be_run(installer: Installer, person: UserHome, write: Write) -> None:
+    installer.install(installable()["cline"])
+    for name in ("UserPromptSubmit", "PostToolUse", "TaskComplete", "SessionShutdown"):
+        assert os.access(person.home / ".cline" / "hooks" / name, os.X_OK)
+    installer.uninstall(installable()["cline"])
+    mine = write(".cline/hooks/PostToolUse", "#!/bin/sh\necho '{}'\n")
+    with pytest.raises(InstallRefused, match="not from codexmem"):
+        installer.install(installable()["cline"])
+    assert mine.read_text() == "#!/bin/sh\necho '{}'\n"
 
 
 def test_a_plugin_of_somebody_else_is_not_overwritten(installer: Installer, write: Write) -> None:
