@@ -228,6 +228,10 @@ plugins:
 try-plugins *names:
     "{{ python }}" -m tests.agents.plugins "$@"
 
+# the agents that the gate does not have: set up by install, used and cleaned by the real program; names choose agents
+try-agents *names:
+    "{{ python }}" -m tests.agents.installed "$@"
+
 # write the reference pages of docs/reference from the code
 docs-reference:
     "{{ python }}" -m tests.docs.reference

@@ -28,18 +28,19 @@ AT_MS = 1_767_225_600_000
 CWD = "/w/shop"
 # Which agents read which file by themselves when no other file is there.
 READ_BY = {
-    "AGENTS.md": {"codex", "claude-code", "cursor", "qwen-code", "opencode", "cline"},
+    "AGENTS.md": {"codex", "claude-code", "cursor", "qwen-code", "opencode", "cline", "copilot-cli", "kimi-code"},
     "docs/AGENTS.md": {"claude-code", "cursor", "qwen-code", "opencode", "cline"},  # Codex: only on its way down
-    "CLAUDE.md": {"claude-code", "opencode"},
+    "CLAUDE.md": {"claude-code", "opencode", "copilot-cli"},
     "CLAUDE.local.md": {"claude-code"},
     ".claude/rules/go.md": {"claude-code"},
-    "GEMINI.md": {"gemini-cli"},
+    "GEMINI.md": {"gemini-cli", "copilot-cli"},
     "QWEN.md": {"qwen-code"},
     ".cursor/rules/go.mdc": {"cursor"},
     ".cursor/rules/go.md": set(),
     ".cursorrules": {"cursor"},
     ".clinerules/go.md": {"cline"},
-    ".github/copilot-instructions.md": set(),
+    ".github/copilot-instructions.md": {"copilot-cli"},
+    ".github/instructions/go.instructions.md": {"copilot-cli"},
     "~/.codex/AGENTS.md": {"codex"},
     "~/.codex/memories/MEMORY.md": {"codex"},
     "~/.codex/memories/rollout_summaries/a.md": {"codex"},
@@ -48,6 +49,8 @@ READ_BY = {
     "~/.gemini/GEMINI.md": {"gemini-cli"},
     "~/.qwen/QWEN.md": {"qwen-code"},
     "~/.config/opencode/AGENTS.md": {"opencode"},
+    "~/.copilot/copilot-instructions.md": {"copilot-cli"},
+    "~/.kimi-code/AGENTS.md": {"kimi-code"},
 }
 PROMPT = "which command checks the warehouse before a push to production?"
 SAID = "The command `warehouse-check` runs before every push to production."

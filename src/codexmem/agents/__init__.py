@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from codexmem.agents.install.targets import ConfigTarget, DetectedAgent, McpServerEntry, UserHome
 
 # The agents that we know, as people type their names; the module has the same name with underscores.
-NAMES = ("claude-code", "codex", "cursor", "gemini-cli", "qwen-code", "opencode", "cline")
+NAMES = (
+    "claude-code", "codex", "cursor", "gemini-cli", "qwen-code", "opencode", "cline", "copilot-cli", "kimi-code",
+)  # fmt: skip
 # mem-codecli looks for these first, in this order: their protocols let it answer for a person.
 _ANSWERED = ("codex", "claude-code", "qwen-code", "gemini-cli", "opencode")
 # People leave out the second word.
@@ -114,7 +116,8 @@ class CodingAgent:
         pattern = next((each for each in self.reads if each.startswith("~/") == own and path.match(each)), None)
         if pattern is None:
             return False
-        if folder and not (own or self.reads_below) and f"/{folder}/" not in f"{cwd.rstrip('/')}/":
+        below = str(path.parents[len(PurePosixPath(pattern).parts) - 1])  # where the pattern begins
+        if not (own or self.reads_below or below == ".") and f"/{below}/" not in f"{cwd.rstrip('/')}/":
             return False
         others = self.replaced.get(pattern, ())
         nearby = [f"{folder}/{name}" for name in others if folder and not own]

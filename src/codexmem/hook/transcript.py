@@ -16,13 +16,14 @@ if TYPE_CHECKING:
     from typing import Any
 
 _MOST = 512 << 10
-_SPEAKERS = frozenset(("assistant", "model", "agent"))
+_SPEAKERS = frozenset(("assistant", "assistant.message", "model", "agent"))
+_INSIDE = ("message", "payload", "data")  # what holds the message itself; Kimi Code has two of them
 
 
 def last_message(path: str) -> str:
     """The last thing the assistant said; empty if the file does not tell."""
     for line in reversed(_end(path)):
-        if '"assistant"' not in line and '"model"' not in line and '"agent"' not in line:
+        if '"assistant' not in line and '"model"' not in line and '"agent"' not in line:
             continue
         try:
             text = _spoken(quick_json.loads(line))
@@ -58,7 +59,9 @@ def _spoken(line: Any) -> str:
     """What the assistant says in this line, if it does."""
     if not isinstance(line, dict):
         return ""
-    inner = next((line[name] for name in ("message", "payload") if isinstance(line.get(name), dict)), line)
+    inner = line
+    for _ in range(2):
+        inner = next((inner[name] for name in _INSIDE if isinstance(inner.get(name), dict)), inner)
     roles = {str(part.get(name)) for part in (line, inner) for name in ("role", "type")}
     if not roles & _SPEAKERS:
         return ""

@@ -79,9 +79,23 @@ class Toolset(Generic[S_contra]):
 
 def schema_of(model: type[BaseModel], *required: str) -> dict[str, Any]:
     """The input schema of a tool whose arguments are this model; further arguments are allowed and ignored."""
-    properties = {name: _plain(value) for name, value in model.model_json_schema()["properties"].items()}
+    schema = model.model_json_schema()
+    shared = schema.get("$defs", {})
+    properties = {name: _plain(_whole(value, shared)) for name, value in schema["properties"].items()}
     needed = {"required": list(required)} if required else {}
     return {"type": "object", "properties": properties, **needed, "additionalProperties": True}
+
+
+def _whole(schema: Any, shared: Mapping[str, Any]) -> Any:
+    """The schema with what it refers to in its place: not every agent follows a reference."""
+    if isinstance(schema, list):
+        return [_whole(each, shared) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    named = str(schema.get("$ref", "")).rpartition("/")[2]
+    meant = _whole(shared[named], shared) if named else {}
+    beside = {name: _whole(value, shared) for name, value in schema.items() if name != "$ref"}
+    return {**{name: value for name, value in meant.items() if name not in {"title", "description"}}, **beside}
 
 
 def _plain(schema: dict[str, Any]) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from codexmem.hook.events import body_of
 PAYLOADS = Path(__file__).parent / "payloads"
 CODEX, CLAUDE = "0199a213-81c0-7800-8aa1-bbab2a035a53", "7c9e6679-7425-40de-944b-e07fc1f90ae7"
 GEMINI, QWEN = "3f2504e0-4f89-41d3-9a0c-0305e82c3301", "9b1deb4d-3b7d-4bad-9bdd-2b0d7b3dcb6d"
+COPILOT, KIMI = "0c5a6e60-805f-4347-b013-c0ce447a4166", "session_7a9dcee8-9602-4825-8dd8-c764df276ac4"
 CURSOR = "668320d2-2fd8-4888-b33c-2a466fec86e7"
 
 # payload, platform, event, what the server is told (besides session, folder, transcript and turn), or None for nothing
@@ -100,9 +101,33 @@ TOLD: list[tuple[str, str, str, dict[str, Any] | None]] = [
         "tool_name": "read_file", "tool_input": {"path": "a.py"}, "tool_response": "PORT = 8123"}),
     ("cline-post-tool-use-own", "cline", "observation", None),
     ("cline-task-complete", "cline", "summarize", {"last_assistant_message": "It is 8123."}),
+    ("cline-task-complete-subagent", "cline", "summarize", None),
+    ("copilot-user-prompt-submit", "copilot-cli", "session-init", {"prompt": "Which port is it?"}),
+    ("copilot-post-tool-use", "copilot-cli", "observation", {
+        "tool_name": "Bash", "tool_input": {"command": "cat nofile", "description": "look"},
+        "tool_response": {"output": "cat: nofile: No such file or directory", "exit_code": 1}}),
+    ("copilot-post-tool-use-write", "copilot-cli", "observation", {
+        "tool_name": "Write", "tool_input": {"path": "/home/me/shop/a.py", "file_text": "x = 1\n"},
+        "tool_response": "Created file /home/me/shop/a.py with 6 characters"}),
+    ("copilot-post-tool-use-failure", "copilot-cli", "observation", {
+        "tool_name": "Read", "tool_input": {"path": "/home/me/shop/b.py"},
+        "tool_response": {"error": "Path does not exist"}}),
+    ("copilot-post-tool-use-own", "copilot-cli", "observation", None),
+    ("copilot-stop", "copilot-cli", "summarize", {"last_assistant_message": ""}),
+    ("copilot-session-end", "copilot-cli", "session-complete", {}),
+    ("kimi-user-prompt-submit", "kimi-code", "session-init", {"prompt": "Which port is it?"}),
+    ("kimi-post-tool-use", "kimi-code", "observation", {
+        "tool_name": "Edit", "tool_use_id": "call_859a",
+        "tool_input": {"path": "/home/me/shop/a.py", "old_string": "x = 1", "new_string": "x = 2"},
+        "tool_response": "Replaced 1 occurrence in /home/me/shop/a.py"}),
+    ("kimi-post-tool-use-failure", "kimi-code", "observation", {
+        "tool_name": "Bash", "tool_input": {"command": "cat nofile", "description": "look"}, "tool_use_id": "call_e3d3",
+        "tool_response": {
+            "error": "cat: nofile: No such file or directory\nCommand failed with exit code: 1."}}),
+    ("kimi-stop", "kimi-code", "summarize", {"last_assistant_message": ""}),
 ]  # fmt: skip
 SESSIONS = {"codex": CODEX, "claude-code": CLAUDE, "gemini-cli": GEMINI, "qwen-code": QWEN, "cursor": CURSOR,
-            "opencode": "ses_5b1a", "cline": "root-1"}  # fmt: skip
+            "opencode": "ses_5b1a", "cline": "root-1", "copilot-cli": COPILOT, "kimi-code": KIMI}  # fmt: skip
 
 
 def payload(name: str) -> dict[str, Any]:
@@ -128,7 +153,7 @@ def test_every_payload_is_used() -> None:
     others = {path.stem for path in PAYLOADS.glob("*.json")} - used
     assert others == {
         "codex-session-start", "claude-session-start", "gemini-session-start", "qwen-session-start",
-        "cursor-session-start", "cursor-windows", "opencode-session-created", "raw-snake", "raw-camel",
+        "cursor-session-start", "cursor-windows", "copilot-session-start", "opencode-session-created", "raw-snake", "raw-camel",
     }  # fmt: skip
 
 
@@ -151,6 +176,7 @@ def test_raw_understands_both_spellings(name: str) -> None:
         ("cursor-session-start", "cursor", CURSOR),
         ("opencode-session-created", "opencode", "ses_5b1a"),
         ("cline-task-start", "cline", "root-1"),
+        ("copilot-session-start", "copilot-cli", COPILOT),
     ],
 )
 def test_the_start_of_a_session_names_it(name: str, platform: str, session: str) -> None:
@@ -171,6 +197,16 @@ def test_gemini_puts_facts_into_the_environment() -> None:
 def test_cursor_may_name_its_transcript_in_the_environment() -> None:
     record = agents.agent_of("cursor").read(payload("cursor-stop"), {"CURSOR_TRANSCRIPT_PATH": "/t.jsonl"})
     assert record["transcript_path"] == "/t.jsonl"
+
+
+def test_the_log_of_a_session_of_kimi_code_is_found(tmp_path: Path) -> None:
+    log = tmp_path / "sessions" / "wd_shop_1" / KIMI / "agents" / "main" / "wire.jsonl"
+    log.parent.mkdir(parents=True)
+    log.write_text("")
+    kimi = agents.agent_of("kimi-code")
+    assert kimi.read(payload("kimi-stop"), {"KIMI_CODE_HOME": str(tmp_path)})["transcript_path"] == str(log)
+    elsewhere = payload("kimi-stop") | {"session_id": f"../wd_shop_1/{KIMI}"}
+    assert "transcript_path" not in kimi.read(elsewhere, {"KIMI_CODE_HOME": str(tmp_path)})
 
 
 @pytest.mark.parametrize("platform", [*agents.NAMES, "raw"])
@@ -233,6 +269,10 @@ SPECIFIC = "hookSpecificOutput"
         ("cline", "context", "TaskStart", {"cancel": False, "contextModification": CONTEXT}),
         ("cline", "observation", "PostToolUse", {"cancel": False, "contextModification": CONTEXT}),
         ("opencode", "context", "", {"context": CONTEXT}),
+        ("copilot-cli", "context", "SessionStart", {"additionalContext": CONTEXT}),
+        ("copilot-cli", "session-init", "UserPromptSubmit", {"additionalContext": CONTEXT}),
+        ("kimi-code", "session-init", "UserPromptSubmit", {"message": CONTEXT}),
+        ("kimi-code", "context", "SessionStart", None),
         ("raw", "context", "", {"context": CONTEXT}),
         ("codex", "summarize", "Stop", None),
         ("codex", "observation", "PostToolUse", None),

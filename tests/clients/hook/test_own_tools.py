@@ -20,6 +20,13 @@ OFFERED = {
 }  # fmt: skip
 
 
+def test_no_tool_asks_for_what_stands_elsewhere() -> None:
+    """Kimi Code refused to call `save_memory` at all: its schema named a definition that was not told."""
+    schemas = {tool.name: json.dumps(tool.schema) for toolset in TOOLSETS.values() for tool in toolset.tools}
+    assert [name for name, schema in schemas.items() if "$ref" in schema] == []
+    assert '"enum": ["mine", "project", "everyone"]' in schemas["save_memory"]
+
+
 def payload(name: str, **more: Any) -> dict[str, Any]:
     found: dict[str, Any] = json.loads((PAYLOADS / f"cursor-{name}.json").read_text())
     return found | more

@@ -34,6 +34,14 @@ QWEN = {
     "type": "assistant",
     "message": {"role": "model", "parts": [{"text": "hm", "thought": True}, {"text": "The port\nis 8123."}]},
 }
+COPILOT = {"type": "assistant.message", "data": {"model": "m", "content": "The port\nis 8123.", "toolRequests": []}}
+KIMI = {
+    "type": "agent.message.appended",
+    "message": {
+        "message": {"role": "assistant", "content": [{"type": "text", "text": "The port\nis 8123."}], "toolCalls": []},
+        "meta": {"source": "llm"},
+    },
+}
 PLAIN = {"role": "assistant", "content": "The port\nis 8123."}
 TOOL = {"type": "assistant", "message": {"role": "assistant", "content": [{"type": "tool_use", "name": "Bash"}]}}
 USER = {"type": "user", "message": {"role": "user", "content": 'say "assistant"'}}
@@ -44,7 +52,11 @@ def written(path: Path, *lines: Any) -> str:
     return str(path)
 
 
-@pytest.mark.parametrize("line", [CLAUDE, CODEX, QWEN, PLAIN], ids=["claude", "codex", "qwen", "plain"])
+@pytest.mark.parametrize(
+    "line",
+    [CLAUDE, CODEX, QWEN, COPILOT, KIMI, PLAIN],
+    ids=["claude", "codex", "qwen", "copilot", "kimi", "plain"],
+)
 def test_last_words(line: Any, tmp_path: Path) -> None:
     path = written(tmp_path / "t.jsonl", PLAIN | {"content": "before"}, line, TOOL, USER, "{broken assistant", "")
     assert transcript.last_message(path) == "The port\nis 8123."

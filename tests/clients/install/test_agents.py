@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -25,6 +26,17 @@ CLAUDE_HOOK = """\
   },
   "theme": "dark" /* as ever */
 }
+"""
+KIMI_HOOK = """\
+default_model = "k" # mine
+
+[[hooks]]
+event = "Stop"
+command = "say done"
+
+[[permission.rules]]
+decision = "allow"
+pattern = "Read"
 """
 # What people have in these files, per agent; an empty text is no file.
 FILES: dict[str, list[dict[str, str]]] = {
@@ -50,7 +62,20 @@ FILES: dict[str, list[dict[str, str]]] = {
         {".config/opencode/opencode.json": '{\n  "$schema": "https://opencode.ai/config.json"\n}\n'},
         {".config/opencode/opencode.jsonc": '{\n  // mine\n  "mcp": {}\n}\n'},
     ],
+    "cline": [
+        {".cline/data/settings/cline_mcp_settings.json": '{\n  "mcpServers": {}\n}\n'},
+        {".cline/hooks/PreToolUse": "#!/bin/sh\necho '{}'\n"},
+    ],
+    "copilot-cli": [
+        {".copilot/mcp-config.json": '{\n  "mcpServers": {\n    "other": {"type": "local", "command": "x"}\n  }\n}'},
+        {".copilot/hooks/mine.json": '{"version": 1, "hooks": {"Stop": [{"bash": "say done"}]}}\n'},
+    ],
+    "kimi-code": [
+        {".kimi-code/config.toml": KIMI_HOOK, ".kimi-code/mcp.json": '{"mcpServers": {}}'},
+        {".kimi-code/config.toml": 'hooks = [{ event = "Stop", command = "say done" }] # mine\n'},
+    ],
 }
+TOML = {"codex", "kimi-code"}  # whose configuration is not JSON
 CASES = [(name, files) for name, each in FILES.items() for files in [{}, *each]]
 
 
@@ -89,7 +114,7 @@ def test_in_and_out_again(
     assert tree(person.home) == before
 
 
-@pytest.mark.parametrize("name", [name for name in installable() if name != "codex"])
+@pytest.mark.parametrize("name", [name for name in installable() if name not in TOML])
 def test_a_malformed_file_is_refused_and_untouched(
     name: str, installer: Installer, person: UserHome, write: Write
 ) -> None:
@@ -152,6 +177,8 @@ def test_tools_need_no_asking_where_that_is_written_in_a_file(installer: Install
     assert read(installable()["claude-code"], person)["permissions"]["allow"] == ["mcp__codexmem"]
     for name in ("gemini-cli", "qwen-code"):
         assert read(installable()[name], person)["mcpServers"]["codexmem"]["trust"] is True
+    rules = tomllib.loads((person.home / ".kimi-code" / "config.toml").read_text())["permission"]["rules"]
+    assert rules == [{"decision": "allow", "pattern": "mcp__codexmem__*"}]
 
 
 @pytest.mark.parametrize(
@@ -213,6 +240,7 @@ def test_another_program_replaces_our_own_entries(installer: Installer, person: 
         ("codex", ".codex/config.toml", "[features]\nhooks = false\n"),
         ("claude-code", ".claude/settings.json", '{"disableAllHooks": true}'),
         ("qwen-code", ".qwen/settings.json", '{"disableAllHooks": true}'),
+        ("copilot-cli", ".copilot/settings.json", '{"disableAllHooks": true}'),
         ("gemini-cli", ".gemini/settings.json", '{"hooksConfig": {"enabled": false}}'),
         (
             "gemini-cli",
@@ -241,11 +269,22 @@ def test_agents_are_found_by_program_or_folder(person: UserHome, tmp_path: Path)
 
 def test_folders_that_were_moved_are_honoured(tmp_path: Path) -> None:
     moved = {"CODEX_HOME": "/c", "CLAUDE_CONFIG_DIR": "/l", "QWEN_HOME": "/q", "GEMINI_CLI_HOME": "/g",
-             "XDG_CONFIG_HOME": "/x"}  # fmt: skip
+             "XDG_CONFIG_HOME": "/x", "COPILOT_HOME": "/p", "KIMI_CODE_HOME": "/k"}  # fmt: skip
     person = UserHome(tmp_path, moved)
     assert [str(agent.folder(person)) for agent in installable().values()] == [
-        "/c", "/l", str(tmp_path / ".cursor"), "/g/.gemini", "/q", "/x/opencode",
+        "/c", "/l", str(tmp_path / ".cursor"), "/g/.gemini", "/q", "/x/opencode", str(tmp_path / ".cline"), "/p", "/k",
     ]  # fmt: skip
+
+
+def test_programs_that_cline_calls_can_be_run(installer: Installer, person: UserHome, write: Write) -> None:
+    installer.install(installable()["cline"])
+    for name in ("UserPromptSubmit", "PostToolUse", "TaskComplete", "SessionShutdown"):
+        assert os.access(person.home / ".cline" / "hooks" / name, os.X_OK)
+    installer.uninstall(installable()["cline"])
+    mine = write(".cline/hooks/PostToolUse", "#!/bin/sh\necho '{}'\n")
+    with pytest.raises(InstallRefused, match="not from codexmem"):
+        installer.install(installable()["cline"])
+    assert mine.read_text() == "#!/bin/sh\necho '{}'\n"
 
 
 def test_a_plugin_of_somebody_else_is_not_overwritten(installer: Installer, write: Write) -> None:

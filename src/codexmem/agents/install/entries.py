@@ -14,8 +14,8 @@ from typing import Any
 
 Path = tuple[str, ...]
 _MARKS = ("codexmem-hook", "codexmem hook ", "codexmem.hook", "codexmem.cli hook ")
-_WHOLE = frozenset(("mcp__codexmem",))
-_LISTS_IN = ("hooks", "permissions")  # elsewhere, texts that name our hook are somebody's own words
+_WHOLE = frozenset(("mcp__codexmem", "mcp__codexmem__*"))
+_LISTS_IN = ("hooks", "permissions", "permission")  # elsewhere, texts that name our hook are somebody's own words
 _INNER = "hooks"  # a group of hooks holds them under this name
 
 
@@ -118,10 +118,11 @@ def _ours_listed(document: Any) -> Iterator[tuple[tuple[str | int, ...], Any]]:
     """Every element of ours in the lists that agents have hooks and permissions in."""
     for root in _LISTS_IN:
         below = _at(document, (root,))
-        for name, value in below.items() if isinstance(below, dict) else ():
+        lists = [((root, name), value) for name, value in below.items()] if isinstance(below, dict) else [((root,), below)]
+        for path, value in lists:
             for number, each in enumerate(value if isinstance(value, list) else ()):
                 if is_ours(each):
-                    yield from _ours_in_group((root, name, number), each)
+                    yield from _ours_in_group((*path, number), each)
 
 
 def _ours_in_group(path: tuple[str | int, ...], value: Any) -> Iterator[tuple[tuple[str | int, ...], Any]]:

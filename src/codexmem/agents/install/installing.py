@@ -114,9 +114,9 @@ class Installer:
                 before = self._before(target, change, receipt.of(target.path))
                 receipt.note(FileReceipt(target.path, before, change.then))
             self.receipts.keep(receipt)
-            for change in changes:
+            for target, change in zip(targets, changes, strict=True):
                 if change.fate != "none" and change.then is not None:
-                    receipt.folders += files.replace(change.path, change.now, change.then)
+                    receipt.folders += files.replace(change.path, change.now, change.then, new_mode=target.mode)
             self.receipts.keep(receipt)
             return changes
 

@@ -48,6 +48,8 @@ class McpServerEntry:
 class ConfigTarget:
     """A file with entries of ours."""
 
+    mode = 0o600  # of a file that is made
+
     def __init__(self, path: Path, form: Form, entries: Sequence[Entry]) -> None:
         self.path = path
         self.form = form
@@ -70,10 +72,11 @@ class ConfigTarget:
 class WholeFile(ConfigTarget):
     """A file that is ours as a whole."""
 
-    def __init__(self, path: Path, text: str, mark: str) -> None:
+    def __init__(self, path: Path, text: str, mark: str, *, program: bool = False) -> None:
         super().__init__(path, "json", ())
         self._text = text
         self._mark = mark  # by which a file of ours is known
+        self.mode = 0o700 if program else self.mode
 
     def edited(self, text: str) -> str:
         """Our text; a file of somebody else under this name is refused."""

@@ -24,7 +24,7 @@ _MOST = 1_000  # sessions that are remembered
 # How agents call themselves as MCP clients begins so.
 _AGENTS: Mapping[str, str] = {
     "claude": "claude-code", "codex": "codex", "cursor": "cursor", "gemini": "gemini-cli", "qwen": "qwen-code",
-    "opencode": "opencode", "cline": "cline",
+    "opencode": "opencode", "cline": "cline", "@cline/": "cline", "copilot": "copilot-cli", "kimi": "kimi-code",
 }  # fmt: skip
 
 
