@@ -150,14 +150,21 @@ def _taught_by_dry_runs(url: str, tenant: str, added: str, archived: str) -> lis
         ))  # fmt: skip
         connection.execute(sa.update(m).where(m.c.id == archived).values(status="archived", version=2))
         connection.execute(sa.update(t["alembic_version"]).values(version_num="0010"))
-        for table in LATER:  # and what later schemas brought
-            connection.execute(sa.text(f"DROP TABLE {table}"))
+        # And what later schemas brought; on PostgreSQL policies go with what they are about.
+        too = " CASCADE" if engine.dialect.name == "postgresql" else ""
+        for table in LATER:
+            connection.execute(sa.text(f"DROP TABLE {table}{too}"))
         connection.execute(sa.text("DROP INDEX memories_put_away"))
         connection.execute(sa.text("ALTER TABLE memories DROP COLUMN marks"))
         connection.execute(sa.text("DROP INDEX sessions_rules_only"))
         connection.execute(sa.text("ALTER TABLE sessions DROP COLUMN rules_only"))
-        for column in ("role", "expires_ms", "used_ms", "member"):
-            connection.execute(sa.text(f"ALTER TABLE api_keys DROP COLUMN {column}"))
+        brought = {
+            "api_keys": ("role", "expires_ms", "used_ms", "member", "visibility"), "memories": ("visibility", "owner"),
+            "sessions": ("visibility", "owner"), "events": ("owner",),
+        }  # fmt: skip
+        for table, columns in brought.items():
+            for column in columns:
+                connection.execute(sa.text(f"ALTER TABLE {table} DROP COLUMN {column}{too}"))
         numbers = [row.seq for row in heads.values()]
     engine.dispose()
     return numbers

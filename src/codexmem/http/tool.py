@@ -4,7 +4,7 @@ Tools know nothing of the protocol. They get a call and say something back; what
 the model can read.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -77,11 +77,16 @@ class Toolset(Generic[S_contra]):
     instructions: str  # how its tools work together, told once when a client connects
 
 
-def schema_of(model: type[BaseModel], *required: str) -> dict[str, Any]:
-    """The input schema of a tool whose arguments are this model; further arguments are allowed and ignored."""
+def schema_of(model: type[BaseModel], *required: str, unlisted: Sequence[str] = ()) -> dict[str, Any]:
+    """The input schema of a tool whose arguments are this model; further arguments are allowed and ignored.
+
+    What is unlisted is taken and not offered: each request of an agent pays for what is listed.
+    """
     schema = model.model_json_schema()
     shared = schema.get("$defs", {})
-    properties = {name: _plain(_whole(value, shared)) for name, value in schema["properties"].items()}
+    properties = {
+        name: _plain(_whole(value, shared)) for name, value in schema["properties"].items() if name not in unlisted
+    }
     needed = {"required": list(required)} if required else {}
     return {"type": "object", "properties": properties, **needed, "additionalProperties": True}
 

@@ -205,7 +205,7 @@ NOTES: Toolset[Rooms] = Toolset(
             "the URI is in use: then read it and use update_memory. One fact or topic per memory; mention other "
             "memories by their URI to link them. Priority 0-2 only for identity and key facts, because those are told "
             "at every start.",
-            schema_of(requests.CreateRequest, "uri", "content"),
+            schema_of(requests.CreateRequest, "uri", "content", unlisted=["visibility"]),
             _create,
             reads_only=False,
             repeatable=False,

@@ -148,7 +148,7 @@ RECALL: Toolset[SearchServices] = Toolset(
             "Save a memory",
             "Keep something for later sessions: a decision, a fact that was hard to find, a person's preference. "
             "Write it so that it makes sense without this conversation. The same text is saved once.",
-            schema_of(SaveRequest, "text"),
+            schema_of(SaveRequest, "text", unlisted=["visibility"]),
             _save_memory,
             reads_only=False,
         ),
