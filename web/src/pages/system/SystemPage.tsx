@@ -223,7 +223,7 @@ function Row({ agent, now, atLeast }: { agent: Agent; now: number; atLeast: bool
           ) : recent ? (
             <StatusMark status="open" />
           ) : (
-            <StatusMark status="off" detail={t('agents.quiet')} />
+            <span className="muted">{t('agents.quiet')}</span>
           )}
         </span>
       </td>

@@ -98,7 +98,7 @@ function Choice({ memory, whole }: { memory: Living; whole: boolean }) {
   const said = useQuery({ ...memoryQuery(memory.ref), enabled: whole }).data?.content;
   return (
     <div className={classes['choice']}>
-      <Radio value={String(memory.seq)} label={`${memory.ref} · ${memory.title}`} />
+      <Radio value={String(memory.seq)} label={memory.title || memory.ref} description={memory.ref} />
       {said && <Content kind={memory.kind} text={said} />}
     </div>
   );
