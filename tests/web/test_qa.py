@@ -18,32 +18,34 @@ WORDS = {
     "en": {
         "candidates": "Candidates", "validated": "Validated", "expired": "Expired, deprecated", "of": "{} of {}",
         "approved": "Approved:", "rejected": "Rejected:", "merged": "Merged into:", "saved": "Saved:", "undo": "Undo",
-        "undone": "Undone", "approve": "Approve", "question": "Question", "answer": "Answer, in Markdown",
-        "preview": "Preview", "decision": "Decision", "merge_dialog": "Merge two items into one", "merge": "Merge",
-        "keep_this": "The answer of this item", "this": "This item", "contradicts": "contradicts",
+        "undone": "Undone", "approve": "Approve", "question": "Question", "answer": "Answer",
+        "preview": "Preview", "decision": "Decision", "merge_dialog": "Merge memories into one", "merge": "Merge",
+        "write": "Write", "tags": "Tags", "keep_mine": "Save mine as v3", "this": "This item",
+        "contradicts": "contradicts",
         "contradicted": "Another answer to this question contradicts it.",
         "difference": "Difference", "nothing": "Nothing to review",
         "command": "mem-codecli memory candidate",
         "nowhere": "No items with this status in the project “{}”", "clear": "Clear filters", "new": "1 new",
         "deprecated": "deprecated", "help": "Keyboard shortcuts", "key": "Approve, and show the next",
         "single": "Single-key shortcuts", "search": "Search", "whence": "Where does this come from?",
-        "origin": "Where this comes from", "confidence": "Confidence", "changed": "Somebody changed this item",
-        "failed": "The decision failed and was undone:", "queue": "Items with this status", "save": "Save",
+        "origin": "Where this comes from", "confidence": "Confidence",
+        "changed": "Somebody else changed this in the meantime",
+        "failed": "The decision failed and was undone:", "queue": "Items with this status",
         "no_audit": "No audit rows yet",
     },
     "zh": {
         "candidates": "候选", "validated": "已验证", "expired": "已过期、已弃用", "of": "第 {} 条，共 {} 条",
         "approved": "已批准：", "rejected": "已拒绝：", "merged": "已合并到：", "saved": "已保存：", "undo": "撤销",
-        "undone": "已撤销", "approve": "批准", "question": "问题", "answer": "答案（Markdown）",
-        "preview": "预览", "decision": "决定", "merge_dialog": "将两个条目合并为一个", "merge": "合并",
-        "keep_this": "此条目的答案", "this": "此条目", "contradicts": "答案矛盾",
+        "undone": "已撤销", "approve": "批准", "question": "问题", "answer": "答案",
+        "preview": "预览", "decision": "决定", "merge_dialog": "将记忆合并为一条", "merge": "合并",
+        "write": "编写", "tags": "标签", "keep_mine": "将我的保存为 v3", "this": "此条目", "contradicts": "答案矛盾",
         "contradicted": "另有 1 个答案与它矛盾", "difference": "答案的差异",
         "nothing": "没有待审核的条目", "command": "mem-codecli memory candidate",
         "nowhere": "项目“{}”中没有此类条目", "clear": "清除筛选", "new": "1 条新内容",
         "deprecated": "已弃用", "help": "键盘快捷键", "key": "批准并显示下一条",
         "single": "单键快捷键", "search": "搜索", "whence": "它从何而来？",
-        "origin": "来源", "confidence": "置信度", "changed": "其他人已修改此条目。",
-        "failed": "操作失败，已恢复原状：", "queue": "此类条目", "save": "保存",
+        "origin": "来源", "confidence": "置信度", "changed": "在此期间有人修改了这条记忆",
+        "failed": "操作失败，已恢复原状：", "queue": "此类条目",
         "no_audit": "尚未收到审计记录",
     },
 }  # fmt: skip
@@ -145,24 +147,35 @@ def test_question_and_answer_are_corrected_with_a_preview(visit: Visitor, served
     page = visit(f"/ui/qa?project={project}", language)
     asked(page, qa.TESTS[language].question)
     page.keyboard.press("e")
-    question = page.get_by_label(words["question"], exact=True)
-    expect(question).to_be_focused()
+    dialog = page.get_by_role("dialog")
+    answer = dialog.get_by_label(words["answer"], exact=True)
+    expect(answer).to_be_focused()
     # Letters are text here, not decisions.
+    question = dialog.get_by_label(words["question"], exact=True)
     question.fill("")
     question.press_sequentially("a r s? 麒麟")
-    page.get_by_label(words["answer"]).fill("用 **just quick** 代替")
-    expect(page.get_by_label(words["preview"]).locator("strong")).to_have_text("just quick")
+    answer.fill("用 **just quick** 代替")
+    dialog.get_by_text(words["preview"], exact=True).click()
+    expect(dialog.locator("strong")).to_have_text("just quick")
+    dialog.get_by_text(words["write"], exact=True).click()
+    tags = dialog.get_by_label(words["tags"], exact=True)
+    tags.fill("gate")
+    tags.press("Enter")
 
     # Somebody is faster: their text is shown before it is replaced.
     assert served.request("PATCH", f"/v1/qa/items/{qa_id}", {"answer": "Ask somebody."}).status == 200
-    page.keyboard.press("Control+Enter")
-    expect(notice(page, words["changed"])).to_contain_text("Ask somebody.")
-    page.get_by_role("button", name=words["save"], exact=True).click()
+    answer.press("Control+Enter")
+    expect(dialog.get_by_role("alert").filter(has_text=words["changed"])).to_contain_text("Ask somebody.")
+    dialog.get_by_role("button", name=words["keep_mine"], exact=True).click()
     expect(notice(page, words["saved"])).to_be_visible()
     asked(page, "a r s? 麒麟")
     expect(page.get_by_role("row").filter(has_text="a r s? 麒麟")).to_be_visible()
     told = qa.item(served, qa_id)
-    assert (told["question"], told["answer"], told["tags"]) == ("a r s? 麒麟", "用 **just quick** 代替", ["pytest"])
+    assert (told["question"], told["answer"], told["tags"]) == (
+        "a r s? 麒麟",
+        "用 **just quick** 代替",
+        ["pytest", "gate"],
+    )
 
     page.keyboard.press("u")
     asked(page, qa.TESTS[language].question)
@@ -181,9 +194,11 @@ def test_two_items_become_one_that_both_questions_find(visit: Visitor, served: S
     ).to_be_enabled()
     page.keyboard.press("m")
     dialog = page.get_by_role("dialog", name=words["merge_dialog"])
-    expect(dialog.get_by_role("listitem").filter(has_text=qa.ROTATE[language].question)).to_be_visible()
-    expect(dialog.get_by_role("listitem").filter(has_text=qa.RENEW[language].question)).to_be_visible()
-    dialog.get_by_label(words["keep_this"]).check()
+    # Both answers are shown before anything happens, and the other one would stay.
+    expect(dialog.get_by_text(qa.RENEW[language].answer)).to_be_visible()
+    expect(dialog.locator("code").first).to_contain_text("just rotate-key")
+    expect(dialog.get_by_label(qa.ROTATE[language].question)).to_be_checked()
+    dialog.get_by_label(qa.RENEW[language].question).check()
     dialog.get_by_role("button", name=words["merge"]).press("Enter")
     expect(notice(page, words["merged"])).to_be_visible()
     # Its answer stayed, so that it is still under review; the other one has left the queue.
@@ -366,7 +381,7 @@ def test_axe_finds_nothing(visit: Visitor, reviewed: str, language: Language) ->
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_have_count(0)
     page.keyboard.press("e")
-    expect(page.get_by_label(words["preview"]).locator("strong")).to_be_visible()
+    expect(page.get_by_role("dialog").get_by_label(words["tags"], exact=True)).to_be_visible()
     assert axe.violations(page) == []
 
 

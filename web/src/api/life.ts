@@ -29,6 +29,13 @@ export function act(change: Change, seqs: readonly number[]) {
   return ask(api.POST('/api/memories/act', { body: { parts: [], reason: '', ...change, ids: [...seqs] } }));
 }
 
+/** Tags of a question with its answer are changed by the interface of its own kind. */
+export function correctQa(id: string, { title, text, tags, seen }: Partial<Change> & { tags?: string[] | undefined }) {
+  const given = Object.entries({ question: title, answer: text, tags, version: seen });
+  const body = Object.fromEntries(given.filter(([, value]) => value !== undefined && value !== null));
+  return ask(api.PATCH('/v1/qa/items/{qa_id}', { params: { path: { qa_id: id } }, body }));
+}
+
 /** Everything that is stored of one memory now, hidden or not. */
 export function memoryQuery(ref: string) {
   return queryOptions({

@@ -1,7 +1,7 @@
 // Search memory, jump to a page, or act, from anywhere: one field, one list, driven by the keyboard.
 import { Kbd, Loader, Modal } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
-import { IconBolt, IconBookmark, IconFileText, IconSearch } from '@tabler/icons-react';
+import { IconBolt, IconBookmark, IconSearch } from '@tabler/icons-react';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useRouter } from '@tanstack/react-router';
 import { type KeyboardEvent, type ReactNode, useEffect, useId, useMemo, useRef, useState } from 'react';
@@ -9,7 +9,8 @@ import { useTranslation } from 'react-i18next';
 import { pageOf } from '@/parts/reference';
 import { reasonOf } from '@/parts/errorText';
 import { explained } from '@/parts/searchResult';
-import { api, ask } from '@/api/client';
+import { api, ask, type Schemas } from '@/api/client';
+import { KindMark } from '@/parts/KindMark';
 import { NAV_PAGES } from './pages';
 import { preferences } from './preferences';
 import { plainLine } from '@/parts/snippet';
@@ -65,9 +66,10 @@ export function Palette({ actions, onClose }: { actions: readonly Action[]; onCl
       const entry = {
         id: `memory-${row.label}`,
         group: t('palette.memories'),
-        icon: <IconFileText size={16} aria-hidden />,
+        icon: <KindMark kind={row.kind} bare />,
         label: plainLine(row.title || row.excerpt) || row.label,
-        detail: [row.label, row.project].filter(Boolean).join(' · '),
+        // Only what a person would type to come here again.
+        detail: [row.uri ?? (row.label.startsWith('#') ? row.label : ''), row.project].filter(Boolean).join(' · '),
       };
       return page ? [{ ...entry, run: go(page) }] : [];
     });
@@ -195,13 +197,12 @@ export function Palette({ actions, onClose }: { actions: readonly Action[]; onCl
   );
 }
 
-type FoundMemory = { label: string; kind: string; title: string; excerpt: string; project: string };
-type Found = { rows: FoundMemory[]; notes: string[] };
+type Found = { rows: Schemas['FoundMemory'][]; notes: string[] };
 
 const SHOWN = 8;
 
 async function findMemories(query: string, signal: AbortSignal): Promise<Found> {
   const told = await ask(api.GET('/api/search/all', { params: { query: { query, limit: SHOWN } }, signal }));
-  const { results, notes } = told as { results?: FoundMemory[]; notes?: string[] };
-  return { rows: results ?? [], notes: notes ?? [] };
+  const { results, notes } = told as Schemas['EverythingRows'];
+  return { rows: results, notes };
 }

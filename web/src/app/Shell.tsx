@@ -5,6 +5,7 @@ import { IconLanguage, IconMoon, IconSearch, IconSun } from '@tabler/icons-react
 import { Outlet, useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { memoryTexts } from '@/i18n';
 import { useLiveState } from '@/live/useLive';
 import { NAV_PAGES } from './pages';
 import { prefer } from './preferences';
@@ -13,7 +14,10 @@ import { useShortcuts } from './useShortcuts';
 import { Sidebar } from './Sidebar';
 import markUrl from '../mark.svg';
 
-const Palette = lazy(() => import('./Palette').then((module) => ({ default: module.Palette })));
+const Palette = lazy(async () => {
+  const [module] = await Promise.all([import('./Palette'), memoryTexts()]);
+  return { default: module.Palette };
+});
 const Shortcuts = lazy(() => import('./Shortcuts').then((module) => ({ default: module.Shortcuts })));
 
 const MAC = /Mac|iPhone|iPad/.test(navigator.platform);

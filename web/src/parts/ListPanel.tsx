@@ -30,11 +30,7 @@ export function ListPanel<T>({
   below,
   ...row
 }: Props<T>) {
-  const {
-    rows = list.rows,
-    rowHeight = 40,
-    height = `min(${most}, ${Math.max(1, rows.length) * rowHeight - 1}px)`,
-  } = row;
+  const { rows = list.rows, height = most } = row;
   return (
     <Panel
       {...(title ? { title } : { label: row.label })}
@@ -46,14 +42,7 @@ export function ListPanel<T>({
       actions={actions}
       flush
     >
-      <VirtualRows
-        {...row}
-        rows={rows}
-        rowHeight={rowHeight}
-        height={height}
-        onEndReached={list.more}
-        loadingMore={list.loadingMore}
-      />
+      <VirtualRows {...row} rows={rows} height={height} onEndReached={list.more} loadingMore={list.loadingMore} />
       {below}
     </Panel>
   );

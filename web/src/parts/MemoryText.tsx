@@ -28,6 +28,11 @@ export function isMarkdown({ kind }: Pick<WholeMemory, 'kind'>): boolean {
   return kind === 'note' || kind === 'qa' || kind === 'knowledge';
 }
 
+/** A text as it is meant to be read. */
+export function Content({ kind, text }: Pick<WholeMemory, 'kind'> & { text: string }) {
+  return isMarkdown({ kind }) ? <Markdown text={text} /> : <TextBlock text={text} />;
+}
+
 export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }

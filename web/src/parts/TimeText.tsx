@@ -3,6 +3,7 @@ import { useSyncExternalStore } from 'react';
 import { useTranslation } from 'react-i18next';
 import { usePreferences } from '@/app/preferences';
 import { localeTag } from '@/i18n';
+import { spaced } from './amounts';
 
 type Props = {
   /** Epoch in milliseconds; null for never. */
@@ -53,7 +54,7 @@ export function timeAgo(at: number, from: number, language: string): string {
   // A clock that is slightly ahead must not make the future of what has just happened.
   if (Math.abs(seconds) < 5) return format.format(0, 'second');
   const [unit, size] = UNITS.find(([, each]) => Math.abs(seconds) >= each) ?? (['second', 1] as const);
-  return format.format(Math.trunc(seconds / size), unit);
+  return spaced(format.format(Math.trunc(seconds / size), unit));
 }
 
 /** What a time is counted from: the last tick; for what happened since, this moment, or it would lie in the future. */

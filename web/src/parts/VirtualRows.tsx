@@ -228,8 +228,8 @@ export function VirtualRows<T>(props: Props<T>) {
         aria-label={label}
         aria-rowcount={total ?? (onEndReached && loadingMore ? -1 : rows.length)}
         className={classes['box']}
-        // Lists that are as high as their usual rows stay so when the rows are lower.
-        style={{ height, ...(rowHeight < (props.rowHeight ?? 40) ? { maxHeight: list.getTotalSize() } : {}) }}
+        // Never higher than its rows; the last one's line is the panel's.
+        style={{ height, maxHeight: list.getTotalSize() - 1 }}
         onKeyDown={onKeyDown}
         onScroll={({ currentTarget: { scrollHeight, scrollTop, clientHeight } }) => {
           atEnd.current = scrollHeight - scrollTop - clientHeight < rowHeight;

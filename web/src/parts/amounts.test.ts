@@ -29,5 +29,5 @@ describe('durations', () => {
     [93_600_000, '1 day 2 hr'],
     [86_405_000, '1 day'],
   ])('%d', (ms, said) => expect(durationText(ms, 'en')).toBe(said));
-  it('in Chinese', () => expect(durationText(352, 'zh')).toBe('352毫秒'));
+  it('in Chinese', () => expect(durationText(352, 'zh')).toBe('352 毫秒'));
 });

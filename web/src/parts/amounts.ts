@@ -22,7 +22,12 @@ function inUnit(value: number, unit: string, digits: number, language: string): 
   const style = { style: 'unit', unit, unitDisplay: 'short', maximumFractionDigits: digits } as const;
   const format = formats.get(key) ?? new Intl.NumberFormat(localeTag(language), style);
   formats.set(key, format);
-  return format.format(value);
+  return spaced(format.format(value));
+}
+
+/** Chinese sets a space between a number and the word after it, which the browser's formats leave out. */
+export function spaced(text: string): string {
+  return text.replace(/(\d)(?=\p{Script=Han})/gu, '$1 ');
 }
 
 /** "412 byte", "82 kB", "1.4 GB". */

@@ -10,7 +10,7 @@ import { exactTime, timeAgo } from './TimeText';
 describe('times', () => {
   it.each([
     [0, 'now', '现在'],
-    [-90_000, '1 min. ago', '1分钟前'],
+    [-90_000, '1 min. ago', '1 分钟前'],
     [-7_200_000, '2 hr. ago', '2小时前'],
     [-3 * 86_400_000, '3 days ago', '3天前'],
   ])('%d ms ago', (past, en, zh) => {

@@ -20,7 +20,6 @@ export default {
   anyRole: 'Any role',
   type: 'Type',
   anyType: 'Any type',
-  types: { reasoningbank_item: 'learned', manual_note: 'note' },
   status: 'Status',
   anyStatus: 'Any status',
   search: 'Search lessons',

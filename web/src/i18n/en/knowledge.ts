@@ -15,7 +15,9 @@ export default {
   },
   documents: {
     library: 'Library',
-    holds: '{{name}} · documents: {{documents}}, passages: {{pieces}}',
+    holds: '{{name}} · {{documents}}, {{pieces}}',
+    documents_one: '{{n}} document',
+    documents_other: '{{n}} documents',
     passages: 'Matching passages, best first',
     passage: 'Passage',
     pieces_one: '{{n}} passage',

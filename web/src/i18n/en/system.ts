@@ -73,7 +73,6 @@ export default {
     holds_other: '{{count}} vectors',
     backfill: 'Backfill Chroma',
     backfillHint: 'Sends every vector to Chroma again, for example after it lost them.',
-    backfillNone: 'Nothing to backfill: no Chroma server is in use.',
     backfillTitle: 'Send all vectors to Chroma again?',
     backfillImpact:
       'Every observation, summary and prompt is sent again, newest first. Searches continue meanwhile; with many memories this takes a while.',

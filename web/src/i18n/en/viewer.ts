@@ -187,7 +187,7 @@ export default {
     recipe: 'recipe {{name}}',
     hits_one: '{{count}} result',
     hits_other: '{{count}} results',
-    kinds: 'among {{kinds}}',
+    kinds: 'kinds: {{kinds}}',
     asOf: 'as it was at {{time}}',
     bySession: 'one result for each session',
     notes: {

@@ -17,7 +17,6 @@ const bank: Same<typeof en> = {
   anyRole: '所有角色',
   type: '类型',
   anyType: '所有类型',
-  types: { reasoningbank_item: '学习所得', manual_note: '笔记' },
   status: '状态',
   anyStatus: '所有状态',
   search: '搜索经验',

@@ -17,7 +17,8 @@ const knowledge: Same<typeof en> = {
   },
   documents: {
     library: '文献库',
-    holds: '{{name}}（{{documents}} 篇文档，{{pieces}} 个片段）',
+    holds: '{{name}}（{{documents}}，{{pieces}}）',
+    documents_other: '{{n}} 篇文档',
     passages: '相符的片段，最相关在前',
     passage: '片段',
     pieces_other: '{{n}} 个片段',

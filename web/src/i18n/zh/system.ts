@@ -70,7 +70,6 @@ const system: Same<typeof en> = {
     holds_other: '存有 {{count}} 个向量',
     backfill: '回填 Chroma',
     backfillHint: '把所有向量重新发送到 Chroma，例如在它丢失数据之后。',
-    backfillNone: '无需回填：没有使用 Chroma 服务器。',
     backfillTitle: '要把所有向量重新发送到 Chroma 吗？',
     backfillImpact: '所有观察、摘要和提示词会再发送一次，最新的在前。期间搜索照常；记忆很多时需要一些时间。',
     sending_other: '已发送 {{count}} 条',

@@ -26,6 +26,8 @@ const timeline: Same<typeof en> = {
     change: '变更',
     discovery: '发现',
     decision: '决定',
+    reasoningbank_item: '学习所得',
+    manual_note: '笔记',
   },
   numbered: '{{kind}} {{ref}}',
 

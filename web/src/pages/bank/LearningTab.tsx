@@ -55,7 +55,7 @@ export function LearningTab({ runId, dryRun }: { runId: string; dryRun: boolean 
             render={(job) => <JobLine job={job} />}
             label={t('learning.jobs')}
             rowHeight={ROW}
-            height={Math.min(5, found.length) * ROW}
+            height={5 * ROW}
             keys={false}
           />
         )}
@@ -68,7 +68,7 @@ export function LearningTab({ runId, dryRun }: { runId: string; dryRun: boolean 
         render={(delta) => <DeltaLine delta={delta} />}
         label={t('learning.deltas')}
         rowHeight={ROW}
-        height={Math.min(8, deltas.rows.length) * ROW}
+        height={8 * ROW}
         onOpen={(delta) => void navigate({ to: '/ui/rb/deltas/$id', params: { id: delta.delta_id } })}
       />
     </div>

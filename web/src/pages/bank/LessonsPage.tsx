@@ -7,6 +7,7 @@ import { useTranslation } from 'react-i18next';
 import { usePages } from '@/api/queries';
 import { SearchInput } from '@/parts/SearchInput';
 import { FilterSelect } from '@/parts/FilterSelect';
+import { useTypeWord } from '@/parts/KindMark';
 import { ListPanel } from '@/parts/ListPanel';
 import { choice, text, useSearchState } from '@/app/searchState';
 import { useShortcuts } from '@/app/useShortcuts';
@@ -117,7 +118,7 @@ function LessonFilters({ state, set, children }: Props) {
         bare
         unset={t('anyType')}
         words={TYPES}
-        nameOf={(type) => t(`types.${type}`)}
+        nameOf={typeWord}
         value={state.type}
         onChange={(type) => set({ type })}
         w={130}
@@ -141,7 +142,7 @@ const SHOWN = 300; // characters that a row can hold at most
 /** One lesson in the list: what it says, for whom, from which run, and whether a person had a hand in it. */
 function LessonLine({ lesson }: { lesson: Lesson }) {
   const { t } = useTranslation('bank');
-  const typeName = useTypeName();
+  const typeName = useTypeWord();
   const { title, content, source_run_id: source } = lesson;
   const said = title ? `${title} — ${content}` : content;
   return (
@@ -177,12 +178,4 @@ function LessonLine({ lesson }: { lesson: Lesson }) {
       </div>
     </div>
   );
-}
-
-function useTypeName(): (type: string) => string {
-  const { t } = useTranslation('bank');
-  return (type) => {
-    const known = TYPES.find((each) => each === type);
-    return known ? t(`types.${known}`) : type;
-  };
 }

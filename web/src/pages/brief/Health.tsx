@@ -42,7 +42,7 @@ function Queues({ found, project }: { found: Found; project: string }) {
   // What was never told is no fault by itself.
   const healthy = queues.every(([name, { count }]) => !count || name === 'never_told');
   return (
-    <>
+    <div className="column gap8">
       {healthy && (
         <p className={classes['healthy']}>
           <IconCircleCheck size={16} aria-hidden /> {t('health.healthy')}
@@ -66,7 +66,7 @@ function Queues({ found, project }: { found: Found; project: string }) {
           <CommandLine command="codexmem stale" />
         </div>
       )}
-    </>
+    </div>
   );
 }
 

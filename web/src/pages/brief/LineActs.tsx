@@ -12,7 +12,7 @@ import { useActs, type Doable } from '@/parts/acts/useActs';
 import classes from './Brief.module.css';
 import { livingOf, type ContextMemory } from './queries';
 
-const QUICK: readonly Doable[] = ['approve', 'pin', 'unpin', 'edit', 'withhold', 'release', 'hide'];
+const QUICK: readonly Doable[] = ['approve', 'pin', 'unpin', 'edit', 'withhold', 'release'];
 
 type Props = { memory: ContextMemory; onExplain: (reference: string) => void };
 

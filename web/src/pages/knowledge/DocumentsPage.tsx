@@ -29,22 +29,24 @@ export function DocumentsPage() {
       q={q}
       onSearch={(words) => set({ q: words, piece: '' }, { replace: true })}
       beside={
-        <Select
-          aria-label={t('documents.library')}
-          w={300}
-          miw={0}
-          allowDeselect={false}
-          value={named}
-          onChange={(chosen) => set({ library: chosen ?? '', piece: '' })}
-          data={(libraries.data ?? []).map((each) => ({
-            value: each.kb_namespace,
-            label: t('documents.holds', {
-              name: each.kb_namespace,
-              documents: number(each.documents),
-              pieces: number(each.pieces),
-            }),
-          }))}
-        />
+        named && (
+          <Select
+            aria-label={t('documents.library')}
+            w={300}
+            miw={0}
+            allowDeselect={false}
+            value={named}
+            onChange={(chosen) => set({ library: chosen ?? '', piece: '' })}
+            data={(libraries.data ?? []).map((each) => ({
+              value: each.kb_namespace,
+              label: t('documents.holds', {
+                name: each.kb_namespace,
+                documents: t('documents.documents', { count: each.documents, n: number(each.documents) }),
+                pieces: t('documents.pieces', { count: each.pieces, n: number(each.pieces) }),
+              }),
+            }))}
+          />
+        )
       }
     >
       {libraries.data?.length && named ? (

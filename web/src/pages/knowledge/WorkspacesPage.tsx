@@ -61,7 +61,7 @@ export function WorkspacesPage() {
               rows={rows}
               keyOf={(row) => row.key}
               rowHeight={ROW}
-              height={`min(70vh, ${Math.max(1, rows.length) * ROW}px)`}
+              height="70vh"
               selectedKey={file || null}
               onSelect={(row) => set({ file: row.key }, { replace: file !== '' })}
               render={({ task, name, beside }) => (

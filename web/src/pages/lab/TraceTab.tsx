@@ -156,7 +156,7 @@ export function TraceTab({ reader, run, runId, state, set }: Props) {
               onEndReached={trace.more ? more : undefined}
               loadingMore={trace.reading}
               rowHeight={ROW}
-              height={`min(65vh, ${Math.max(rows.length, 1) * ROW - 1}px)`}
+              height="65vh"
               stick={(live && follow && !chosen) || wanted}
               render={(row) => (
                 <TraceLine

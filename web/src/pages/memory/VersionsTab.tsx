@@ -52,7 +52,7 @@ export function VersionsTab({ memory, state, set }: Props) {
           rows={rows}
           keyOf={(row) => String(row.version)}
           label={t('versions.title')}
-          height={`calc(var(--cm-row) * ${Math.min(Math.max(rows.length, 1), 7)} + 1px)`}
+          height="calc(var(--cm-row) * 7)"
           selectedKey={pair ? String(pair.after) : null}
           onSelect={(row) => set({ diff: `${Math.max(row.version - 1, 1)}..${row.version}` }, { replace: true })}
           onOpen={(row) => set({ tab: 'text', v: row.version })}

@@ -102,7 +102,7 @@ function Lines({ rows }: { rows: readonly NoteTold[] }) {
       rows={rows}
       keyOf={(row) => row.id}
       label={t('views.content')}
-      height={`min(62vh, calc(var(--cm-row) * ${rows.length}))`}
+      height="62vh"
       onOpen={(row) => void navigate({ to: memoryPage(row.uri) ?? '.' })}
       render={(row) => <Line row={row} />}
     />

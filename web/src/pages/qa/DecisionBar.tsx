@@ -26,10 +26,9 @@ type Props = {
   offered: Record<Action, boolean>;
   run: Record<Action, () => void>;
   progress: { position: number; total: number } | null;
-  editing: boolean;
 };
 
-export function DecisionBar({ offered, run, progress, editing }: Props) {
+export function DecisionBar({ offered, run, progress }: Props) {
   const { t } = useTranslation('qa');
   return (
     <Bar
@@ -39,7 +38,7 @@ export function DecisionBar({ offered, run, progress, editing }: Props) {
         ...LOOK[name],
         name,
         label: t(`actions.${name}`),
-        disabled: !offered[name] || (editing && name !== 'undo'),
+        disabled: !offered[name],
         run: run[name],
       }))}
     />

@@ -1,23 +1,19 @@
 // One item beside the one under review: how alike, whether both can be right, side by side or as a difference.
-import '@mantine/core/styles/Radio.layer.css';
-import { Badge, Button, Radio, SegmentedControl, Select, Stack, Text } from '@mantine/core';
+import { Badge, Button, SegmentedControl } from '@mantine/core';
 import { IconArrowMerge, IconArrowsSplit2, IconChevronDown, IconChevronRight } from '@tabler/icons-react';
-import { type ReactNode, useId, useState } from 'react';
+import { useId, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { UseQueryResult } from '@tanstack/react-query';
 import { DiffPane } from '@/parts/DiffPane';
 import { Ref } from '@/parts/Ref';
 import { belief, likeness } from '@/parts/searchResult';
 import { StatusMark } from '@/parts/StatusMark';
-import { ConfirmDialog } from '@/parts/ConfirmDialog';
 import type { Schemas } from '@/api/client';
 import { Panel } from '@/parts/Panel';
-import { Part } from '@/parts/Part';
 import { type Beside, shortId } from './besides';
 import { Answer } from './ItemText';
 import classes from './Compare.module.css';
 import type { QaDetail, QaItem } from './queries';
-import qaClasses from './Qa.module.css';
 
 type Props = { item: QaDetail; other: Beside; opened: boolean; onMerge: () => void };
 
@@ -101,80 +97,15 @@ export function Neighbour({ item, other, opened, onMerge }: Props) {
 }
 
 /** A question with its answer as one of two. */
-export function Side({ name, item, children }: { name: string; item: QaItem; children?: ReactNode }) {
+function Side({ name, item }: { name: string; item: QaItem }) {
   return (
     <div role="group" className={classes['side']} aria-label={name} tabIndex={0}>
       <h3>{name}</h3>
-      {children}
       <p className={classes['sideQuestion']} dir="auto">
         {item.question}
       </p>
       <Answer text={item.answer} />
     </div>
-  );
-}
-
-type MergeDialogProps = {
-  item: QaDetail;
-  near: readonly QaItem[];
-  chosen: string;
-  onChoose: (id: string) => void;
-  onClose: () => void;
-  onMerge: (from: QaItem, into: QaItem) => void;
-};
-
-/** Merging two items: with which, and whose answer stays. Shows both before anything happens. */
-export function MergeDialog({ item, near, chosen, onChoose, onClose, onMerge }: MergeDialogProps) {
-  const { t } = useTranslation('qa');
-  const other = near.find(({ qa_id }) => qa_id === chosen);
-  // What is proven stays unless a person says otherwise.
-  const [stays, setStays] = useState<'this' | 'other'>(item.status === 'validated' ? 'this' : 'other');
-  if (!other) return null;
-  const [from, into] = stays === 'this' ? [other, item] : [item, other];
-  const questions = [...new Set([into.question, ...into.phrasings, from.question, ...from.phrasings])];
-  return (
-    <ConfirmDialog
-      opened
-      onClose={onClose}
-      title={t('merge.title')}
-      action={t('merge.action')}
-      danger={false}
-      size="xl"
-      onConfirm={async () => onMerge(from, into)}
-      impact={
-        <Stack gap="md">
-          {near.length > 1 && (
-            <Select
-              label={t('merge.with')}
-              value={chosen}
-              onChange={(value) => value && onChoose(value)}
-              allowDeselect={false}
-              data={near.map(({ qa_id, question }) => ({ value: qa_id, label: question }))}
-            />
-          )}
-          <Radio.Group label={t('merge.stays')} value={stays} onChange={(value) => setStays(value as typeof stays)}>
-            <div className={qaClasses['sides']}>
-              <Side name={t('near.this')} item={item}>
-                <Radio value="this" label={t('merge.keepThis')} mb="sm" />
-              </Side>
-              <Side name={shortId(other.qa_id)} item={other}>
-                <Radio value="other" label={t('merge.keepOther')} mb="sm" />
-              </Side>
-            </div>
-          </Radio.Group>
-          <Part name={t('merge.found')}>
-            <ul className={qaClasses['wordings']}>
-              {questions.map((question) => (
-                <li key={question} dir="auto">
-                  {question}
-                </li>
-              ))}
-            </ul>
-          </Part>
-          <Text size="sm">{t('merge.impact')}</Text>
-        </Stack>
-      }
-    />
   );
 }
 

@@ -24,7 +24,6 @@ import { belief } from '@/parts/searchResult';
 import { StatusMark } from '@/parts/StatusMark';
 import { TimeText } from '@/parts/TimeText';
 import classes from './Qa.module.css';
-import type { Draft } from './EditForm';
 import { prepare, type QueueRow, useCounts, useItem } from './queries';
 import type { Action } from './DecisionBar';
 import { ReviewItem } from './ReviewItem';
@@ -60,7 +59,6 @@ export function QaPage() {
   );
   const review = useReview(queue, choose);
   useShortcuts([{ keys: 'u', label: t('keys.undo'), run: () => void review.undoLast() }]);
-  const drafts = useRef(new Map<string, Draft>());
   const coming = queue.query.isPending || queue.hasMore;
   const pressed = useKeyQueue<Action>(current === null && !coming);
   // Until there is an item, keys wait for it here.
@@ -166,7 +164,6 @@ export function QaPage() {
                     queue={queue}
                     review={review}
                     progress={progress}
-                    drafts={drafts.current}
                     waiting={pressed}
                     onChoose={choose}
                     onWhence={setWhence}
@@ -253,14 +250,7 @@ function QueueLine({ row, shelf, project }: { row: QueueRow; shelf: Shelf; proje
         )}
         {row.confidence !== null && (
           <Tooltip label={t('queue.confidence', { value: row.confidence.toFixed(2) })}>
-            <span className="inline gap6 aside">
-              {!status && (
-                <span className="meter" aria-hidden>
-                  <span style={{ width: `${row.confidence * 100}%` }} />
-                </span>
-              )}
-              <span>{t(`common:believed.${belief(row.confidence)}`)}</span>
-            </span>
+            <span className="aside cut">{t(`common:believed.${belief(row.confidence)}`)}</span>
           </Tooltip>
         )}
       </div>

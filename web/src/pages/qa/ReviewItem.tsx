@@ -1,23 +1,26 @@
 // One item under review: what it says, what speaks for it, what stands beside it, and the keys that decide.
 import { type RefObject, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { UseQueryResult } from '@tanstack/react-query';
+import { useQueryClient, type UseQueryResult } from '@tanstack/react-query';
+import { livingOf, memoryQuery, type Living } from '@/api/life';
+import { ActDialog } from '@/parts/acts/ActDialog';
+import type { Perform } from '@/parts/acts/useActs';
 import { IconCircleCheck, IconCircleX } from '@tabler/icons-react';
 import { VisuallyHidden } from '@mantine/core';
 import { useShortcuts } from '@/app/useShortcuts';
 import { Panel } from '@/parts/Panel';
 import { afterSkipping } from '@/parts/queuePlace';
-import { notify } from '@/parts/undoable';
+import { reasonOf } from '@/parts/errorText';
+import { notify, notifyError } from '@/parts/undoable';
 import { type KeyQueue, useWaitingKeys } from '@/parts/useWaitingKeys';
 import { localeTag } from '@/i18n';
 import { belief } from '@/parts/searchResult';
 import { besides } from './besides';
 import { type Action, DecisionBar } from './DecisionBar';
-import { type Draft, EditForm } from './EditForm';
 import { ItemText } from './ItemText';
-import { MergeDialog, Neighbours } from './Neighbour';
+import { Neighbours } from './Neighbour';
 import classes from './Qa.module.css';
-import { type Correction, type QaDetail, type QaItem, useSimilar, type Verdict } from './queries';
+import { type QaDetail, type QaItem, useSimilar, type Verdict } from './queries';
 import type { Queue, Review } from './useReview';
 
 type Props = {
@@ -26,39 +29,45 @@ type Props = {
   queue: Queue;
   review: Review;
   progress: { position: number; total: number } | null;
-  /** Texts that were begun and not saved, by item: looking at another item does not lose them. */
-  drafts: Map<string, Draft>;
   /** Decisions whose keys were pressed before their items were there. */
   waiting: RefObject<KeyQueue<Action>>;
   onChoose: (id: string | null) => void;
   onWhence: (id: string) => void;
 };
 
+/** What is asked about it in a dialog; of a merge, with the other one. */
+type Asked = { act: 'edit' | 'merge'; memories: readonly Living[] };
+
 export function ReviewItem(props: Props) {
-  const { id, item, queue, review, progress, drafts, waiting, onChoose, onWhence } = props;
+  const { id, item, queue, review, progress, waiting, onChoose, onWhence } = props;
   const { t } = useTranslation('qa');
   const similar = useSimilar(id);
-  const [editing, setEditing] = useState(drafts.has(id));
-  const [mergeWith, setMergeWith] = useState<string | null>(null);
+  const client = useQueryClient();
+  const [asked, setAsked] = useState<Asked | null>(null);
   const shown = item.data?.qa_id === id ? item.data : undefined;
   const near = shown ? besides(shown, similar.data?.items ?? []) : [];
 
   const judge = (verdict: Verdict) => shown && review.judge(shown, verdict);
   function openMerge() {
     const likely = near.find(({ against }) => !against) ?? near[0];
-    if (likely) setMergeWith(likely.qa_id);
+    if (likely) void askAbout('merge', likely.qa_id);
     else if (similar.data) notify(t('nothingSimilar'));
   }
-  function stopEditing() {
-    drafts.delete(id);
-    setEditing(false);
+  async function askAbout(act: Asked['act'], ...others: string[]) {
+    const read = [id, ...others].map((each) => client.fetchQuery(memoryQuery(each)));
+    try {
+      setAsked({ act, memories: (await Promise.all(read)).map(livingOf) });
+    } catch (thrown) {
+      notifyError(reasonOf(thrown));
+    }
   }
-  async function save(correction: Correction, approve: boolean) {
-    if (!shown) return;
-    await review.correct(shown, correction);
-    stopEditing();
-    if (approve) review.judge({ ...shown, question: correction.question }, 'approve');
-  }
+  const perform: Perform = async (change, [stays, gone]) => {
+    if (!shown || !stays) return;
+    if (change.act === 'edit') return review.correct(shown, change);
+    const named = (ref?: string) => [shown, ...near].find(({ qa_id }) => qa_id === ref);
+    const [into, from] = [named(stays.ref), named(gone?.ref)];
+    if (into && from) review.merge(from, into, id);
+  };
 
   const offered: Record<Action, boolean> = {
     approve: shown !== undefined && shown.status !== 'validated',
@@ -71,14 +80,14 @@ export function ReviewItem(props: Props) {
   const run: Record<Action, () => void> = {
     approve: () => judge('approve'),
     reject: () => judge('reject'),
-    edit: () => setEditing(true),
+    edit: () => void askAbout('edit'),
     merge: openMerge,
     skip: () => onChoose(afterSkipping(queue.ids, id)),
     undo: () => void review.undoLast(),
   };
-  // What is being written would be lost to a decision. Without anything similar, M says so.
+  // Without anything similar, M says so.
   const decide = (action: Action) => {
-    if (editing || !(offered[action] || action === 'merge')) return false;
+    if (asked || !(offered[action] || action === 'merge')) return false;
     run[action]();
     return action === 'approve' || action === 'reject';
   };
@@ -92,31 +101,28 @@ export function ReviewItem(props: Props) {
 
   return (
     <div className="column gap12">
-      <DecisionBar offered={offered} run={run} progress={progress} editing={editing} />
+      <DecisionBar offered={offered} run={run} progress={progress} />
       <Panel state={item} label={t('item.label')}>
-        {(told) =>
-          editing ? (
-            <EditForm item={told} drafts={drafts} onSave={save} onCancel={stopEditing} onReload={item.refetch} />
-          ) : (
-            <>
-              <ItemText item={told} onWhence={onWhence} />
-              <div className={classes['judged']}>
-                <Evidence item={told} />
-                <Gatekeeper item={told} />
-              </div>
-            </>
-          )
-        }
+        {(told) => (
+          <>
+            <ItemText item={told} onWhence={onWhence} />
+            <div className={classes['judged']}>
+              <Evidence item={told} />
+              <Gatekeeper item={told} />
+            </div>
+          </>
+        )}
       </Panel>
-      {shown && <Neighbours item={shown} near={near} similar={similar} onMerge={setMergeWith} />}
-      {shown && mergeWith !== null && (
-        <MergeDialog
-          item={shown}
-          near={near}
-          chosen={mergeWith}
-          onChoose={setMergeWith}
-          onClose={() => setMergeWith(null)}
-          onMerge={(from, into) => review.merge(from, into, id)}
+      {shown && (
+        <Neighbours item={shown} near={near} similar={similar} onMerge={(other) => void askAbout('merge', other)} />
+      )}
+      {asked && (
+        <ActDialog
+          {...asked}
+          // What is proven stays unless a person says otherwise.
+          keeping={asked.memories[shown?.status === 'validated' ? 0 : 1]?.seq}
+          onClose={() => setAsked(null)}
+          perform={perform}
         />
       )}
     </div>

@@ -9,7 +9,6 @@ export type QaItem = Schemas['QAItem'];
 export type QaDetail = Schemas['QAItemDetail'];
 export type QaNeighbour = Schemas['QABeside'];
 export type Verdict = 'approve' | 'reject';
-export type Correction = { question: string; answer: string; tags: string[]; version: number };
 
 /** A row of the queue; a search does not tell how far an item is believed. */
 export type QueueRow = Living & {
@@ -150,10 +149,6 @@ export function decide(id: string, verdict: Verdict) {
   return verdict === 'approve'
     ? ask(api.POST('/v1/qa/items/{qa_id}/approve', { params, body: {} }))
     : ask(api.POST('/v1/qa/items/{qa_id}/reject', { params, body: {} }));
-}
-
-export function correct(id: string, correction: Correction) {
-  return ask(api.PATCH('/v1/qa/items/{qa_id}', { params: { path: { qa_id: id } }, body: correction }));
 }
 
 export function merge(id: string, into: string) {

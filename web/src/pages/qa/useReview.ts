@@ -3,21 +3,12 @@ import { type InfiniteData, useQueryClient } from '@tanstack/react-query';
 import { useCallback } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Schemas } from '@/api/client';
+import { correctQa } from '@/api/life';
 import { neighbourOf } from '@/parts/queuePlace';
 import { brief, useDecisions } from '@/parts/useDecisions';
 import type { PageOf } from '@/api/queries';
 import { useQueue as useAnyQueue } from '@/parts/useQueue';
-import {
-  correct,
-  type Correction,
-  decide,
-  merge,
-  queuePage,
-  type QueuePage,
-  type QueueRow,
-  takeBack,
-  type Verdict,
-} from './queries';
+import { decide, merge, queuePage, type QueuePage, type QueueRow, takeBack, type Verdict } from './queries';
 import type { Counted, QaStatus, Shelf } from './shelves';
 
 type Named = { qa_id: string; question: string };
@@ -89,9 +80,9 @@ export function useReview(queue: Queue, choose: (id: string | null) => void) {
       act(message, merge(from.qa_id, into.qa_id), taking(from.qa_id), comeBack);
     },
 
-    /** Resolves when the server has it; a refusal is thrown, for the form to show. */
-    async correct(item: Named, correction: Correction) {
-      const made = await correct(item.qa_id, correction);
+    /** Resolves when the server has it; a refusal is thrown, for the dialog to show. */
+    async correct(item: Named, correction: Parameters<typeof correctQa>[1]) {
+      const made = await correctQa(item.qa_id, correction);
       queue.rename(item.qa_id, made.question);
       await refresh();
       if (made.delta === null) return;

@@ -18,10 +18,10 @@ import { MemoryActs } from '@/parts/acts/MemoryActs';
 import { DecisionBar, type Decision as Choice } from '@/parts/DecisionBar';
 import { DiffPane } from '@/parts/DiffPane';
 import { FieldChanges } from '@/parts/FieldChanges';
+import { Content } from '@/parts/MemoryText';
 import { Panel } from '@/parts/Panel';
 import { Ref } from '@/parts/Ref';
 import { likeness } from '@/parts/searchResult';
-import { TextBlock } from '@/parts/TextBlock';
 import { TimeText } from '@/parts/TimeText';
 import { livingOf, type Decision, type Finding, type ReviewMemory } from './queries';
 import { plainLine } from '@/parts/snippet';
@@ -149,7 +149,7 @@ function Side({ name, memory }: { name: string; memory: ReviewMemory }) {
         <MemoryActs memory={livingOf(memory)} without={['approve', 'hide']} small />
       </Group>
       {!begins(memory) && <h2 dir="auto">{plainLine(memory.title) || t('list.noTitle')}</h2>}
-      <TextBlock text={memory.content} />
+      <Content kind={memory.kind} text={memory.content} />
       <div className={classes['about']}>
         <Ref reference={memory.ref} />
         <span>{t(`kind.${memory.kind}`)}</span>

@@ -75,10 +75,10 @@ function Table({ backups, onRestore }: { backups: readonly Backup[]; onRestore: 
         <thead>
           <tr>
             <th scope="col">{t('backups.when')}</th>
-            <th scope="col" className={classes['number']}>
+            <th scope="col" className={`${classes['number']} ${classes['few']}`}>
               {t('backups.memories')}
             </th>
-            <th scope="col" className={classes['number']}>
+            <th scope="col" className={`${classes['number']} ${classes['few']}`}>
               {t('backups.size')}
             </th>
             <th scope="col">{t('backups.state')}</th>
@@ -138,12 +138,16 @@ function BackupRow({ backup, onRestore }: { backup: Backup; onRestore: () => voi
           {atEpoch === null ? t('backups.unknownTime') : <TimeText at={atEpoch} />}
           <span className="muted light">{t(`backups.causes.${cause}`)}</span>
         </span>
-        <Copied value={name} label={t('backups.name')} />
+        <span className={classes['few']}>
+          <Copied value={name} label={t('backups.name')} />
+        </span>
       </th>
-      <td className={classes['number']}>
+      <td className={`${classes['number']} ${classes['few']}`}>
         {memories === null ? '–' : memories.toLocaleString(localeTag(i18n.language))}
       </td>
-      <td className={classes['number']}>{sizeBytes === null ? '–' : bytesText(sizeBytes, i18n.language)}</td>
+      <td className={`${classes['number']} ${classes['few']}`}>
+        {sizeBytes === null ? '–' : bytesText(sizeBytes, i18n.language)}
+      </td>
       <td>{problem ? <Unreadable problem={problem} /> : <Checked {...backup} checking={verify.isPending} />}</td>
       <td>
         <span className={classes['acts']}>

@@ -22,7 +22,7 @@ export function IndexPanel({ system }: { system: QueryLike<System> }) {
   const { t } = useTranslation('system');
   const chroma = system.data?.index.chroma;
   return (
-    <Panel title={t('index.title')} state={system} actions={<BackfillButton possible={Boolean(chroma?.configured)} />}>
+    <Panel title={t('index.title')} state={system} actions={chroma?.configured && <BackfillButton />}>
       {({ index }: System) => <Standing {...index} />}
     </Panel>
   );
@@ -101,7 +101,7 @@ function Standing(index: Index) {
 }
 
 /** Sends all vectors to the index outside the store once more, a step at a time, and tells how far it is. */
-function BackfillButton({ possible }: { possible: boolean }) {
+function BackfillButton() {
   const { t, i18n } = useTranslation(['system', 'common']);
   const client = useQueryClient();
   const [asking, setAsking] = useState(false);
@@ -144,8 +144,7 @@ function BackfillButton({ possible }: { possible: boolean }) {
       <Button
         variant="default"
         leftSection={<IconUpload size={14} />}
-        disabled={!possible}
-        title={possible ? t('index.backfillHint') : t('index.backfillNone')}
+        title={t('index.backfillHint')}
         onClick={() => setAsking(true)}
       >
         {t('index.backfill')}

@@ -180,10 +180,10 @@ function AgentsPanel({ system }: { system: QueryLike<System> }) {
                 <th scope="col">{t('agents.lastWrote')}</th>
                 <th scope="col">{t('agents.project')}</th>
                 <th scope="col">{t('agents.session')}</th>
-                <th scope="col" className={classes['number']}>
+                <th scope="col" className={`${classes['number']} ${classes['few']}`}>
                   {t('agents.sessionsToday')}
                 </th>
-                <th scope="col" className={classes['number']}>
+                <th scope="col" className={`${classes['number']} ${classes['few']}`}>
                   {t('agents.eventsToday')}
                 </th>
               </tr>
@@ -223,12 +223,12 @@ function Row({ agent, now, atLeast }: { agent: Agent; now: number; atLeast: bool
           ) : recent ? (
             <StatusMark status="open" />
           ) : (
-            <StatusMark status="off" detail={t('agents.quiet')} />
+            <span className="muted">{t('agents.quiet')}</span>
           )}
         </span>
       </td>
-      <td className={classes['number']}>{write(agent.sessionsToday)}</td>
-      <td className={classes['number']}>
+      <td className={`${classes['number']} ${classes['few']}`}>{write(agent.sessionsToday)}</td>
+      <td className={`${classes['number']} ${classes['few']}`}>
         {atLeast ? t('work.atLeast', { count: write(agent.eventsToday) }) : write(agent.eventsToday)}
       </td>
     </tr>

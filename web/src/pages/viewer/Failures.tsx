@@ -24,7 +24,8 @@ export function Failures({ state, set }: TabProps) {
   const failed = useQueueDepth()?.failed ?? 0;
   const refresh = useRefresh();
   useLiveEvents(() => refresh('failures'), ['queue.failed']);
-  const chosen = useFailures(state).data?.failures.find(({ id }) => id === state.sel);
+  const { data } = useFailures(state);
+  const chosen = data?.failures.find(({ id }) => id === state.sel);
   const close = () => set({ sel: null }, { replace: true });
   useShortcuts(chosen ? [{ keys: 'Escape', label: t('failures.detail'), run: close }] : []);
   const setSession = (typed: string) => set({ session: typed ? Number(typed) : null, sel: null }, { replace: true });
@@ -49,7 +50,7 @@ export function Failures({ state, set }: TabProps) {
         <FilterTime name="to" state={state} set={set} />
         <Exports what="failures" state={state} />
       </FilterFold>
-      <FailureClasses state={state} set={set} failed={failed} />
+      {data?.total !== 0 && <FailureClasses state={state} set={set} failed={failed} />}
       <SplitView
         leftWidth="minmax(280px, 3fr)"
         chosen={chosen !== undefined}
@@ -91,7 +92,7 @@ function Recent({ state, set }: TabProps) {
             selectedKey={state.sel === null ? null : String(state.sel)}
             onSelect={(row) => set({ sel: row.id }, { replace: state.sel !== null })}
             rowHeight={52}
-            height={`min(60vh, 560px, ${rows.length * 52 + 2}px)`}
+            height="min(60vh, 560px)"
           />
         </>
       )}

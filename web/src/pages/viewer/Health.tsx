@@ -15,7 +15,7 @@ export function Health({ system }: { system: QueryLike<System> }) {
   return (
     <Panel title={t('health.title')} state={system}>
       {(data: System) => (
-        <Facts>
+        <Facts tiles>
           <WorkerFacts {...data} />
           <Model {...data} />
           <Search {...data} />

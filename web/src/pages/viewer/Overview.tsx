@@ -45,10 +45,8 @@ export function Overview({ state, set }: TabProps) {
 
   return (
     <>
-      <div className={classes['columns']}>
-        <Counters depth={depth} range={state.range} paused={paused} set={set} />
-        <Health system={system} />
-      </div>
+      <Counters depth={depth} range={state.range} paused={paused} set={set} />
+      <Health system={system} />
       {system.isPending ? (
         <Skeleton h={480} />
       ) : first && !passed ? (

@@ -81,7 +81,6 @@ export function Timings({ state, set }: TabProps) {
                   if (sessionDbId !== null)
                     void navigate({ to: '/ui/sessions/$id', params: { id: String(sessionDbId) } });
                 }}
-                height={`min(70vh, 720px, calc(var(--cm-row) * ${rows.length} + 2px))`}
                 onEndReached={more}
                 loadingMore={loadingMore}
               />

@@ -52,7 +52,7 @@ function About({ query, mode, results, recipe, project, kinds, unit, asOfEpoch, 
         <TimeText at={atEpoch} />
         {project && <span>{project}</span>}
         <span>{t('traces.kinds', { kinds: listed(kinds.map(nameOf), i18n.language) })}</span>
-        <span>{t('traces.recipe', { name: recipe })}</span>
+        {recipe !== 'default' && <span>{t('traces.recipe', { name: recipe })}</span>}
         {unit === 'session' && <span>{t('traces.bySession')}</span>}
         {asOfEpoch !== null && <span>{t('traces.asOf', { time: exactTime(asOfEpoch, i18n.language, clock) })}</span>}
       </Group>

@@ -91,7 +91,6 @@ function TraceList({ state, set }: TabProps) {
           label={t('traces.label')}
           selectedKey={state.sel === null ? null : String(state.sel)}
           onSelect={(trace) => set({ sel: trace.id }, { replace: state.sel !== null })}
-          height={`min(70vh, 720px, calc(var(--cm-row) * ${rows.length} + 2px))`}
           onEndReached={more}
           loadingMore={loadingMore}
         />

@@ -11,14 +11,21 @@ import type { Perform } from './useActs';
 import { ConfirmDialog } from '../ConfirmDialog';
 import { MemoryPicker } from './MemoryPicker';
 
-export type Props = { act: Asking; memories: readonly Living[]; onClose: () => void; perform: Perform };
+export type Props = {
+  act: Asking;
+  memories: readonly Living[];
+  onClose: () => void;
+  perform: Perform;
+  /** Of a merge. */
+  keeping?: number | undefined;
+};
 
-export function AskingDialog({ act, memories, ...rest }: Props) {
+export function AskingDialog({ act, memories, keeping, ...rest }: Props) {
   const [memory] = memories;
   if (!memory) return null;
   if (act === 'edit') return <EditDialog memory={memory} {...rest} />;
   if (act === 'split') return <SplitDialog memory={memory} {...rest} />;
-  if (act === 'merge') return <MergeDialog memories={memories} {...rest} />;
+  if (act === 'merge') return <MergeDialog memories={memories} keeping={keeping} {...rest} />;
   return <SupersedeDialog memories={memories} {...rest} />;
 }
 

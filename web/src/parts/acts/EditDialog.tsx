@@ -2,6 +2,8 @@
 // later change is overwritten unseen, and nothing that was typed is lost to a slip.
 import '@mantine/core/styles/NumberInput.layer.css';
 import '@mantine/core/styles/Alert.layer.css';
+import '@mantine/core/styles/Pill.layer.css';
+import '@mantine/core/styles/PillsInput.layer.css';
 import {
   Alert,
   Group,
@@ -10,6 +12,7 @@ import {
   Select,
   Skeleton,
   Stack,
+  TagsInput,
   Text,
   TextInput,
   Textarea,
@@ -36,6 +39,7 @@ type Draft = {
   text: string;
   type: string;
   facts: string;
+  tags: string[];
   priority: number;
   disclosure: string;
   role: string;
@@ -43,6 +47,7 @@ type Draft = {
 
 const TYPES = ['bugfix', 'feature', 'refactor', 'change', 'discovery', 'decision'] as const;
 const PRIORITIES = { min: 0, max: 10 };
+const MOST_TAGS = 50;
 
 function draftOf({ title, content, type, attrs, kind, priority }: WholeMemory): Draft {
   return {
@@ -50,6 +55,7 @@ function draftOf({ title, content, type, attrs, kind, priority }: WholeMemory): 
     text: content,
     type,
     facts: kind === 'observation' ? listOf(attrs['facts']).join('\n') : '',
+    tags: listOf(attrs['tags']),
     priority,
     disclosure: textOf(attrs['disclosure']),
     role: textOf(attrs['role']) || 'global',
@@ -88,7 +94,8 @@ export function EditDialog({ memory, onClose, perform }: Props) {
   async function save() {
     if (!now || !before || !from) return;
     const seen = (newer ?? from).version;
-    const { facts, role, ...rest } = now;
+    const { facts, role, tags, ...rest } = now;
+    const tagged = JSON.stringify(tags) !== JSON.stringify(before.tags);
     const changes = Object.fromEntries(
       Object.entries(rest).filter(([field, value]) => value !== before[field as keyof typeof rest]),
     );
@@ -101,7 +108,8 @@ export function EditDialog({ memory, onClose, perform }: Props) {
         notify(t('done.edit', { count: 1, what: memory.title }));
       } else {
         const lines = facts.split('\n').filter((line) => line.trim());
-        await perform({ act: 'edit', seen, ...changes, ...(stillTrue ? { facts: lines } : {}) }, [memory]);
+        const other = { ...(stillTrue ? { facts: lines } : {}), ...(tagged ? { tags } : {}) };
+        await perform({ act: 'edit', seen, ...changes, ...other }, [memory]);
       }
     } catch (thrown) {
       if (asApiError(thrown).code !== 'conflict') throw thrown;
@@ -216,6 +224,16 @@ function Fields({ memory, draft, facts, newer, onChange }: FieldsProps) {
           autosize
           minRows={2}
           maxRows={8}
+        />
+      )}
+      {kind === 'qa' && (
+        <TagsInput
+          label={t('edit.tags')}
+          description={t('edit.tagsHint')}
+          value={draft.tags}
+          onChange={(tags) => onChange({ tags })}
+          maxTags={MOST_TAGS}
+          size="sm"
         />
       )}
       {kind === 'observation' && <TypeSelect draft={draft} onChange={onChange} />}

@@ -6,20 +6,29 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { memoryQuery, type Living } from '@/api/life';
 import { ConfirmDialog } from '../ConfirmDialog';
+import { Content } from '../MemoryText';
 import { submitOnCtrlEnter } from './EditDialog';
 import { MemoryPicker } from './MemoryPicker';
 import type { Perform } from './useActs';
 import classes from './Acts.module.css';
 
-type Props = { memories: readonly Living[]; onClose: () => void; perform: Perform };
+type Props = {
+  memories: readonly Living[];
+  onClose: () => void;
+  perform: Perform;
+  /** Kept unless a person says otherwise, and with its own text; else the newest, whose text may be changed. */
+  keeping?: number | undefined;
+};
 
-export function MergeDialog({ memories, onClose, perform }: Props) {
+const SIDE_BY_SIDE = 4; // memories whose texts are shown
+
+export function MergeDialog({ memories, onClose, perform, keeping }: Props) {
   const { t } = useTranslation('life');
   const [other, setOther] = useState<Living | null>(null);
   const all = other ? [...memories, other] : memories;
   // The newest knows best, unless a person says otherwise.
   const newest = all.reduce((best, each) => (each.seq > best.seq ? each : best), all[0] as Living);
-  const [chosen, setChosen] = useState<number | null>(null);
+  const [chosen, setChosen] = useState(keeping ?? null);
   const stays = all.find(({ seq }) => seq === chosen) ?? newest;
   const [typed, setTyped] = useState<{ of: number; text: string } | null>(null);
   const said = useQuery({ ...memoryQuery(stays.ref), gcTime: 0 }).data?.content;
@@ -58,26 +67,39 @@ export function MergeDialog({ memories, onClose, perform }: Props) {
                 value={String(stays.seq)}
                 onChange={(seq) => setChosen(Number(seq))}
               >
-                <Stack gap="xs" className={classes['choices']} tabIndex={0}>
+                <div className={classes['choices']} tabIndex={0}>
                   {all.map((each) => (
-                    <Radio key={each.seq} value={String(each.seq)} label={`${each.ref} · ${each.title}`} />
+                    <Choice key={each.seq} memory={each} whole={all.length <= SIDE_BY_SIDE} />
                   ))}
-                </Stack>
+                </div>
               </Radio.Group>
-              <Textarea
-                label={t('merge.text')}
-                value={text}
-                onChange={(event) => setTyped({ of: stays.seq, text: event.currentTarget.value })}
-                onKeyDown={submitOnCtrlEnter}
-                autosize
-                minRows={3}
-                maxRows={12}
-              />
+              {keeping === undefined && (
+                <Textarea
+                  label={t('merge.text')}
+                  value={text}
+                  onChange={(event) => setTyped({ of: stays.seq, text: event.currentTarget.value })}
+                  onKeyDown={submitOnCtrlEnter}
+                  autosize
+                  minRows={3}
+                  maxRows={12}
+                />
+              )}
             </>
           )}
-          <Text size="sm">{t('merge.impact')}</Text>
+          <Text size="sm">{t(stays.kind === 'qa' ? 'merge.impactQa' : 'merge.impact')}</Text>
         </Stack>
       }
     />
+  );
+}
+
+/** One that may stay, with what it says. */
+function Choice({ memory, whole }: { memory: Living; whole: boolean }) {
+  const said = useQuery({ ...memoryQuery(memory.ref), enabled: whole }).data?.content;
+  return (
+    <div className={classes['choice']}>
+      <Radio value={String(memory.seq)} label={memory.title || memory.ref} description={memory.ref} />
+      {said && <Content kind={memory.kind} text={said} />}
+    </div>
   );
 }

@@ -2,7 +2,7 @@
 // nothing.
 import { useCallback } from 'react';
 import { useTranslation } from 'react-i18next';
-import { act, useMemoriesChanged, type Act, type Change, type Living } from '@/api/life';
+import { act, correctQa, useMemoriesChanged, type Act, type Change, type Living } from '@/api/life';
 import { undo } from '@/api/undo';
 import { reasonOf } from '../errorText';
 import { notify, notifyError, undoable } from '../undoable';
@@ -10,7 +10,11 @@ import { brief } from '../useDecisions';
 
 /** What the pages offer. Who may see a memory is said on the command line, where people and groups are. */
 export type Doable = Exclude<Act, 'share'>;
-export type Perform = (change: Change & { act: Doable }, memories: readonly Living[]) => Promise<unknown>;
+/** Tags are those of a question with its answer. */
+export type Perform = (
+  change: Change & { act: Doable; tags?: string[] },
+  memories: readonly Living[],
+) => Promise<unknown>;
 
 export function useActs() {
   const { t } = useTranslation('life');
@@ -19,14 +23,16 @@ export function useActs() {
   /** Resolves when the server has it and the page shows it; a refusal is thrown, for a dialog to show. */
   const perform = useCallback<Perform>(
     async (change, memories) => {
-      const done = await act(
-        change,
-        memories.map(({ seq }) => seq),
-      );
+      const { tags, ...rest } = change;
+      const [first] = memories;
+      const seqs = memories.map(({ seq }) => seq);
+      const done =
+        first && tags
+          ? { changed: seqs, unchanged: seqs, delta: (await correctQa(first.ref, change)).delta }
+          : await act(rest, seqs);
       const { delta } = done;
       void changed();
       const count = change.act === 'merge' ? memories.length : Math.max(done.changed.length, 1);
-      const first = memories[0];
       const what = first ? brief(first.title || first.ref) + (memories.length > 1 ? ' …' : '') : '';
       if (delta === null) return notify(t('unchanged', { count: done.unchanged.length }));
       const shown = ['edit', 'split', 'supersede'].includes(change.act) ? memories.length : count;
