@@ -48,6 +48,29 @@ def test_what_other_processes_counted_is_known_and_a_new_day_begins_at_zero(data
     assert here.states(tenant)[0].used == 1
 
 
+def test_what_is_just_being_added_stays_counted_and_is_added_once(
+    database: Database, tenant: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usage, tallies = made(database, StepClock(20_000 * DAY_MS), daily_events=3), Tallies(database)
+    usage.count(tenant, EVENTS, 3)
+    seen: list[int] = []
+
+    def add(amounts: dict[str, int]) -> None:
+        seen.append(usage.states(tenant)[1].used)
+        if len(seen) == 1:
+            raise ConnectionError("the store is away")
+        tallies.add(amounts)
+
+    monkeypatch.setattr(usage._tallies, "add", add)
+    with pytest.raises(ConnectionError):
+        usage.settle()
+    usage.settle()
+    assert (seen, usage.states(tenant)[1].used) == ([3, 3], 3)
+    usage.count(tenant, EVENTS)
+    usage.settle()
+    assert usage.states(tenant)[1].used == 4
+
+
 def test_a_full_store_takes_no_more_from_requests(database: Database, tenant: str) -> None:
     usage = made(database, StepClock(20_000 * DAY_MS), memories=2)
     memories = services.build(database).memories

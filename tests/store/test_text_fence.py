@@ -74,7 +74,8 @@ def test_the_search_role_reads_words_and_writes_nothing(postgres_url: str) -> No
         rights = "SELECT DISTINCT table_name, privilege_type FROM information_schema.role_table_grants"
         rights += " WHERE grantee = 'codexmem_search' AND table_name NOT LIKE '%%vector%%'"
         assert sorted(connection.exec_driver_sql(rights).all()) == [
-            (table, "SELECT") for table in ("memory_terms", "memory_texts", "memory_visibility", "text_changes", "text_counts")
+            (table, "SELECT")
+            for table in ("memory_terms", "memory_texts", "memory_visibility", "text_changes", "text_counts")
         ]
 
 

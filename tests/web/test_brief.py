@@ -18,7 +18,7 @@ PROMPT = "when does the night job rotate the keys of the vault?"
 WORDS = {
     "en": {
         "ask": "If I ask…", "pin": "Pin", "unpin": "Unpin", "never": "Never tell agents",
-        "release": "Tell agents again", "below": "Just below the line", "why": "never told to agents",
+        "release": "Tell agents again", "below": "Nearly included", "why": "never told to agents",
         "copy": "Copy exact text", "brief": "Brief", "edit": "Edit…", "text": "Text", "save": "Save",
         "nothing": "No memories come with this prompt", "empty": "No memories of this project yet",
         "origin": "Where does this come from?", "tokens": r"^\d+ of 2,000 tokens$",

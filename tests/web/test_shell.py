@@ -190,7 +190,7 @@ def test_the_keyboard_alone_reaches_content_and_pages(visit: Visitor) -> None:
     expect(page.get_by_role("link", name="Skip to content")).to_be_focused()
     page.keyboard.press("Enter")
     assert page.evaluate("document.activeElement.id") == "content"
-    page.get_by_role("link", name="Memories").focus()
+    page.get_by_role("link", name="Memories", exact=True).focus()
     page.keyboard.press("Enter")
     heading(page, "Memories")
     # A reader of the screen hears where it is now.

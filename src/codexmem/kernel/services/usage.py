@@ -10,7 +10,7 @@ Model tokens have their own day (`capture/job_log.py`); they are tallies of the 
 
 import logging
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -68,6 +68,7 @@ class _Known:
     heard_s: float
     settled: dict[str, int] = field(default_factory=dict)  # what all processes have added
     new: dict[str, int] = field(default_factory=dict)  # what is still to be added
+    adding: dict[str, int] = field(default_factory=dict)  # what is being added just now
     memories: int | None = None
     counted_s: float = float("-inf")
     count_took_s: float = 0.0
@@ -130,25 +131,22 @@ class Usage:
     def settle(self) -> None:
         """Add what came together to the tallies, read what others added, and forget who is quiet."""
         with self._lock:
-            taken = {tenant: (known.day, known.new) for tenant, known in self._known.items() if known.new}
-            for tenant in taken:
-                self._known[tenant].new = {}
-        for tenant, (day, new) in taken.items():
+            for known in self._known.values():
+                known.adding, known.new = _sum(known.adding, known.new), {}
+            taken = {tenant: (known.day, known.adding) for tenant, known in self._known.items() if known.adding}
+        for tenant, (day, adding) in taken.items():
             with acting_as(tenant):
-                try:
-                    self._tallies.add({f"{name}.{day}": amount for name, amount in new.items()})
-                except Exception:
-                    self._put_back(tenant, day, new)
-                    raise
+                self._tallies.add({f"{name}.{day}": amount for name, amount in adding.items()})
+                self._settled(tenant, day)
                 sums = self._tallies.many([f"{REQUESTS}.{day}", f"{EVENTS}.{day}"])
-            with self._lock:
-                known = self._known.get(tenant)
-                if known is not None and known.day == day:
-                    known.settled = {name.partition(".")[0]: value for name, value in sums.items()}
+            self._settled(tenant, day, {name.partition(".")[0]: value for name, value in sums.items()})
         self._recount()
         now = ids.monotonic()
         with self._lock:
-            quiet = [name for name, each in self._known.items() if not each.new and now - each.heard_s > _QUIET_S]
+            quiet = [
+                name for name, each in self._known.items()
+                if not each.new and not each.adding and now - each.heard_s > _QUIET_S
+            ]  # fmt: skip
             for name in quiet:
                 del self._known[name]
 
@@ -180,12 +178,13 @@ class Usage:
         except Exception:
             _log.warning("what tenants used could not be added up; trying again", exc_info=True)
 
-    def _put_back(self, tenant: str, day: str, new: dict[str, int]) -> None:
+    def _settled(self, tenant: str, day: str, sums: dict[str, int] | None = None) -> None:
+        """What was being added is; the sums, once they are known, hold what others added as well."""
         with self._lock:
-            known = self._of(tenant)
-            if known.day == day:
-                for name, amount in new.items():
-                    known.new[name] = known.new.get(name, 0) + amount
+            known = self._known.get(tenant)
+            if known is not None and known.day == day:
+                known.settled = _sum(known.settled, known.adding) if sums is None else sums
+                known.adding = {}
 
     def _of(self, tenant: str) -> _Known:
         day = self._today()
@@ -203,7 +202,7 @@ class Usage:
             known.heard_s = ids.monotonic()  # also of one that is refused, or its quota would be forgotten
             if name == MEMORIES:
                 return known.memories or 0
-            return known.settled.get(name, 0) + known.new.get(name, 0)
+            return sum(counted.get(name, 0) for counted in (known.settled, known.adding, known.new))
 
     def _spent(self, name: str, limit: int) -> RateLimited:
         if name == MEMORIES:
@@ -221,6 +220,10 @@ class Usage:
 
     def _today(self) -> str:
         return f"{datetime.fromtimestamp(self._clock.now_ms() / 1000, UTC):%Y-%m-%d}"
+
+
+def _sum(one: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]:
+    return {name: one.get(name, 0) + other.get(name, 0) for name in one.keys() | other.keys()}
 
 
 @contextmanager
