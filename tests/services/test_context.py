@@ -176,6 +176,28 @@ def test_what_was_given_is_on_record(here: Capturing) -> None:
     assert here.base.memories.get(Seq(memory.seq), frozenset({Kind.OBSERVATION})).counters.shown == 1
 
 
+def test_a_prompt_that_nothing_is_told_with_leaves_nothing_on_record(here: Capturing) -> None:
+    here.say("hello there")
+    assert start(here, session="s1", prompt="why is the sky blue in the evening?") == ""
+    assert EventReport(here.base.events).newest(EventType.CONTEXT_GIVEN) == []
+
+
+def test_a_start_is_read_in_one_snapshot_and_recorded_in_one_transaction(
+    here: Capturing, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    noted(here, "project://rules", "始终使用 uv，不要用 pip", 1)
+    seen(here, "Fixed token expiry")
+    here.say("hello there")
+    begun: list[str] = []
+    for name in ("reading", "writing"):
+        begin = getattr(database.engine, name)
+        monkeypatch.setattr(
+            database.engine, name, lambda *given, _begin=begin, _name=name: begun.append(_name) or _begin(*given)
+        )
+    assert "Fixed token expiry" in start(here, session="s1")
+    assert begun == ["reading", "writing"]
+
+
 def test_the_encoder_is_loaded_before_the_first_prompt(database: Database) -> None:
     asked = threading.Event()
 
