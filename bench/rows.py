@@ -46,7 +46,8 @@ def remembered(draft: MemoryDraft, *, tenant: str, seq: int, event: int, now_ms:
     state, identity = draft.state, {"tenant": tenant, "seq": seq}
     head = identity | _ZERO | rows.state_columns(state) | {
         "id": draft.id or ids.mint(draft.kind), "kind": draft.kind.value, "session": draft.session,
-        "origin": draft.origin.value, "source": None, "version": 1, "created_ms": now_ms, "updated_ms": now_ms,
+        "origin": draft.origin.value, "source": None, "owner": None, "version": 1,
+        "created_ms": now_ms, "updated_ms": now_ms,
     }  # fmt: skip
     version = identity | {
         "version": 1, "op": Op.ADD.value, "state": state.to_json(), "delta_id": None, "actor": "bench", "source": None,
@@ -57,7 +58,7 @@ def remembered(draft: MemoryDraft, *, tenant: str, seq: int, event: int, now_ms:
     happened = {
         "tenant": tenant, "seq": event, "position": 0, "id": ids.prefixed("evt"), "at_ms": now_ms,
         "type": EventType.MEMORY_WRITTEN.value, "subject": f"memory:{seq}", "project": state.project, "payload": told,
-        "took_us": None, "outline": None,
+        "took_us": None, "outline": None, "owner": None,
     }  # fmt: skip
     return [
         [_values(schema.memories, head)],
