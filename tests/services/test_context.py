@@ -176,12 +176,6 @@ def test_what_was_given_is_on_record(here: Capturing) -> None:
     assert here.base.memories.get(Seq(memory.seq), frozenset({Kind.OBSERVATION})).counters.shown == 1
 
 
-def test_a_prompt_that_nothing_is_told_with_leaves_nothing_on_record(here: Capturing) -> None:
-    here.say("hello there")
-    assert start(here, session="s1", prompt="why is the sky blue in the evening?") == ""
-    assert EventReport(here.base.events).newest(EventType.CONTEXT_GIVEN) == []
-
-
 def test_a_start_is_read_in_one_snapshot_and_recorded_in_one_transaction(
     here: Capturing, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -173,14 +173,12 @@ class ContextBuilder:
                 session = self._with.sessions.named(wish.session) if wish.session else None
                 page = self._for_start(wish)
         given = page.given()
-        # A prompt that nothing is told with, as most are, leaves nothing to be written before it is answered.
-        recorded = session is not None and (given.text != "" or not wish.prompt)
-        if recorded or given.seqs:
+        if session is not None or given.seqs:
             try:
                 with self._with.db.transaction():
                     if given.seqs:
                         self._with.memories.count(given.seqs, shown=1)
-                    if session is not None and recorded:
+                    if session is not None:
                         self._record(session, given, start=not wish.prompt)
             except (StorageFull, Unavailable) as problem:
                 _log.warning("what an agent was told is not on record: %s", problem.message)
