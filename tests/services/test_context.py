@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 
 import pytest
 
@@ -183,11 +185,18 @@ def test_a_start_is_read_in_one_snapshot_and_recorded_in_one_transaction(
     seen(here, "Fixed token expiry")
     here.say("hello there")
     begun: list[str] = []
+
+    def counted(name: str) -> Callable[..., AbstractContextManager[object]]:
+        begin: Callable[..., AbstractContextManager[object]] = getattr(database.engine, name)
+
+        def beginning(*given: object) -> AbstractContextManager[object]:
+            begun.append(name)
+            return begin(*given)
+
+        return beginning
+
     for name in ("reading", "writing"):
-        begin = getattr(database.engine, name)
-        monkeypatch.setattr(
-            database.engine, name, lambda *given, _begin=begin, _name=name: begun.append(_name) or _begin(*given)
-        )
+        monkeypatch.setattr(database.engine, name, counted(name))
     assert "Fixed token expiry" in start(here, session="s1")
     assert begun == ["reading", "writing"]
 

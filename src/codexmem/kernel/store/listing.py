@@ -9,7 +9,7 @@ large the store is.
 import functools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import sqlalchemy as sa
 from sqlalchemy import bindparam
@@ -178,7 +178,7 @@ def _union(
             named = isinstance(element, sa.BindParameter) and element.key in _LEADING
             return bindparam(f"{element.key}_of_{number}", type_=element.type) if named else None
 
-        return visitors.replacement_traverse(branch, {}, own) if number else branch
+        return cast("sa.Select[Any]", visitors.replacement_traverse(branch, {}, own)) if number else branch
 
     return sa.union_all(*(sa.select(numbered(number).subquery()) for number in range(count)))
 
