@@ -1,4 +1,4 @@
-"""The hook as an installed program: the script that installers write, called as agents call it."""
+"""The hook as an installed program: our script and the one that installers write, called as agents call them."""
 
 from __future__ import annotations
 
@@ -17,11 +17,15 @@ import codexmem
 _SOURCES = Path(codexmem.__file__).parent.parent
 _SCRIPT = """\
 import sys
-from {module} import main
+from codexmem.cli import main
 if __name__ == "__main__":
     sys.exit(main())
 """
-PROGRAMS = {"codexmem-hook": "codexmem.hook.__main__", "codexmem hook": "codexmem.cli"}
+# The shortest that any of them writes for an entry point.
+PROGRAMS = {
+    "codexmem-hook": Path(__file__).parents[1].joinpath("share/bin/codexmem-hook").read_text(encoding="utf-8"),
+    "codexmem hook": _SCRIPT,
+}
 
 
 @dataclass(frozen=True)
@@ -47,8 +51,8 @@ class Hooks:
             "CODEXMEM_AUTOSTART": "0",
             **environ,
         }
-        for name, module in PROGRAMS.items():
-            self._script(name).write_text(_SCRIPT.format(module=module))
+        for name, script in PROGRAMS.items():
+            self._script(name).write_text(script, encoding="utf-8")
 
     def command(self, platform: str, event: str, program: str = "codexmem-hook") -> list[str]:
         """How an agent calls it."""

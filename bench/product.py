@@ -24,7 +24,8 @@ from unittest import mock
 from urllib.parse import quote, urlencode
 
 from codexmem.hook import program as hook
-from codexmem.hook.events import PATHS, body_of, encoded
+from codexmem.hook.events import body_of, encoded
+from codexmem.hook.program import PATHS
 from tests._support.server import Server, environment
 
 PLATFORM = "claude-code"

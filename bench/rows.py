@@ -46,8 +46,8 @@ def remembered(draft: MemoryDraft, *, tenant: str, seq: int, event: int, now_ms:
     state, identity = draft.state, {"tenant": tenant, "seq": seq}
     head = identity | _ZERO | rows.state_columns(state) | {
         "id": draft.id or ids.mint(draft.kind), "kind": draft.kind.value, "session": draft.session,
-        "origin": draft.origin.value, "source": None, "version": 1, "created_ms": now_ms, "updated_ms": now_ms,
-        "owner": None,
+        "origin": draft.origin.value, "source": None, "owner": None, "version": 1,
+        "created_ms": now_ms, "updated_ms": now_ms,
     }  # fmt: skip
     version = identity | {
         "version": 1, "op": Op.ADD.value, "state": state.to_json(), "delta_id": None, "actor": "bench", "source": None,

@@ -158,12 +158,12 @@ def build(db: Database, rules: Rules = _USUAL, *, daily_tokens: int = 0, embedde
     )
     context = ContextBuilder(
         ContextServices(
+            db,
             base.memories,
             finder,
             sessions,
             log,
             Review(EventPages(db)),
-            db.acting_tenant,
             partial(excluded, rules.excluded_projects),
             rules_read=rules_read,
             approved=base.history.approved,

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from codexmem.hook.events import PATHS
+from codexmem.hook.program import PATHS
 from tests._support import warm
 from tests._support.claude_mem import small
 from tests._support.kept_transcripts import kept

@@ -46,7 +46,7 @@ def test_the_wheel_holds_the_package_its_pages_and_its_manual(built: dict[str, P
     assert names - beside == source
     assert {name.partition("/")[2] for name in beside} == {
         "METADATA", "RECORD", "WHEEL", "entry_points.txt", "licenses/LICENSE",
-        *(f"data/{name}" for name in tracked() if name.startswith("share/man/")),
+        "scripts/codexmem-hook", *(f"data/{name}" for name in tracked() if name.startswith("share/man/")),
     }  # fmt: skip
     assert (about["Name"], about["Version"], about["Requires-Python"]) == ("codexmem", __version__, ">=3.11")
     assert modes <= {0o644, 0o755}

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 
 import pytest
 
@@ -174,6 +176,29 @@ def test_what_was_given_is_on_record(here: Capturing) -> None:
     assert event.payload["seqs"] == [memory.seq]
     assert (event.payload["turn"], event.payload["start"]) == (1, True)
     assert here.base.memories.get(Seq(memory.seq), frozenset({Kind.OBSERVATION})).counters.shown == 1
+
+
+def test_a_start_is_read_in_one_snapshot_and_recorded_in_one_transaction(
+    here: Capturing, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    noted(here, "project://rules", "始终使用 uv，不要用 pip", 1)
+    seen(here, "Fixed token expiry")
+    here.say("hello there")
+    begun: list[str] = []
+
+    def counted(name: str) -> Callable[..., AbstractContextManager[object]]:
+        begin: Callable[..., AbstractContextManager[object]] = getattr(database.engine, name)
+
+        def beginning(*given: object) -> AbstractContextManager[object]:
+            begun.append(name)
+            return begin(*given)
+
+        return beginning
+
+    for name in ("reading", "writing"):
+        monkeypatch.setattr(database.engine, name, counted(name))
+    assert "Fixed token expiry" in start(here, session="s1")
+    assert begun == ["reading", "writing"]
 
 
 def test_the_encoder_is_loaded_before_the_first_prompt(database: Database) -> None:

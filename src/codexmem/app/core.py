@@ -368,12 +368,12 @@ def _build(db: Database, settings: Settings, clock: Clock, transfer: Transfer, *
     staleness = Staleness(local=settings.auth == "")
     context = ContextBuilder(
         ContextServices(
+            db=db,
             memories=remembering,
             finder=finder,
             sessions=sessions,
             log=log,
             review=Review(EventPages(db)),
-            tenant=db.acting_tenant,
             excluded=partial(service.excluded, rules.excluded_projects),
             writer=model.writer,
             trouble=model.trouble,

@@ -9,12 +9,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-PATHS = {
-    "session-init": "/api/sessions/init",
-    "observation": "/api/sessions/observations",
-    "summarize": "/api/sessions/summarize",
-    "session-complete": "/api/sessions/complete",
-}
 MAX_BODY = 1 << 20  # the server takes more; nothing that is worth remembering needs it
 _TIGHTER = (4_000, 1_000, 200)
 _ABOUT = ("contentSessionId", "cwd", "transcript_path", "turn_id", "agent_id")

@@ -10,8 +10,7 @@ from __future__ import annotations
 import os
 
 from codexmem import agents
-from codexmem.hook import processes, surroundings
-from codexmem.hook.events import PATHS, body_of, encoded
+from codexmem.hook import surroundings
 from codexmem.hook.spool import Spool, drain, keep_outside, outcome_of, outside
 from codexmem.hook.surroundings import Surroundings, monotonic
 from codexmem.hook.transport import Away, Server, quoted
@@ -24,6 +23,12 @@ if TYPE_CHECKING:
     from codexmem.agents import CodingAgent
     from codexmem.hook.spool import Outcome
 
+PATHS = {
+    "session-init": "/api/sessions/init",
+    "observation": "/api/sessions/observations",
+    "summarize": "/api/sessions/summarize",
+    "session-complete": "/api/sessions/complete",
+}
 CONTEXT, DRAIN = "context", "drain"
 _SPOOLING_S = 0.25  # kept back of the time, to put the event on the disk
 _DRAINING_S = 0.15  # of an agent's time for events that are not its own; the server sees to the rest
@@ -104,6 +109,10 @@ class Hook:
         project = str(record.get("project") or _project(str(record["cwd"])))
         prompt = ""
         if event != CONTEXT:
+            # Where a session only begins, nothing is captured, and none of the rules for that are loaded.
+            from codexmem.hook import processes
+            from codexmem.hook.events import body_of, encoded
+
             body = body_of(event, record, self._around.secrets)
             if body is None:
                 return ""

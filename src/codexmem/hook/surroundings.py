@@ -17,8 +17,6 @@ import os
 import sys
 import time
 
-from codexmem.kernel.model.key_transport import may_carry_key, refusal
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -82,6 +80,8 @@ def look(environ: Mapping[str, str] | None = None) -> Surroundings:
     around = Surroundings(environ, data_dir, base, key_for(url, key, stored), ours=not url, may_start=may_start)
     around.key = key
     if key and not around.token:
+        from codexmem.kernel.model.key_transport import refusal
+
         around.warning = "; ".join(refusal(url))
     around.credentials = [each for each in (key, stored) if each]
     return around
@@ -104,6 +104,8 @@ def key_for(url: str, key: str, stored: str) -> str:
     """
     if not url:
         return key or stored
+    from codexmem.kernel.model.key_transport import may_carry_key
+
     return key if may_carry_key(url) else ""
 
 

@@ -23,6 +23,7 @@ from codexmem.kernel.model.statement import STANDING
 from codexmem.kernel.model.writer import MemoryWriter
 from codexmem.kernel.search.finder import Finder
 from codexmem.kernel.services.memories import Memories
+from codexmem.kernel.store.database import Database
 from codexmem.kernel.store.event_pages import EventSpan
 from codexmem.kernel.store.sessions import Sessions
 from codexmem.recall import context_page, digest, lasting
@@ -110,12 +111,12 @@ class _Starts:
 class ContextServices:
     """What choosing needs."""
 
+    db: Database
     memories: Memories
     finder: Finder
     sessions: Sessions
     log: Log
     review: Review
-    tenant: Callable[[], str]
     excluded: Callable[[str, str], bool]  # by directory and project: what nothing is captured from is told nothing
     writer: MemoryWriter | None = None
     trouble: Callable[[], str | None] = lambda: None  # class of the error with which the model fails, if it does
@@ -161,25 +162,33 @@ class ContextBuilder:
         """The context for the start of a session or, with a prompt, what bears on that prompt."""
         if self._with.excluded(wish.cwd, wish.project):
             return Given("")
-        session = self._with.sessions.named(wish.session) if wish.session else None
-        told = self._told_before(session) if session is not None and wish.prompt else frozenset()
-        with audience.unasked():
-            page = self._for_prompt(wish, told, session) if wish.prompt else self._for_start(wish)
+        if wish.prompt:
+            with self._with.db.reading():
+                session = self._with.sessions.named(wish.session) if wish.session else None
+                told = self._told_before(session) if session is not None else frozenset()
+            with audience.unasked():
+                page = self._for_prompt(wish, told, session)
+        else:
+            with self._with.db.reading(), audience.unasked():
+                session = self._with.sessions.named(wish.session) if wish.session else None
+                page = self._for_start(wish)
         given = page.given()
-        if given.seqs:
-            self._with.memories.count_reading(given.seqs, shown=1)
-        if session is not None:
+        if session is not None or given.seqs:
             try:
-                self._record(session, given, start=not wish.prompt)
+                with self._with.db.transaction():
+                    if given.seqs:
+                        self._with.memories.count(given.seqs, shown=1)
+                    if session is not None:
+                        self._record(session, given, start=not wish.prompt)
             except (StorageFull, Unavailable) as problem:
                 _log.warning("what an agent was told is not on record: %s", problem.message)
-        elif wish.session and not wish.prompt:
-            self._starts.keep((self._with.tenant(), wish.session), given)
+        if session is None and wish.session and not wish.prompt:
+            self._starts.keep((self._with.db.acting_tenant(), wish.session), given)
         return given
 
     def begun(self, session: Session) -> None:
         """The session has its first event: what it was told at its start is now told of it."""
-        given = self._starts.take((self._with.tenant(), session.key))
+        given = self._starts.take((self._with.db.acting_tenant(), session.key))
         if given is not None:
             self._record(session, given, start=True)
 

@@ -78,7 +78,7 @@ def find(
 def _program(name: str, path: str) -> tuple[str, ...]:
     """Its script: as a person would call it if that is ours, else beside our own Python."""
     beside = Path(sys.executable).parent / name
-    if not beside.is_file():
+    if os.name != "posix" or not beside.is_file():  # elsewhere a script is no program
         return ()
     called = shutil.which(name, path=path)
     if called is not None and Path(called).samefile(beside):

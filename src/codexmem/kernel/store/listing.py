@@ -1,18 +1,19 @@
 """Pages of memories.
 
 Every filter starts from an index that is already in the order of the page: a label (facet), a session, a project or a
-status. Where the filter allows several values of the leading column, each value is read as a branch of its own and the
-branches are merged, so that a page costs its own length times the number of branches, however large the store is.
+status. Where the filter allows several values of the leading column, each value is read as a branch of its own, several
+in one statement, and the branches are merged, so that a page costs its own length times the number of branches, however
+large the store is.
 """
 
 import functools
-import heapq
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import sqlalchemy as sa
 from sqlalchemy import bindparam
+from sqlalchemy.sql import visitors
 
 from codexmem.kernel.model import audience
 from codexmem.kernel.model.memory import VISIBLE, Memory
@@ -58,6 +59,8 @@ _CONDITIONS["without"] = sa.or_(
     ),
 )
 _CONDITIONS["once_core"] = ONCE_CORE
+_LEADING = frozenset({"kind", "status", "value"})  # in which the branches of one filter differ
+_TOGETHER = 16  # branches that one statement reads
 _OPTIONAL = ("project", "session", "created_from_ms", "created_to_ms", "priority_min", "priority_max")
 
 
@@ -84,19 +87,22 @@ class Lists:
             place |= {"after_ms": page.after.created_ms, "after_seq": page.after.seq}
             wanted = _narrowed(wanted, page.after, newest=newest)
         further = len(wanted.facets[1:])
+        branches = list(_branches(wanted))
+        shape = frozenset(_CONDITIONS.keys() & branches[0]) if branches else frozenset()
         with self._db.reading() as tx:
-            # Places first, whole rows only for those that make the page.
-            read = [
-                [RowCursor(row.created_ms, row.seq) for row in tx.run(
-                    _branch(frozenset(_CONDITIONS.keys() & values), further, newest, page.after is not None),
-                    **values, **place,
-                )]
-                for values in _branches(wanted)
-            ]  # fmt: skip
-            merged = heapq.merge(*read, key=lambda cursor: (cursor.created_ms, cursor.seq), reverse=newest)
-            distinct = list(dict.fromkeys(merged))  # a memory with two of the wanted labels stands in two branches
+            # Places first, whole rows only for those that make the page. A memory with two of the wanted labels stands
+            # in two branches.
+            places = {
+                (row.created_ms, row.seq)
+                for together in (branches[at : at + _TOGETHER] for at in range(0, len(branches), _TOGETHER))
+                for row in tx.run(
+                    _union(shape, further, newest, page.after is not None, len(together)), **_bound(together), **place
+                )
+            }
+            distinct = [RowCursor(*each) for each in sorted(places, reverse=newest)]
             chosen = distinct[page.offset : page.offset + page.limit]
-            found = {row["seq"]: row for row in tx.run(_whole, seqs=[cursor.seq for cursor in chosen]).mappings()}
+            rows_read = tx.run(_whole, seqs=[cursor.seq for cursor in chosen]).mappings() if chosen else ()
+            found = {row["seq"]: row for row in rows_read}
         items = tuple(filter(audience.admits, (rows.memory(found[cursor.seq]) for cursor in chosen)))
         return Listing(items, chosen[-1] if len(distinct) > page.offset + page.limit else None)
 
@@ -148,6 +154,33 @@ def _branches(wanted: Filter) -> Iterator[dict[str, object]]:
         for kind in kinds:
             for status in statuses:
                 yield {**common, "kind": kind, "status": status}
+
+
+def _bound(branches: Sequence[dict[str, object]]) -> dict[str, object]:
+    """The values of branches that are read together, each under the names that `_union` gave it."""
+    bound = dict(branches[0])
+    for number, branch in enumerate(branches[1:], 1):
+        bound |= {f"{name}_of_{number}": branch[name] for name in _LEADING & branch.keys()}
+    return bound
+
+
+@functools.cache
+def _union(
+    conditions: frozenset[str], further: int, newest: bool, resumes: bool, count: int
+) -> sa.Select[Any] | sa.CompoundSelect[Any]:
+    """The places in so many branches, each with leading values of its own."""
+    branch = _branch(conditions, further, newest, resumes)
+    if count == 1:
+        return branch
+
+    def numbered(number: int) -> sa.Select[Any]:
+        def own(element: Any, **_: object) -> Any:
+            named = isinstance(element, sa.BindParameter) and element.key in _LEADING
+            return bindparam(f"{element.key}_of_{number}", type_=element.type) if named else None
+
+        return cast("sa.Select[Any]", visitors.replacement_traverse(branch, {}, own)) if number else branch
+
+    return sa.union_all(*(sa.select(numbered(number).subquery()) for number in range(count)))
 
 
 @functools.cache
