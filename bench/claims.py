@@ -177,24 +177,26 @@ def measured(rows: Iterator[tuple[TurnQuestion, SaidMemory, list[Claim]]]) -> di
     }
 
 
-def of_model(data: Path, projects: Sequence[str], count: int, url: str, name: str, seed: int,
+def of_model(data: Path, projects: Sequence[str], count: int, model: OpenAIModel, room: int, seed: int,
              show: Callable[[str], None]) -> dict[str, Any]:  # fmt: skip
     """What a real model says about so many turns, and how much of it is refused."""
-    author = TurnAuthor(OpenAIModel(name, base_url=url, deadline_s=300.0, breaker=Breaker(first_s=0.0)), room=1_200)
+    author = TurnAuthor(model, room=room)
     chance = random.Random(seed)
     found = [each for project in projects for each in asked(data, project)]
     chance.shuffle(found)
     kept = refused = answered = 0
+    failed = Counter[str]()
     for number, each in enumerate(found[:count], 1):
         small = FinishedTurn(1, each.sources[0].text, (), each.sources[-1].text)
         answer = author.ask("bench", [small], (), lambda: None)
         answered += answer.by == "model"
+        failed[answer.error_class or "none"] += answer.by != "model"
         kept += answer.kept
         refused += len(answer.refused)
         show(f"{number} of {count}: {answered} answered, {kept} claims kept, {refused} refused")
     return {
         "turns": min(count, len(found)), "answered": answered, "claims": kept + refused, "refused": refused,
-        "share refused": round(refused / max(kept + refused, 1), 4),
+        "share refused": round(refused / max(kept + refused, 1), 4), "not answered": dict(+failed), "seed": seed,
     }  # fmt: skip
 
 
@@ -206,11 +208,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--project", nargs="+", choices=coding_log.PROJECTS, default=coding_log.TUNING)
     parser.add_argument("--model-url", help="ask this server instead")
     parser.add_argument("--model", default="small", help="… for this model")
+    parser.add_argument("--room", type=int, default=1_200, help="… in at most so many tokens")
+    parser.add_argument("--deadline", type=float, default=300.0, metavar="S", help="… and wait so long for an answer")
     given = parser.parse_args(argv)
     seed = report.chosen_seed(given.seed)
     if given.model_url:
         progress = report.Progress("model")
-        made = of_model(given.data, given.project, given.answers, given.model_url, given.model, seed, progress.tell)
+        model = OpenAIModel(
+            given.model, base_url=given.model_url, deadline_s=given.deadline, breaker=Breaker(first_s=0.0)
+        )
+        made = of_model(given.data, given.project, given.answers, model, given.room, seed, progress.tell)
         progress.close()
         return report.conclude("claims of a model", made, report.lines(made), kept=made["answered"] > 0,
                                as_json=given.json)  # fmt: skip

@@ -321,6 +321,5 @@ class LifeModel:
                 restored[seq]["marks"] = sorted(self._left(memory.kind, restored[seq]))
             if not person:
                 restored[seq]["marks"] = list(memory.now["marks"])
-                if self._kept(seq) or "dismissed" in memory.now["marks"]:
-                    self._judge(False, seq, restored[seq])
+                self._judge(False, seq, restored[seq])
         return restored, left

@@ -14,9 +14,9 @@ import pytest
 
 from codexmem.kernel.model.attrs import ObservationAttrs
 from codexmem.kernel.model.errors import Conflict
-from codexmem.kernel.model.history import WriteContext
+from codexmem.kernel.model.history import Mode, WriteContext
 from codexmem.kernel.model.life import Act, MemoryEdit
-from codexmem.kernel.model.memory import Kind, MemoryDraft, Origin, State, Status
+from codexmem.kernel.model.memory import Kind, Mark, MemoryDraft, Origin, State, Status
 from codexmem.kernel.model.note import NoteEdit
 from codexmem.kernel.model.query import Seq
 from codexmem.kernel.services.lifecycle import ActRequest, Lifecycle
@@ -199,6 +199,36 @@ def test_proposals_do_not_crowd_out_what_a_person_agreed_to(
     assert here.is_told()
     assert any(RULE in each.state.content for each in here.notes.views.core()[0])
     assert "project://rules" in here.notes.views.read("system://boot").proposed
+
+
+def test_an_agent_that_undoes_what_a_person_did_to_its_words_proposes_them_again(database: Database) -> None:
+    here = Told._empty(database)
+    base, note = (
+        here.world.here.base,
+        here.notes.writing.create(NewNote("project://n", ORDINARY, project="demo"), AGENT),
+    )
+    here.notes.writing.update("project://n", NoteEdit(priority=1), AGENT)
+    lowered = here.acts.roll_back("project://n", 1, PERSON).delta
+    assert lowered is not None
+    base.history.rollback_delta(lowered, Mode.STRICT, AGENT)
+    (now,) = base.memories.many([note.seq], frozenset(Kind)).values()
+    assert (now.state.priority, sorted(now.state.marks)) == (1, [Mark.PROPOSED])
+    assert "stage-7" not in here.world.here.context.preview(ContextRequest("demo")).text
+
+
+def test_an_agent_that_brings_its_words_back_where_a_person_put_the_note_away_proposes_them(database: Database) -> None:
+    here = Told._empty(database)
+    base = here.world.here.base
+    seq = here.notes.writing.create(NewNote("core://n", ORDINARY, priority=1), AGENT).seq
+    parts = (MemoryEdit("a"), MemoryEdit("b"))
+    split = here.acts.act(ActRequest(Act.SPLIT, (seq,), parts=parts), PERSON)
+    edited = here.acts.act(ActRequest(Act.EDIT, (seq,), MemoryEdit(RULE)), PERSON).delta
+    assert (split.changed[0].state.status, edited is not None) == (Status.DEPRECATED, True)
+    base.history.rollback_delta(str(edited), Mode.STRICT, AGENT)
+    here.acts.act(ActRequest(Act.UNHIDE, (seq,)), PERSON)  # who may think that it says what they wrote
+    assert ORDINARY not in here.world.here.context.preview(ContextRequest("demo")).text
+    (now,) = base.memories.many([seq], frozenset(Kind)).values()
+    assert (now.state.content, Mark.PROPOSED in now.state.marks) == (ORDINARY, True)
 
 
 def test_what_an_agent_proposed_it_may_take_away_again(database: Database) -> None:

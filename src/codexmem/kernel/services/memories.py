@@ -125,7 +125,8 @@ class Memories:
         """Replace the state that was read; somebody else's write in between is a conflict.
 
         What a person wants told (`is_kept`) only a person takes away; for anybody else that is a conflict as well.
-        `exactly`: also whether a person agreed to it is as the state says, because it stood like that before.
+        `exactly`: whether a person agreed to it is as the state says, because it stood like that before. That is for
+        people to say: an agent that takes back what a person did to its words proposes them again.
         """
         written = self._write(memory, state, op, by, exactly=exactly)
         if written is None:
@@ -273,7 +274,7 @@ class Memories:
         kept = approval.is_kept(memory.kind, memory.state, agreed, by)
         if kept and approval.takes_away(memory.state, after):
             raise approval.only_for_people(memory.seq, memory.state)
-        return after if exactly and not kept else approval.judged(memory.kind, memory.state, after, by, agreed)
+        return approval.judged(memory.kind, memory.state, after, by, agreed)
 
     def _require_may_show(self, memory: Memory, visibility: Visibility, by: WriteContext) -> None:
         """Refuse to let others see what is somebody's own, or to take from others what they made."""
