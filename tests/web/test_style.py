@@ -76,7 +76,7 @@ def test_mantine_is_loaded_in_its_layer() -> None:
 def test_shared_classes_are_there_and_in_use() -> None:
     """A name in quotes is one of `shared.css`, and each of those is in use."""
     sheet = (WEB / "src" / "app" / "shared.css").read_text(encoding="utf-8")
-    shared = set(re.findall(r"^ *\.([\w-]+) \{", sheet, re.MULTILINE))
+    shared = set(re.findall(r"^ *\.([\w-]+)[ :\[]", sheet, re.MULTILINE))
     literal = re.compile(r'className=(?:"([^"]+)"|\{`([^`]*)`\})')
     used: set[str] = set()
     for path in SOURCES:

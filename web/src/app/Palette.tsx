@@ -203,6 +203,6 @@ const SHOWN = 8;
 
 async function findMemories(query: string, signal: AbortSignal): Promise<Found> {
   const told = await ask(api.GET('/api/search/all', { params: { query: { query, limit: SHOWN } }, signal }));
-  const { results, notes } = told as Schemas['EverythingRows'];
-  return { rows: results, notes };
+  const { results, notes } = told as Partial<Schemas['EverythingRows']>;
+  return { rows: results ?? [], notes: notes ?? [] };
 }

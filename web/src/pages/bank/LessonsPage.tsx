@@ -91,6 +91,7 @@ type Props = {
 /** Which lessons: for whom, of which type and status, and by words. */
 function LessonFilters({ state, set, children }: Props) {
   const { t } = useTranslation(['bank', 'common']);
+  const typeWord = useTypeWord();
   // Lessons of another profile may be for roles that this one does not have.
   const roles = [...new Set([...(useRoles().data ?? []), state.role])].filter(Boolean);
   return (
