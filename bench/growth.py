@@ -55,7 +55,7 @@ def plan(developers: int, measured: Mapping[str, Any], assumed: Mapping[str, flo
 
     def cores(*parts: tuple[float, str, str]) -> float:
         """At the peak, with room left."""
-        busy_s = sum(count * costs[name][whose] / 1000 for count, name, whose in parts)
+        busy_s: float = sum(count * costs[name][whose] / 1000 for count, name, whose in parts)
         return busy_s / DAY_S * assumed["peak"] / assumed["utilisation"]
 
     server = cores((events, "event", "process_ms"), (searches, "search", "process_ms"))
@@ -68,8 +68,14 @@ def plan(developers: int, measured: Mapping[str, Any], assumed: Mapping[str, flo
     stored = (
         memories * assumed["days_per_year"] * memory_bytes + events * assumed["capture_days"] * costs["event"]["bytes"]
     )
-    log = events * (costs["event"]["wal_bytes"] + costs["extraction"]["wal_bytes"]) + memories * (
-        costs["memory"]["wal_bytes"] + costs["vector"]["wal_bytes"]
+    log = sum(
+        count * costs[name]["wal_bytes"]
+        for count, names in (
+            (events, ("event", "extraction")),
+            (memories, ("memory", "vector")),
+            (searches, ("search",)),
+        )
+        for name in names
     )
     alone = developers == 1
     cells = 0 if alone else max(
@@ -101,6 +107,11 @@ def plan(developers: int, measured: Mapping[str, Any], assumed: Mapping[str, flo
     )  # fmt: skip
 
 
+def rate(value: float) -> str:
+    """A number of events a second as people read it."""
+    return f"{value:,.0f}" if value >= 10 else f"{value:.2g}"
+
+
 def size(value: float) -> str:
     """Bytes as people read them."""
     for unit, bytes_ in (("PB", 1e15), ("TB", TB), ("GB", GB), ("MB", 1e6), ("kB", 1e3)):
@@ -120,7 +131,7 @@ def tables(inputs: Mapping[str, Any], language: str) -> dict[str, list[Sequence[
             for name, each in inputs["measured"]["costs"].items()
         ],
         "plan": [
-            (f"{each.developers:,}", f"{each.events_per_s:,.3g} / {each.peak_events_per_s:,.3g}",
+            (f"{each.developers:,}", f"{rate(each.events_per_s)} / {rate(each.peak_events_per_s)}",
              *(f"{count:,}" if each.cells else "-" for count in (
                  each.server_cores, each.worker_cores, each.database_cores, each.cells, each.machines)),
              size(each.stored_bytes), size(each.log_bytes_per_day))

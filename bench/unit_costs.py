@@ -1,7 +1,7 @@
 """What one captured event, one memory and one search cost on PostgreSQL: seconds of processors and bytes.
 
-A real server over HTTP and a real worker, one after the other, on a PostgreSQL with fsync. Processor time is that of
-the process and of all of PostgreSQL's; it contains no waiting, but is inflated where other programs share the caches.
+A real server over HTTP, then a worker in this process, on a PostgreSQL with fsync. Processor time is that of the server
+or the worker and of all of PostgreSQL's; it contains no waiting, but is inflated where other programs share the caches.
 Bytes are what the database has grown by, indexes included, and its write-ahead log. `--write` keeps the figures in
 `docs/scale-costs.json`, from which `just bench-growth` computes what a number of developers takes.
 """
@@ -12,11 +12,10 @@ import json
 import os
 import platform
 import random
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,10 +28,13 @@ from bench.fairness_load import query
 from bench.growth import COSTS
 from bench.stores import stores
 from codexmem.app.core import open_core
+from codexmem.kernel.model.memory import Kind
+from codexmem.kernel.model.query import Filter
+from codexmem.kernel.model.search import SearchQuery
+from codexmem.kernel.store.database import acting_as
 from codexmem.settings import Settings
-from tests._support import warm
 from tests._support.postgres import PostgresServer
-from tests._support.server import Server, environment
+from tests._support.server import Server
 
 _TICKS = os.sysconf("SC_CLK_TCK")
 _TENANT, _PROJECT = "bench", "bench"
@@ -73,12 +75,11 @@ class Meter:
         self._url = url
 
     @contextmanager
-    def measuring(self, process: Callable[[], float], count: Callable[[], int], found: list[Spent]) -> Iterator[None]:
+    def measuring(self, process: Callable[[], float], number: int, found: list[Spent]) -> Iterator[None]:
         """Add what the block takes, by each of the things it counts."""
         before = (process(), *self._database())
         yield
         after = (process(), *self._database())
-        number = max(1, count())
         own, postgres, size, wal = ((late - early) / number for early, late in zip(before, after, strict=True))
         found.append(Spent(number, own * 1000, postgres * 1000, size, wal))
 
@@ -105,30 +106,12 @@ def words(chance: random.Random, count: int, number: int) -> str:
     return " ".join([*chance.choices(_WORDS, k=count), f"{chance.randrange(1 << 60):x}", str(number)])
 
 
-@contextmanager
-def working(folder: Path, url: str, embedder: str) -> Iterator[subprocess.Popen[bytes]]:
-    """A worker process during the block."""
-    env = environment(folder, CODEXMEM_DATABASE_URL=url, CODEXMEM_EMBEDDER=embedder)
-    with (folder / "worker.log").open("ab") as log:
-        said = log.tell()
-        process = subprocess.Popen([warm.program("codexmem"), "worker"], env=env, stdout=log, stderr=log)
-        try:
-            while (folder / "worker.log").stat().st_size == said:  # it says when it has begun
-                assert process.poll() is None, "the worker has ended"
-                time.sleep(0.1)
-            yield process
-        finally:
-            process.terminate()
-            process.wait(60)
-
-
-def until_idle(url: str, process: subprocess.Popen[bytes]) -> None:
+def until_idle(url: str) -> None:
     """Wait until nothing runs, or is due within a minute."""
     due = "SELECT count(*) FROM jobs WHERE status = 'running' OR status = 'queued' AND run_at_ms < %s"
     deadline = time.monotonic() + 1_800
     with psycopg.connect(url, autocommit=True) as connection:
         while time.monotonic() < deadline:
-            assert process.poll() is None, "the worker has ended"
             row = connection.execute(due, [int(time.time() * 1000) + 60_000]).fetchone()
             if row == (0,):
                 return
@@ -138,10 +121,9 @@ def until_idle(url: str, process: subprocess.Popen[bytes]) -> None:
 
 def measure(given: Any) -> dict[str, Any]:
     """All phases."""
+    Server.forks = True  # of a process that has loaded everything: what counts is what it takes from then on
     chance = random.Random(report.chosen_seed(given.seed))
-    found: dict[str, list[Spent]] = {
-        name: [] for name in ("start", "event", "extraction", "memory", "vector", "search")
-    }
+    found: dict[str, list[Spent]] = {name: [] for name in ("event", "extraction", "memory", "vector", "search")}
     with stores("postgresql", durable=True) as made:
         assert made.server is not None
         url, folder = made.fresh(), made.home
@@ -150,11 +132,18 @@ def measure(given: Any) -> dict[str, Any]:
         core.close()
         meter = Meter(made.server, url)
 
-        def work(name: str, count: Callable[[], int]) -> None:
-            # What the worker itself loads is measured once, with nothing to do, and taken away.
-            spent = meter.measuring(lambda: sum(os.times()[2:4]), count, found[name])
-            with spent, working(folder, url, given.embedder) as process:
-                until_idle(url, process)
+        def work(name: str, number: int, embedder: str) -> None:
+            # Here, where nothing else runs meanwhile: what it takes to start a program is nobody's cost.
+            core = open_core(Settings(folder, url, embedder=embedder))
+            try:
+                with acting_as(_TENANT):  # loads the encoder
+                    core.recall.search(SearchQuery(query(0), Filter(frozenset(Kind), project=_PROJECT)))
+                with meter.measuring(time.process_time, number, found[name]):
+                    core.begin()
+                    until_idle(url)
+                    core.stop(10.0)
+            finally:
+                core.close()
 
         settings = {"CODEXMEM_EMBEDDER": given.embedder, "CODEXMEM_TENANT_RATE": "0"}
         sent = {"Authorization": f"Bearer {key}"}
@@ -180,33 +169,31 @@ def measure(given: Any) -> dict[str, Any]:
                 path = f"/api/search?limit=5&project={_PROJECT}&query={quote(query(number))}"
                 assert server.request("GET", path, headers=sent).status == 200
 
-            for number in range(40):  # loads what is loaded at first use
+            for _ in range(10):
+                with suppress(TimeoutError):  # an encoder takes long to load on a machine that does much else
+                    search(0)
+                    break
+            for number in range(20):  # what else is loaded at first use
                 event(number)
                 memory(number)
                 search(number)
-            until = {"event": given.events, "memory": given.memories}
-            for name, act in (("event", event), ("memory", memory)):
-                with meter.measuring(lambda: processor_s(server.pid), lambda n=name: until[n], found[name]):
-                    for number in range(1_000, 1_000 + until[name]):
-                        act(number)
+
+            def asked(name: str, act: Callable[[int], None], number: int) -> None:
+                with meter.measuring(lambda: processor_s(server.pid), number, found[name]):
+                    for each in range(1_000, 1_000 + number):
+                        act(each)
                 print(f"{name} measured", file=sys.stderr)
-                work("extraction" if name == "event" else "vector", lambda n=name: until[n])
-                work("start", lambda: 1)
-            with meter.measuring(lambda: processor_s(server.pid), lambda: given.searches, found["search"]):
-                for number in range(given.searches):
-                    search(number)
+
+            asked("memory", memory, given.memories)
+            work("vector", given.memories, given.embedder)
+            asked("search", search, given.searches)
+            asked("event", event, given.events)
+            work("extraction", given.events, "none")
     return _told(found, given)
 
 
 def _told(found: dict[str, list[Spent]], given: Any) -> dict[str, Any]:
-    starts = found.pop("start")
-    base_ms = sum(each.process_ms for each in starts) / len(starts)
-    base_postgres_ms = sum(each.postgres_ms for each in starts) / len(starts)
     costs = {name: each[0].figures() for name, each in found.items()}
-    for name in ("extraction", "vector"):
-        count = found[name][0].count
-        costs[name]["process_ms"] = round(max(0.0, found[name][0].process_ms - base_ms / count), 2)
-        costs[name]["postgres_ms"] = round(max(0.0, found[name][0].postgres_ms - base_postgres_ms / count), 2)
     return {
         "costs": costs,
         "embedder": given.embedder,

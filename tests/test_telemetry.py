@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
@@ -31,6 +32,7 @@ from tests._support.services import build
 TRACE, CALLER = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
 PARENT = f"00-{TRACE}-{CALLER}-01"
 TEXT = "zinnoberrote Giraffen pflegen den Aufzug"  # of a memory and a prompt; may stand in nothing that is sent
+KEY = "cm_unverkennbar0123456789"
 ENDPOINT = {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:4318"}
 
 
@@ -45,14 +47,16 @@ def test_a_request_is_followed_from_the_hook_to_the_job(tmp_path: Path) -> None:
             _hook(server, "session-init", {"prompt": TEXT})
             _hook(server, "observation", {"tool_name": "Bash", "tool_input": {"command": f"echo {TEXT}"},
                                             "tool_response": TEXT})  # fmt: skip
+            sent = {"traceparent": PARENT, "Authorization": f"Bearer {KEY}"}
             saved = server.post("/api/memory/save", {"text": TEXT, "project": "zoo"}, headers={"traceparent": PARENT})
             assert saved.status == 200, saved.body
-            server.request("GET", "/api/search?query=Giraffen&project=zoo", headers={"traceparent": PARENT})
+            server.request("GET", "/api/search?query=Giraffen&project=zoo", headers=sent)
             listed = server.post("/mcp", _tool_call(), headers={"Accept": "application/json, text/event-stream"})
             assert listed.status == 200, listed.body
             assert server.post("/api/memory/save", {"text": [TEXT]}).status == 400
             receiver.until(lambda: any(span.links for span in receiver.spans()) and bool(receiver.named("tool search")))
-            receiver.until(lambda: any(figure.name == "codexmem_jobs" for figure in receiver.figures()))
+            receiver.until(lambda: _saves(receiver) == 2 and any(_is_of_queue(figure) for figure in receiver.figures()))
+            figures = {figure.name: figure for figure in receiver.figures()}
             scraped = server.request("GET", "/metrics").body.decode()
         found = {span.span_id: span for span in receiver.spans()}
 
@@ -63,10 +67,11 @@ def test_a_request_is_followed_from_the_hook_to_the_job(tmp_path: Path) -> None:
     told = attributes(saving)
     assert told["http.route"] == "/api/memory/save"
     assert (told["http.response.status_code"], told["codexmem.tenant"]) == (200, "local")
-    [remembering] = [each for each in receiver.named("memories.remember") if each.trace_id == saving.trace_id]
-    assert _ancestors(found, remembering)[-1] == saving.span_id
-    writing = next(each for each in receiver.named("store.write") if each.trace_id == saving.trace_id)
-    assert _ancestors(found, writing)[-1] == saving.span_id
+    below = [each for each in found.values() if saving.span_id in _ancestors(found, each)]
+    assert [each.name for each in below].count("memories.remember") == 1
+    [remembering] = [each for each in below if each.name == "memories.remember"]
+    writing = next(each for each in below if each.name == "store.write")
+    assert remembering.span_id in _ancestors(found, writing) or writing.span_id in _ancestors(found, remembering)
     asked = attributes(writing)
     assert "INSERT memories" in asked["db.query.summary"]
     assert asked["codexmem.statements"] >= 3
@@ -80,22 +85,21 @@ def test_a_request_is_followed_from_the_hook_to_the_job(tmp_path: Path) -> None:
         assert job.trace_id.hex() != TRACE
         assert any(each.trace_id == job.trace_id and each.name == "store.write" for each in found.values()), job.name
     # Nothing of what is remembered, asked or allowed.
-    assert not [body for body in receiver.bodies for word in TEXT.split() if word.encode() in body]
-    assert not [body for body in receiver.bodies if (tmp_path / "token").exists() and server.key and server.key in body]
+    secrets = [*(word for word in TEXT.split() if len(word) > 3), KEY]
+    assert [word for word in secrets for body in receiver.bodies if word.encode() in body] == []
     assert all(not span.status.message and not span.events for span in found.values())
     assert receiver.resource()["service.name"] == "codexmem"
     assert receiver.resource()["deployment.environment.name"] == "test"
     assert receiver.headers[0]["authorization"] == "Bearer collector"
     # The figures are those of a scrape.
-    sent = {figure.name: figure for figure in receiver.figures()}
     families = {name.removesuffix("_total") for name in re.findall(r"^# TYPE (\S+) \S+$", scraped, re.MULTILINE)}
-    assert {name for name in families if not name.endswith("_created")} == set(sent)
-    requests = sent["codexmem_http_requests"].sum
+    assert {name for name in families if not name.endswith("_created")} == set(figures)
+    requests = figures["codexmem_http_requests"].sum
     assert requests.is_monotonic
     point = next(each for each in requests.data_points if attributes(each)["route"] == "/api/memory/save"
                  and attributes(each)["status"] == "2xx")  # fmt: skip
     assert point.as_double == 1
-    timed = next(each for each in sent["codexmem_http_request_seconds"].histogram.data_points
+    timed = next(each for each in figures["codexmem_http_request_seconds"].histogram.data_points
                  if attributes(each) == {"route": "/api/memory/save"})  # fmt: skip
     assert timed.count == sum(timed.bucket_counts) == 2  # one was refused
     assert len(timed.bucket_counts) == len(timed.explicit_bounds) + 1
@@ -224,6 +228,17 @@ def _hook(server: Server, event: str, said: dict[str, object]) -> None:
         capture_output=True, check=False, cwd=server.data_dir,
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, b"")
+
+
+def _saves(receiver: OtlpReceiver) -> int:
+    """How many saves the newest figures know of."""
+    route = {"route": "/api/memory/save"}
+    timed = [figure for figure in receiver.figures() if figure.name == "codexmem_http_request_seconds"]
+    return sum(each.count for figure in timed for each in figure.histogram.data_points if attributes(each) == route)
+
+
+def _is_of_queue(figure: Any) -> bool:
+    return bool(figure.name == "codexmem_jobs")
 
 
 def _tool_call() -> dict[str, object]:

@@ -103,9 +103,10 @@ class OtlpReceiver:
 
     def figures(self) -> Iterator[Any]:
         """The metrics of the newest sending."""
-        for resource in self.metrics[-1].resource_metrics:
-            for scope in resource.scope_metrics:
-                yield from scope.metrics
+        for request in self.metrics[-1:]:
+            for resource in request.resource_metrics:
+                for scope in resource.scope_metrics:
+                    yield from scope.metrics
 
 
 def attributes(holder: Any) -> dict[str, Any]:
