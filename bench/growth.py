@@ -68,15 +68,11 @@ def plan(developers: int, measured: Mapping[str, Any], assumed: Mapping[str, flo
     stored = (
         memories * assumed["days_per_year"] * memory_bytes + events * assumed["capture_days"] * costs["event"]["bytes"]
     )
-    log = sum(
-        count * costs[name]["wal_bytes"]
-        for count, names in (
-            (events, ("event", "extraction")),
-            (memories, ("memory", "vector")),
-            (searches, ("search",)),
-        )
-        for name in names
-    )
+    log = (
+        events * (costs["event"]["wal_bytes"] + costs["extraction"]["wal_bytes"])
+        + memories * (costs["memory"]["wal_bytes"] + costs["vector"]["wal_bytes"])
+        + searches * costs["search"]["wal_bytes"]
+    )  # fmt: skip
     alone = developers == 1
     cells = 0 if alone else max(
         1, math.ceil(stored / (assumed["cell_tb"] * TB)), math.ceil(database / assumed["cell_cores"])
