@@ -70,7 +70,7 @@ lock *args:
         --python-version 3.11 pyproject.toml --all-extras --group dev --group docs --group examples --constraints requirements/base.txt \
         --output-file requirements/dev.txt "$@"
     "{{ python }}" -m uv pip compile --universal --generate-hashes --no-emit-index-url --no-header --quiet \
-        --python-version 3.11 pyproject.toml --extra postgres --extra chroma --extra embed --extra patterns --extra lab \
+        --python-version 3.11 pyproject.toml --extra postgres --extra chroma --extra embed --extra patterns --extra lab --extra otel \
         --constraints requirements/base.txt --output-file requirements/container.txt "$@"
     "{{ python }}" -m uv pip compile --universal --generate-hashes --no-emit-index-url --no-header --quiet \
         --python-version 3.11 --group release --output-file requirements/release.txt "$@"
@@ -307,6 +307,14 @@ bench-search *args:
 # searches over HTTP by sixteen clients at once, with the shipped encoder
 bench-clients *args:
     "{{ python }}" -m bench.search_clients "$@"
+
+# processor time and bytes of an event, a memory and a search on PostgreSQL: --write keeps them
+bench-costs *args:
+    "{{ python }}" -m bench.unit_costs "$@"
+
+# what a number of developers takes, from those costs and prices: --inputs FILE, --write for docs/scale.md
+bench-growth *args:
+    "{{ python }}" -m bench.growth "$@"
 
 # tenants interleaved on one pooled connection
 bench-tenants *args:

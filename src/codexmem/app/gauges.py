@@ -1,13 +1,22 @@
-"""Figures that operators watch, read when they are asked for: the same ones from a server and from a worker."""
+"""What operators watch, the same from a server and from a worker: figures, read when they are asked for, and where the
+environment names an endpoint of OpenTelemetry, these figures and spans sent there.
+"""
 
-from collections.abc import Iterable
+import logging
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
+from codexmem import __version__
 from codexmem.app.core import Core
-from codexmem.http.metrics import Sample
+from codexmem.http.metrics import Metrics, Sample
+from codexmem.kernel.model.ids import SystemClock
 from codexmem.kernel.model.tenant import LOCAL
 from codexmem.kernel.services.status import Phase, ServerStatus
 from codexmem.kernel.store import depth
 from codexmem.kernel.store.database import acting_as
+from codexmem.settings.telemetry import PROTOCOL, telemetry
+
+_log = logging.getLogger(__name__)
 
 
 def gauges(status: ServerStatus, core: Core | None) -> Iterable[Sample]:
@@ -31,3 +40,38 @@ def gauges(status: ServerStatus, core: Core | None) -> Iterable[Sample]:
         counts = depth.everywhere(core.db)
     for state, count in counts.items():
         yield Sample("codexmem_jobs", "Jobs by status", count, {"status": state.value})
+
+
+def worker_metrics(core: Core) -> Metrics:
+    """The figures of a process that only works."""
+    status, metrics = ServerStatus(version=__version__, clock=SystemClock()), Metrics()
+    status.opened(core.db)
+    metrics.register(lambda: gauges(status, core))
+    return metrics
+
+
+@contextmanager
+def telemetry_sent(metrics: Metrics) -> Iterator[None]:
+    """Send what the environment asks for while the block runs.
+
+    What cannot be sent is no reason not to serve: an agent's own settings may have come here with its environment.
+    """
+    wanted = telemetry()
+    if wanted.refused:
+        _log.warning("OpenTelemetry: the protocol %s is not spoken, only %s; set OTEL_EXPORTER_OTLP_PROTOCOL=%s and "
+                     "the endpoint's HTTP port (usually 4318)", wanted.refused, PROTOCOL, PROTOCOL)  # fmt: skip
+    if not wanted.wanted:
+        yield
+        return
+    try:
+        from codexmem.app.telemetry import TelemetryExport
+    except ImportError:
+        _log.warning("OpenTelemetry: the environment names an endpoint, and the SDK is not installed; nothing is sent. "
+                     "Next: pip install 'codexmem[otel]', or unset OTEL_EXPORTER_OTLP_ENDPOINT")  # fmt: skip
+        yield
+        return
+    export = TelemetryExport(wanted, metrics.registry)
+    try:
+        yield
+    finally:
+        export.close()

@@ -11,17 +11,14 @@ from starlette.routing import Route
 
 from codexmem import __version__
 from codexmem.app.core import Core
-from codexmem.app.gauges import gauges
 from codexmem.http.metrics import Metrics
-from codexmem.kernel.services.status import ServerStatus
 
 _BEHIND_MS = 15_000  # the dispatcher looks every five seconds
 
 
-def worker_probes(core: Core, status: ServerStatus) -> Any:
+def worker_probes(core: Core, metrics: Metrics) -> Any:
     """The ASGI application that answers for a worker."""
-    worker, metrics = core.worker, Metrics()
-    metrics.register(lambda: gauges(status, core))
+    worker = core.worker
     # Health asks nobody: a database that is away is no reason to start a worker anew, jobs that never return are.
     return _probes(
         lambda: not worker.stuck(),

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from codexmem import __version__
 from codexmem.app import mcp, worker_api
 from codexmem.app.core import Core, open_core
-from codexmem.app.gauges import gauges
+from codexmem.app.gauges import gauges, telemetry_sent
 from codexmem.app.services import Services
 from codexmem.app.spooled import Spooled
 from codexmem.features import FEATURES
@@ -93,7 +93,7 @@ class App:
         self._tended: set[str] = set()
         self._watch: StoreWatch | None = None
         self._opened_store = threading.Event()
-        metrics = Metrics()
+        metrics = self._metrics = Metrics()
         metrics.register(self._gauges)
         self._shared = SharedMetrics(metrics, line.folder, line.orders) if line else None
         admission = self._admission()
@@ -125,11 +125,12 @@ class App:
             if on_bound:
                 on_bound(where.url)
 
-        serve(
-            self.asgi, addresses, self.settings.port, on_bound=bound, on_stop=self._stopping,
-            shutdown_grace=GRACE_S, stop=self._stop, sockets=self._line.sockets() if self._line else None,
-            linger_s=_LINGER_S if self._line else 0.0,
-        )  # fmt: skip
+        with telemetry_sent(self._metrics):
+            serve(
+                self.asgi, addresses, self.settings.port, on_bound=bound, on_stop=self._stopping,
+                shutdown_grace=GRACE_S, stop=self._stop, sockets=self._line.sockets() if self._line else None,
+                linger_s=_LINGER_S if self._line else 0.0,
+            )  # fmt: skip
         if self._error is not None:
             raise self._error
 

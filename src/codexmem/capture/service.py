@@ -37,6 +37,7 @@ from codexmem.kernel.model.job import NewJob
 from codexmem.kernel.model.memory import MAX_KEY, MAX_PROJECT, Kind, MemoryDraft, Origin, State
 from codexmem.kernel.model.session import Session
 from codexmem.kernel.model.skipped_tools import SKIPPED_TOOLS
+from codexmem.kernel.model.spans import timed
 from codexmem.kernel.services.memories import Memories
 from codexmem.kernel.store.captures import Captures
 from codexmem.kernel.store.database import Database
@@ -96,6 +97,7 @@ class CaptureService:
         self._ended = ended  # … and of each that is over
         self._heard = heard  # … and of each event: its session, the agent's process, whether a turn begins or ends
 
+    @timed("capture.begin_turn")
     def init(self, report: HookReport) -> TurnStarted:
         """A person asked something: the next turn begins. What is private leaves its number and nothing else."""
         text, private = cleaned_prompt(report)
@@ -123,6 +125,7 @@ class CaptureService:
                 self._memories.remember(draft, WriteContext("hook", session.subject))
             return TurnStarted(session.id, session.turn, Skip.PRIVATE if private else None)
 
+    @timed("capture.observe")
     def observe(self, report: HookReport) -> Captured:
         """An agent used a tool."""
         if (skip := skip_of(report, self._rules.skipped_tools)) is not None:
@@ -144,6 +147,7 @@ class CaptureService:
                 self._sessions.gather(session, _NOTHING if full else Gathering(joined, waiting.events + 1))
             return Queued()
 
+    @timed("capture.summarize")
     def summarize(self, report: HookReport) -> Captured:
         """An agent finished its turn and said so."""
         if report.agent:
@@ -165,6 +169,7 @@ class CaptureService:
             self._captures.hand_to(seq, job.id)
             return Queued()
 
+    @timed("capture.complete")
     def complete(self, key: str) -> Completed | Skipped:
         """The conversation is over; what it left in the queue still runs."""
         with self._db.transaction():

@@ -15,7 +15,7 @@ import httpx2
 from pydantic import ValidationError
 
 from codexmem import __version__
-from codexmem.client import transport
+from codexmem.client import starting, transport
 from codexmem.client.call import KEY_HEADER, ApiCall
 from codexmem.client.starting import ServerAddress
 from codexmem.kernel.model import ids, json_text
@@ -62,7 +62,7 @@ class HttpExchange(Generic[T]):
         """The next try."""
         self._tried += 1
         call = self._call
-        headers = {"User-Agent": f"codexmem-python/{__version__}", **self._headers}
+        headers = {"User-Agent": f"codexmem-python/{__version__}", **self._headers, **starting.traced()}
         if place.key:
             headers["Authorization"] = f"Bearer {place.key}"
         sent = None

@@ -88,7 +88,13 @@ def headers(place: ServerLocation, *, withhold: bool = False) -> dict[str, str]:
     if not withhold:
         _require_private(place.url, place.key)
     key = surroundings.key_for(place.url, place.key, surroundings.stored_token(place.data_dir))
-    return {"Authorization": f"Bearer {key}"} if key else {}
+    return {**({"Authorization": f"Bearer {key}"} if key else {}), **traced()}
+
+
+def traced() -> dict[str, str]:
+    """The header that puts a request below the trace of whoever started this program, if there is one."""
+    given = surroundings.traceparent()
+    return {"traceparent": given} if given else {}
 
 
 def _require_private(url: str, key: str) -> None:

@@ -139,6 +139,14 @@ def environment() -> Mapping[str, str]:
     return os.environ
 
 
+def traceparent(environ: Mapping[str, str] | None = None) -> str:
+    """The trace that whoever started us is recording, as W3C writes it; empty if none, or not written so."""
+    environ = os.environ if environ is None else environ
+    given = environ.get("TRACEPARENT", "").strip().lower()
+    shaped = len(given) == 55 and [len(part) for part in given.split("-")] == [2, 32, 16, 2]
+    return given if shaped and not given.strip("0123456789abcdef-") else ""
+
+
 def is_internal(environ: Mapping[str, str] | None = None) -> bool:
     """Whether we were started by our own work, which must not be remembered.
 

@@ -11,7 +11,7 @@ try:
 except ImportError:  # other Pythons than CPython
     import socket as _socket  # type: ignore[no-redef]
 
-from codexmem.hook.surroundings import monotonic
+from codexmem.hook.surroundings import monotonic, traceparent
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ class Server:
         self._named = place.rpartition("@")[2]
         self._host, self._port = _host_and_port(self._named, 443 if self._tls else 80)
         self._token = token
+        self._trace = traceparent()
         self.until = until
         self._socket: socket.socket | None = None
         self._fresh = True  # whether nothing was asked on this connection yet
@@ -117,6 +118,8 @@ class Server:
         head = [f"{method} {self._prefix}{path} HTTP/1.1", f"Host: {self._named}", "Accept: */*"]
         if self._token:
             head.append(f"Authorization: Bearer {self._token}")
+        if self._trace:
+            head.append(f"traceparent: {self._trace}")
         if body is not None:
             head += ["Content-Type: application/json", f"Content-Length: {len(body)}"]
         self._send("\r\n".join([*head, "", ""]).encode("latin-1", "replace") + (body or b""))

@@ -21,7 +21,7 @@ from starlette.requests import Request
 from codexmem.http import rights
 from codexmem.http.guard import PROJECT_HEADER, acting, require_every_project, written_by
 from codexmem.http.tool import Tool, ToolInvocation, ToolResult, Toolset
-from codexmem.kernel.model import audience, framing, quoting
+from codexmem.kernel.model import audience, framing, quoting, spans
 from codexmem.kernel.model.errors import CodexmemError
 from codexmem.kernel.model.framing import Frame
 from codexmem.kernel.model.memory import MAX_PROJECT, Origin
@@ -92,7 +92,7 @@ def serve(
             scope = asked.request.scope if asked.request is not None else {}
             if tool.name not in rights.TOOLS_BY_PROJECT:
                 require_every_project(scope)
-            with acting(scope, tool.role):
+            with acting(scope, tool.role), spans.part(f"tool {tool.name}"):
                 said = await run_in_threadpool(answered, tool, _call(asked.request, params.arguments or {}))
         except CodexmemError as error:
             return _refused(error)

@@ -25,7 +25,7 @@ from prometheus_client.registry import Collector
 
 log = logging.getLogger(__name__)
 
-_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 
 
@@ -62,7 +62,7 @@ class Metrics:
 
     def observe(self, method: str, route: str, status: int, seconds: float) -> None:
         """Count one answered request."""
-        known = method if method in _METHODS else "OTHER"
+        known = method if method in METHODS else "OTHER"
         self._requests.labels(known, route, f"{status // 100}xx").inc()
         self._seconds.labels(route).observe(seconds)
 

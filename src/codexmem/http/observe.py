@@ -1,15 +1,18 @@
-"""The outermost layer: one log line and one measurement for every request, refused ones included.
+"""The outermost layer: one log line, one measurement and, where they are recorded, one span for every request, refused
+ones included.
 
 It names the route's template, never the path, so that neither log volume nor metric cardinality is in a caller's hand.
 """
 
 import time
+from contextlib import AbstractContextManager
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from codexmem.http.guard import REFUSED, identity_of
 from codexmem.http.logs import log_request
-from codexmem.http.metrics import Metrics
+from codexmem.http.metrics import METHODS, Metrics
+from codexmem.kernel.model import spans
 
 GONE = 499  # the client left before there was a reply
 
@@ -26,6 +29,16 @@ class Observe:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        recorder = spans.recorder()
+        if recorder is None:
+            await self._observed(scope, receive, send, spans.NOTHING)
+            return
+        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+        await self._observed(scope, receive, send, recorder.request(headers))
+
+    async def _observed(
+        self, scope: Scope, receive: Receive, send: Send, recording: AbstractContextManager[spans.Span]
+    ) -> None:
         status = GONE
 
         async def watching(message: Message) -> None:
@@ -35,26 +48,36 @@ class Observe:
             await send(message)
 
         began = time.perf_counter()
-        try:
-            with self._metrics.running():
-                await self._app(scope, receive, watching)
-        except Exception:
-            status = 500
-            raise
-        finally:
-            seconds = time.perf_counter() - began
-            identity = identity_of(scope)
-            refused = scope.get(REFUSED)
-            route = "refused" if refused else route_template(scope)
-            self._metrics.observe(scope["method"], route, status, seconds)
-            log_request(
-                method=scope["method"],
-                route=route,
-                status=status,
-                ms=round(seconds * 1000, 2),
-                tenant=identity.tenant if identity else None,
-                refused=refused,
-            )
+        with recording as span:
+            try:
+                with self._metrics.running():
+                    await self._app(scope, receive, watching)
+            except Exception:
+                status = 500
+                raise
+            finally:
+                self._report(scope, span, status, time.perf_counter() - began)
+
+    def _report(self, scope: Scope, span: spans.Span, status: int, seconds: float) -> None:
+        identity = identity_of(scope)
+        refused = scope.get(REFUSED)
+        route = "refused" if refused else route_template(scope)
+        self._metrics.observe(scope["method"], route, status, seconds)
+        log_request(
+            method=scope["method"],
+            route=route,
+            status=status,
+            ms=round(seconds * 1000, 2),
+            tenant=identity.tenant if identity else None,
+            refused=refused,
+        )
+        method = scope["method"] if scope["method"] in METHODS else "_OTHER"
+        span.name(f"{method} {route}")
+        span.set(http__request__method=method, http__route=route, http__response__status_code=status)
+        if identity:
+            span.set(codexmem__tenant=identity.tenant)
+        if status >= 500:
+            span.failed(str(status))
 
 
 def route_template(scope: Scope) -> str:

@@ -19,6 +19,7 @@ from codexmem.kernel.model.memory import REMEMBERED, VISIBLE, Kind, Mark, Memory
 from codexmem.kernel.model.note import CORE
 from codexmem.kernel.model.query import Filter, PageRequest, RowOrder
 from codexmem.kernel.model.session import Session
+from codexmem.kernel.model.spans import timed
 from codexmem.kernel.model.statement import STANDING
 from codexmem.kernel.model.writer import MemoryWriter
 from codexmem.kernel.search.finder import Finder
@@ -158,6 +159,7 @@ class ContextBuilder:
         self._earlier = EarlierSessions(services.memories, services.finder, services.sessions)
         self._starts = _Starts()
 
+    @timed("context.give")
     def give(self, wish: ContextRequest) -> Given:
         """The context for the start of a session or, with a prompt, what bears on that prompt."""
         if self._with.excluded(wish.cwd, wish.project):

@@ -12,6 +12,7 @@ from codexmem.kernel.model.file_labels import label_beginnings
 from codexmem.kernel.model.memory import Kind, Memory
 from codexmem.kernel.model.query import Filter, PageRequest, RowOrder
 from codexmem.kernel.model.search import SearchAnswer, SearchMode, SearchQuery
+from codexmem.kernel.model.spans import timed
 from codexmem.kernel.services.memories import Memories
 from codexmem.kernel.store.labels import Labels
 
@@ -67,6 +68,7 @@ class Lookup:
         self._labels = labels
         self._search = search
 
+    @timed("lookup.find")
     def find(self, wish: LookupRequest) -> LookupResults:
         """What fits the wish."""
         kinds, facets = wish.kinds, []

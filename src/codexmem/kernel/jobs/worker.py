@@ -8,6 +8,7 @@ import logging
 import os
 import threading
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 from codexmem.kernel.events.log import Log
@@ -15,7 +16,7 @@ from codexmem.kernel.jobs.job_kind import JobContext, JobKinds, Lost, Overdue, S
 from codexmem.kernel.jobs.leases import LeaseRenewer, QueueClock
 from codexmem.kernel.jobs.outcomes import JobOutcomes
 from codexmem.kernel.jobs.queue import CANCEL_BELL, JOBS_BELL
-from codexmem.kernel.model import ids
+from codexmem.kernel.model import ids, spans
 from codexmem.kernel.model.ids import Clock
 from codexmem.kernel.model.job import PATIENT, Canceled, GiveUp, Job
 from codexmem.kernel.store.database import Database, acting_as
@@ -200,8 +201,8 @@ class Worker:
     def _run(self, context: JobContext) -> None:
         job = context.job
         try:
-            with acting_as(job.tenant):
-                self._work(context)
+            with acting_as(job.tenant), _recorded(job) as span:
+                self._work(context, span)
         except Lost:
             _log.warning("job %d of kind %s was lost to another worker", job.id, job.kind)
         except Exception:
@@ -215,7 +216,7 @@ class Worker:
             self._woken.set()
         self._checkpoint("before_next")
 
-    def _work(self, context: JobContext) -> None:
+    def _work(self, context: JobContext, span: spans.Span) -> None:
         job = context.job
         self._checkpoint("claimed")
         try:
@@ -234,6 +235,7 @@ class Worker:
         except Lost:
             raise
         except Exception as error:
+            span.failed(type(error).__qualname__)
             if isinstance(error, GiveUp | Overdue):
                 _log.warning("job %d of kind %s: %s", job.id, job.kind, error)
             else:
@@ -264,3 +266,8 @@ class Worker:
     def _join(thread: threading.Thread, deadline: float) -> None:
         if thread.is_alive():
             thread.join(max(0.1, deadline - ids.monotonic()))
+
+
+def _recorded(job: Job) -> AbstractContextManager[spans.Span]:
+    recorder = spans.recorder()
+    return spans.NOTHING if recorder is None else recorder.job(job.kind, job.payload.get(spans.CAUSE))

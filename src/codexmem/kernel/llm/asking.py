@@ -13,6 +13,7 @@ from codexmem.kernel.llm.model import Check, Message, Model, ModelPrompt, Unansw
 from codexmem.kernel.llm.structured import UnusableAnswer
 from codexmem.kernel.model import ids
 from codexmem.kernel.model.errors import CodexmemError
+from codexmem.kernel.model.spans import timed
 from codexmem.kernel.model.text_size import tokens
 
 BUDGET = "budget"  # error class of a call that was not made because it might cost too much
@@ -49,6 +50,7 @@ class Asking:
         self._may_spend = may_spend
         self._now_s = now_s
 
+    @timed("model.ask")
     def ask(self, model: Model, prompt: ModelPrompt, read: Callable[[str], T], check: Check) -> ModelTrial[T]:
         """Ask, and ask once more if the answer does not fit; `read` raises Unfit for what it cannot use."""
         trial: ModelTrial[T] = ModelTrial()

@@ -15,6 +15,7 @@ from codexmem.kernel.llm.model import Check, Trouble, Unanswered
 from codexmem.kernel.llm.openai_server import DEFAULT_BASE_URL, PAUSE_S, OpenAIServer, Parts
 from codexmem.kernel.model import ids
 from codexmem.kernel.model.breaker import Breaker
+from codexmem.kernel.model.spans import timed
 
 DEADLINE_S = 300.0
 MAX_BYTES = 16 << 20  # of one call: in a stream each token travels in an envelope of some hundred bytes
@@ -39,6 +40,7 @@ class OpenAIChat:
     def __repr__(self) -> str:
         return f"OpenAIChat({self.name!r} at {self.server.place!r})"  # never the key
 
+    @timed("model.reply")
     def reply(self, messages: Sequence[ChatMessage], tools: Sequence[ChatTool], *, temperature: float, max_tokens: int,
               check: Check, deadline_s: float | None = None) -> ChatReply:  # fmt: skip
         """One call, or none while the server is known not to answer."""

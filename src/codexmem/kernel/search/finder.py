@@ -30,6 +30,7 @@ from codexmem.kernel.model.search import (
     SearchResult,
     Unit,
 )
+from codexmem.kernel.model.spans import timed
 from codexmem.kernel.search import floor, parsed_query, recipes, tokens
 from codexmem.kernel.search.calibration import Calibrated, calibrate, has_summaries
 from codexmem.kernel.search.evidence import StoreCounts
@@ -228,6 +229,7 @@ class Finder:
             known=lambda names: self._candidates.speakers(names, project),
         )
 
+    @timed("search.embed")
     def _embed(self, text: str) -> tuple[bytes | None, str | None]:
         """The query's vector, or why there is none."""
         if self._embedder is None:
@@ -240,6 +242,7 @@ class Finder:
         except CodexmemError as error:
             return None, f"no vectors: {error.message}"
 
+    @timed("search.rank")
     def _listed(
         self,
         search: SearchQuery,
@@ -381,6 +384,7 @@ class Finder:
         share = recipe.share_unspaced if query.unspaced else recipe.share
         return RankingSignals(query, pool, lexical_share=share, now_ms=now_ms)
 
+    @timed("search.rerank")
     def _reranked(self, reranker: Reranker, search: SearchQuery, listed: _Listed, recipe: Recipe,
                   watch: Stopwatch) -> _Listed:  # fmt: skip
         query, head = _beginning(search.text), listed.order[: reranker.depth]

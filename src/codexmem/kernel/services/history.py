@@ -17,6 +17,7 @@ from codexmem.kernel.model.history import Delta, DeltaStatus, MemoryVersion, Mod
 from codexmem.kernel.model.ids import Clock
 from codexmem.kernel.model.memory import LAZY_HISTORY, VISIBLE, Kind, Memory, Origin, State, Status
 from codexmem.kernel.model.query import Handle
+from codexmem.kernel.model.spans import timed
 from codexmem.kernel.model.visibility import Visibility, present_viewer
 from codexmem.kernel.search.indexer import Indexer
 from codexmem.kernel.services.memories import Memories, spelled
@@ -228,6 +229,7 @@ class History:
                 if touch.seq in heads:
                     yield from _step(heads[touch.seq], before.get(touch.seq), touch)
 
+    @timed("history.roll_back")
     def apply(self, touched: Sequence[TouchedMemory], mode: Mode, delta: Delta, by: WriteContext) -> Rollback:
         """Write what stood before, as versions of this delta; inside the caller's transaction."""
         restored: list[int] = []
@@ -263,6 +265,7 @@ class History:
         )
         return Rollback(delta, tuple(restored), tuple(left), tuple(lost))
 
+    @timed("history.forget")
     def forget(self, seqs: Iterable[int], by: WriteContext, *, reason: str = "by number") -> int:
         """Erase these memories with all their versions; returns how many there were.
 

@@ -27,6 +27,7 @@ from codexmem.kernel.model.memory import (
 )
 from codexmem.kernel.model.project_scope import present_scope
 from codexmem.kernel.model.query import Filter, Handle, PageRequest, Seq
+from codexmem.kernel.model.spans import timed
 from codexmem.kernel.model.visibility import Visibility, present_viewer
 from codexmem.kernel.search.indexer import Indexer
 from codexmem.kernel.store.database import Database
@@ -58,6 +59,7 @@ class Memories:
         self._require_room = require_room
         self._trusts_agents = trusts_agents  # whether what they write into the core needs no person
 
+    @timed("memories.remember")
     def remember(self, draft: MemoryDraft, by: WriteContext) -> Memory:
         """Store something new as version 1."""
         self._require_room()
@@ -121,6 +123,7 @@ class Memories:
                 raise changed_since(self.get(handle, kinds), seen)
         raise Conflict(f"{spelled(handle)} is being changed by many writers at once", hint="try again")
 
+    @timed("memories.write")
     def write(self, memory: Memory, state: State, op: Op, by: WriteContext, *, exactly: bool = False) -> Memory:
         """Replace the state that was read; somebody else's write in between is a conflict.
 

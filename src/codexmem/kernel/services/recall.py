@@ -16,6 +16,7 @@ from codexmem.kernel.model import ranking
 from codexmem.kernel.model.event import EventType, NewEvent
 from codexmem.kernel.model.ranking import Ranking
 from codexmem.kernel.model.search import SearchAnswer, SearchQuery
+from codexmem.kernel.model.spans import timed
 from codexmem.kernel.model.visibility import Visibility, as_server, present_viewer
 from codexmem.kernel.search.finder import Examined, Finder
 from codexmem.kernel.store.database import Database, acting_as
@@ -124,6 +125,7 @@ class Recall:
         """The candidates with every signal, untraced: for fitting recipes."""
         return self._finder.examine(search)
 
+    @timed("recall.search")
     def search(self, search: SearchQuery) -> SearchAnswer:
         """The memories that fit, best first; leaves a trace."""
         answer = self._finder.search(search)

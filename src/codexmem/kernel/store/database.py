@@ -14,6 +14,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from codexmem.kernel.model import spans
 from codexmem.kernel.model.errors import CodexmemError
 from codexmem.kernel.model.project_scope import present_scope
 from codexmem.kernel.model.tenant import tenant_name
@@ -58,6 +59,23 @@ def _plain_insert(
         values = tuple(value for row in some for value in bind(row))
         driver.execute(_insert_statement(table, columns, len(some), placeholder, None), values)
     return None
+
+
+def _tell_insert(table: sa.Table) -> None:
+    # What goes to the driver by itself passes no event of SQLAlchemy.
+    if (recorder := spans.recorder()) is not None:
+        recorder.statement(f"INSERT INTO {table.name}")
+
+
+def tell_statements() -> Callable[[], None]:
+    """Tell the recorder of spans of each statement of every engine, until the callable that returns is called."""
+
+    def tell(*given: Any) -> None:
+        if (recorder := spans.recorder()) is not None:
+            recorder.statement(given[2])
+
+    sa.event.listen(sa.Engine, "before_cursor_execute", tell)
+    return lambda: sa.event.remove(sa.Engine, "before_cursor_execute", tell)
 
 
 # The tenant in every WHERE. An INSERT binds it as the column `tenant`, which SQLAlchemy reserves for values.
@@ -109,6 +127,7 @@ class Transaction:
     def add(self, table: sa.Table, *rows: Mapping[str, object]) -> None:
         """Insert rows that all name the same columns, as cheaply as the driver can."""
         if rows:
+            _tell_insert(table)
             _plain_insert(
                 self._driver, self.engine.placeholder, table, [{"tenant": self.tenant, **row} for row in rows]
             )
@@ -120,6 +139,7 @@ class Transaction:
         if value is not None:
             self.add(table, {key: value, **row})
             return value
+        _tell_insert(table)
         rows = [{"tenant": self.tenant, **row}]
         drawn: int = _plain_insert(self._driver, self.engine.placeholder, table, rows, returning=key)
         return drawn
@@ -154,7 +174,7 @@ class Database:
                 raise
             return
         tenant = self.acting_tenant()
-        with self._translated(), self.engine.writing(tenant, present_scope()) as connection:
+        with self._translated("store.write"), self.engine.writing(tenant, present_scope()) as connection:
             transaction = Transaction(connection, self.engine, tenant, writes=True)
             with self._entered(transaction):
                 yield transaction
@@ -171,7 +191,7 @@ class Database:
             yield current
             return
         tenant = self.acting_tenant()
-        with self._translated(), self.engine.reading(tenant, present_scope()) as connection:
+        with self._translated("store.read"), self.engine.reading(tenant, present_scope()) as connection:
             transaction = Transaction(connection, self.engine, tenant, writes=False)
             with self._entered(transaction):
                 yield transaction
@@ -181,7 +201,7 @@ class Database:
         """Look after jobs and keys of all tenants; never entered inside another transaction."""
         if self._current() is not None:
             raise RuntimeError("dispatching() cannot start inside a transaction")
-        with self._translated(), self.engine.dispatching() as connection:
+        with self._translated("store.dispatch"), self.engine.dispatching() as connection:
             transaction = Transaction(connection, self.engine, "", writes=True)
             with self._entered(transaction):
                 yield transaction
@@ -211,9 +231,15 @@ class Database:
             self._local.transaction = None
 
     @contextmanager
-    def _translated(self) -> Iterator[None]:
+    def _translated(self, name: str) -> Iterator[None]:
+        recorder = spans.recorder()
         try:
-            yield
+            if recorder is None:
+                yield
+                return
+            with recorder.statements(name) as span:
+                span.set(db__system__name=self.engine.name)
+                yield
         except CodexmemError:
             raise
         except Exception as error:

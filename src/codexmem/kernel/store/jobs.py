@@ -13,6 +13,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy import bindparam
 
+from codexmem.kernel.model import spans
 from codexmem.kernel.model.job import Job, JobStatus, NewJob
 from codexmem.kernel.store.database import ACTING, Database, Transaction
 from codexmem.kernel.store.schema import jobs
@@ -33,9 +34,9 @@ class Jobs:
         """Store the job; None if one with its dedupe key is already waiting or running."""
         with self._db.transaction() as tx:
             found: int | None = tx.run(
-                self._enqueue, **tx.number(jobs), kind=job.kind, status=JobStatus.QUEUED.value, payload=job.payload,
-                subject=job.subject, lane=job.lane, ready=_enter_lane(tx, job.lane), dedupe_key=job.dedupe_key,
-                priority=job.priority, max_attempts=job.max_attempts, created_ms=now_ms,
+                self._enqueue, **tx.number(jobs), kind=job.kind, status=JobStatus.QUEUED.value,
+                payload=_with_cause(job), subject=job.subject, lane=job.lane, ready=_enter_lane(tx, job.lane),
+                dedupe_key=job.dedupe_key, priority=job.priority, max_attempts=job.max_attempts, created_ms=now_ms,
                 run_at_ms=now_ms + job.delay_ms if job.place_ms is None else min(job.place_ms, now_ms),
             ).scalar()  # fmt: skip
             return found
@@ -200,6 +201,13 @@ class Jobs:
 def to_job(row: Any) -> Job:
     """A row of `jobs`."""
     return Job(**{name: row[name] for name in FIELDS} | {"status": JobStatus(row["status"])})
+
+
+def _with_cause(job: NewJob) -> Mapping[str, object]:
+    """The payload, with the span that enqueues it where that is recorded."""
+    recorder = spans.recorder()
+    cause = recorder.cause() if recorder is not None else None
+    return job.payload if cause is None else {**job.payload, spans.CAUSE: cause}
 
 
 def _fence(job: Job) -> dict[str, object]:

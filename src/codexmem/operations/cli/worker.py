@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from codexmem import __version__
 from codexmem.console.command import Command, current, option, setting_option
 from codexmem.console.messages import say
 from codexmem.console.store import chosen, store_options
@@ -17,6 +16,7 @@ from codexmem.settings import Settings
 
 if TYPE_CHECKING:
     from codexmem.app import Core
+    from codexmem.http.metrics import Metrics
 
 _NICE = 10  # on a machine that serves requests too, those come first
 
@@ -37,6 +37,7 @@ def worker(port: str | None, host: str | None, data_dir: str | None, database_ur
             details={"reason": "worker_on_sqlite"},
         )
     from codexmem.app import GRACE_S, open_core
+    from codexmem.app.gauges import telemetry_sent, worker_metrics
     from codexmem.http import logs
 
     logs.configure(settings.log_level, settings.log_format == "json")
@@ -46,31 +47,29 @@ def worker(port: str | None, host: str | None, data_dir: str | None, database_ur
     os.nice(_NICE)
     with ending_signals(lambda _: stop.set()):
         core = open_core(settings)
+        metrics = worker_metrics(core)
         try:
-            core.begin()
-            output.note(say("worker.started", name=core.worker.name))
-            if asked is None:
-                stop.wait()
-            else:
-                _answer(core, settings, asked, stop)
-            core.stop(GRACE_S)
+            with telemetry_sent(metrics):
+                core.begin()
+                output.note(say("worker.started", name=core.worker.name))
+                if asked is None:
+                    stop.wait()
+                else:
+                    _answer(core, metrics, settings, asked, stop)
+                core.stop(GRACE_S)
         finally:
             core.close()
     output.note(say("worker.stopped"))
 
 
-def _answer(core: "Core", settings: Settings, port: int, stop: threading.Event) -> None:
+def _answer(core: "Core", metrics: "Metrics", settings: Settings, port: int, stop: threading.Event) -> None:
     """Serve the probes until a signal says stop."""
     from codexmem.app.probes import worker_probes
     from codexmem.http.bind import require_safe_bind
     from codexmem.http.serving import serve
-    from codexmem.kernel.model.ids import SystemClock
-    from codexmem.kernel.services.status import ServerStatus
 
-    status = ServerStatus(version=__version__, clock=SystemClock())
-    status.opened(core.db)
     # Figures only, nothing of a tenant: it may listen beyond loopback without asking for a key.
     addresses = require_safe_bind(settings.host, True)
     output = current()
-    serve(worker_probes(core, status), addresses, port, stop=stop, shutdown_grace=1.0,
+    serve(worker_probes(core, metrics), addresses, port, stop=stop, shutdown_grace=1.0,
           on_bound=lambda at: output.note(say("worker.listens", url=at.url)))  # fmt: skip
