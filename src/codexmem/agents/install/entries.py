@@ -118,8 +118,8 @@ def _ours_listed(document: Any) -> Iterator[tuple[tuple[str | int, ...], Any]]:
     """Every element of ours in the lists that agents have hooks and permissions in."""
     for root in _LISTS_IN:
         below = _at(document, (root,))
-        lists = [((root, name), value) for name, value in below.items()] if isinstance(below, dict) else [((root,), below)]
-        for path, value in lists:
+        named = [((root, name), value) for name, value in below.items()] if isinstance(below, dict) else []
+        for path, value in named or [((root,), below)]:
             for number, each in enumerate(value if isinstance(value, list) else ()):
                 if is_ours(each):
                     yield from _ours_in_group((*path, number), each)
