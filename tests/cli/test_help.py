@@ -74,7 +74,7 @@ def test_there_are_as_many_commands_as_tests() -> None:
         "memory", "kb", "qa", "sync", "workspace", "batch", "run",
         "rb", "product", "preset", "lab", "index", "import",
         "edit", "hide", "pin", "withhold", "deprecate", "supersede", "merge", "split",
-        "undo", "forget", "db", "backup", "restore", "doctor", "config", "key", "bench", "completion", "version",
+        "undo", "forget", "db", "backup", "restore", "doctor", "config", "self", "key", "bench", "completion", "version",
     }  # fmt: skip
 
 
