@@ -1,4 +1,4 @@
-"""Agents that the gate does not have, set up by `codexmem install`: `python -m tests.agents.installed`, or `just try-agents`.
+"""Agents that the gate does not have, set up by `codexmem install`: `just try-agents`.
 
 Each real program is fetched from npm, its files are changed as `install` changes them, and it works offline with a
 scripted model: what it is told, what it calls and what was recorded of it is looked at. Then everything is taken out
@@ -97,7 +97,9 @@ def cline(place: Place) -> Iterator[Tried]:
     program.symlink_to(next(place.more.glob("@cline/cli-linux-*[!l]*/bin/cline")))
     shop = Shop(place)
     with ScriptedModel() as model:
-        shop.run(program, "auth", "--provider", "openai", "--apikey", "x", "--modelid", "scripted", "--baseurl", model.url)
+        shop.run(
+            program, "auth", "--provider", "openai", "--apikey", "x", "--modelid", "scripted", "--baseurl", model.url
+        )
         tried = Tried("cline", model, lambda prompt: shop.run(program, "--json", "-t", "120", prompt), "codexmem__{}")
         tried.start = tried.prompt = False
         try:
@@ -144,9 +146,10 @@ def _end_hub(home: Path) -> None:
     """End what runs with this home in its environment; nothing else has it."""
     for folder in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
-            if f"HOME={home}".encode() in (folder / "environ").read_bytes().split(b"\0") and b"cline" in (
-                folder / "cmdline"
-            ).read_bytes():
+            if (
+                f"HOME={home}".encode() in (folder / "environ").read_bytes().split(b"\0")
+                and b"cline" in (folder / "cmdline").read_bytes()
+            ):
                 os.kill(int(folder.name), signal.SIGTERM)
 
 

@@ -122,13 +122,13 @@ def test_all_agents_are_proven_and_taken_out_again(
         # Without its program, nobody can say whether Codex trusts the hooks.
         assert {name: agent["recording"] for name, agent in agents.items()} == {
             "codex": False, "claude-code": True, "cursor": True, "gemini-cli": True, "qwen-code": True,
-            "opencode": True,
+            "opencode": True, "cline": True, "copilot-cli": True, "kimi-code": True,
         }  # fmt: skip
         (wrong,) = [check for check in agents["codex"]["checks"] if not check["ok"]]
         assert (wrong["check"], wrong["how"][:30]) == ("trust", "put codex on your PATH and run")
         assert [
             check["count"] for agent in agents.values() for check in agent["checks"] if check["check"] == "tools"
-        ] == ([5] * 6)
+        ] == ([5] * 9)
         every = call("install", "qwen", "--tools", "all", "--yes", "--json").json["agents"][0]["checks"]
         assert [check["count"] for check in every if check["check"] == "tools"] == [21]
         # A switch of the person's is named, and stays.
@@ -139,7 +139,7 @@ def test_all_agents_are_proven_and_taken_out_again(
         assert f"hooks are turned off: disableAllHooks = true ({settings})" in said.out
         settings.write_text(text)
         removed = call("uninstall", "--yes", "--json").json
-        assert len(removed["agents"]) == 6
+        assert len(removed["agents"]) == 9
     assert {path: path.read_bytes() for path in home.rglob("*") if path.is_file()} == before
     assert sorted(path.name for path in home.iterdir()) == [".qwen"]
     assert call("uninstall", "--yes").out == "codexmem is not installed in any agent\n"

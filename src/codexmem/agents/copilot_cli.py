@@ -1,7 +1,7 @@
 """GitHub Copilot CLI: hooks in a file of our own in its folder of hooks, MCP servers in another.
 
-An event that is named as Claude Code names it comes with Claude Code's names of fields and tools. What a hook answers is
-its own: context stands at the top. It asks before it uses a tool; leave is kept by folder, so that none is written.
+An event that is named as Claude Code names it comes with Claude Code's names of fields and tools. What a hook answers
+is its own: context stands at the top. It asks before it uses a tool; leave is kept by folder, so that none is written.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ moment is not registered. Its last words are in the log of the session, whose pl
 
 from __future__ import annotations
 
-from codexmem.agents import CONTEXT, END, PROMPT, STOP, TOOL, InstallableAgent, part_of, text_in
+from codexmem.agents import END, PROMPT, STOP, TOOL, InstallableAgent, part_of, text_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -109,13 +109,12 @@ def _log(home: str, session: str) -> str:
 
     if not session or "/" in session or session.startswith("."):
         return ""
-    sessions = os.path.join(home, "sessions")
     try:
-        projects = os.listdir(sessions)
+        with os.scandir(f"{home}/sessions") as projects:
+            paths = [f"{project.path}/{session}/{_LOG}" for project in projects]
     except OSError:
         return ""
-    paths = (os.path.join(sessions, project, session, _LOG) for project in projects)
-    return next((path for path in paths if os.path.exists(path)), "")
+    return next((path for path in paths if os.access(path, os.R_OK)), "")
 
 
 AGENT = KimiCode()

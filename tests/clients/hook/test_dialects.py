@@ -153,7 +153,8 @@ def test_every_payload_is_used() -> None:
     others = {path.stem for path in PAYLOADS.glob("*.json")} - used
     assert others == {
         "codex-session-start", "claude-session-start", "gemini-session-start", "qwen-session-start",
-        "cursor-session-start", "cursor-windows", "copilot-session-start", "opencode-session-created", "raw-snake", "raw-camel",
+        "cursor-session-start", "cursor-windows", "copilot-session-start", "opencode-session-created",
+        "raw-snake", "raw-camel",
     }  # fmt: skip
 
 

@@ -118,8 +118,10 @@ def _ours_listed(document: Any) -> Iterator[tuple[tuple[str | int, ...], Any]]:
     """Every element of ours in the lists that agents have hooks and permissions in."""
     for root in _LISTS_IN:
         below = _at(document, (root,))
-        lists = [((root, name), value) for name, value in below.items()] if isinstance(below, dict) else [((root,), below)]
-        for path, value in lists:
+        named: list[tuple[Path, Any]] = [((root,), below)]
+        if isinstance(below, dict):
+            named = [((root, name), value) for name, value in below.items()]
+        for path, value in named:
             for number, each in enumerate(value if isinstance(value, list) else ()):
                 if is_ours(each):
                     yield from _ours_in_group((*path, number), each)
