@@ -72,7 +72,7 @@ def test_there_are_as_many_commands_as_tests() -> None:
         "serve", "worker", "mcp", "rpc", "hook", "search", "show", "recent", "remember", "context", "why", "stale",
         "review", "report", "plugins", "member", "group", "grant", "tenant", "cell",
         "memory", "kb", "qa", "sync", "workspace", "batch", "run",
-        "rb", "product", "preset", "lab", "index", "import",
+        "rb", "product", "preset", "lab", "index", "embed", "import",
         "edit", "hide", "pin", "withhold", "deprecate", "supersede", "merge", "split",
         "undo", "forget", "db", "backup", "restore", "doctor", "config", "key", "bench", "completion", "version",
     }  # fmt: skip
