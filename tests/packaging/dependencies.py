@@ -12,7 +12,7 @@ import re
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from importlib.metadata import Distribution, distributions
+from importlib.metadata import Distribution, PackageMetadata, distributions
 
 from tests.packaging.building import ROOT
 
@@ -82,8 +82,8 @@ class Locked:
         told = self.installed.metadata
         classes = [line.split(" :: ") for line in told.get_all("Classifier") or []]
         named = [parts[-1] for parts in classes if parts[0] == "License" and len(parts) > 2]
-        first = (told.get("License") or "").strip().split("\n")[0]
-        return told.get("License-Expression") or ", ".join(named) or (first if len(first) < 80 else "")
+        first = _first(told, "License").strip().split("\n")[0]
+        return _first(told, "License-Expression") or ", ".join(named) or (first if len(first) < 80 else "")
 
     @property
     def upstream(self) -> str:
@@ -93,7 +93,7 @@ class Locked:
         urls = dict(line.split(", ", 1) for line in told.get_all("Project-URL") or [])
         by_label = {re.sub(r"[^a-z]", "", label.lower()): url for label, url in urls.items()}
         labels = ("source", "sourcecode", "repository", "github", "code", "homepage")
-        return next((by_label[each] for each in labels if each in by_label), told.get("Home-page") or "-")
+        return next((by_label[each] for each in labels if each in by_label), _first(told, "Home-page") or "-")
 
     def libraries(self) -> Iterator[tuple[str, str]]:
         """Every compiled file and its hash."""
@@ -167,6 +167,10 @@ def page(language: str, packages: list[Locked]) -> str:
 
 def _row(cells: tuple[str, ...], *, rule: bool = False) -> list[str]:
     return [f"| {' | '.join(cells)} |"] + ([f"|{'---|' * len(cells)}"] if rule else [])
+
+
+def _first(told: PackageMetadata, field: str) -> str:
+    return next(iter(told.get_all(field) or []), "")
 
 
 def _plain(name: str) -> str:
