@@ -456,6 +456,10 @@ lint-deploy:
 trial-container:
     "{{ python }}" -m tests.packaging.contained
 
+# licences of all locked packages and their native libraries, written to docs/dependencies.md; `--check` only compares
+dependencies *args:
+    "{{ python }}" -m tests.packaging.dependencies "$@"
+
 # bill of materials (CycloneDX) of the base install in dist/
 sbom *dir:
     "{{ python }}" -m tests.packaging.materials "$@"

@@ -83,7 +83,8 @@ def test_a_checkout_may_not_say_where_memories_live_or_who_reads_them(
 def test_where_secrets_and_programs_come_from_is_not_for_a_checkout() -> None:
     assert {s.name for s in SETTINGS if not s.in_project} == {
         "host", "data_dir", "database_url", "database_direct_url", "auth", "allowed_hosts", "pg_bin_dir", "embedder",
-        "embedder_threads", "openai_base_url", "openai_api_key", "openai_embedding_model", "openai_embedding_base_url",
+        "model_hub", "model_hub_token", "embedder_threads", "openai_base_url", "openai_api_key",
+        "openai_embedding_model", "openai_embedding_base_url",
         "openai_embedding_api_key", "vector_backend", "chroma_url", "chroma_collection", "reranker",
         "rerank_url", "rerank_model", "rerank_api_key", "rerank_depth", "provider", "openai_model", "daily_tokens",
         "author_tokens", "daily_calls", "author_exclude_projects",

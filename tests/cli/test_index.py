@@ -225,12 +225,6 @@ def test_doctor_names_what_search_lacks(
 
 
 @pytest.mark.sqlite
-def test_doctor_fetches_no_model(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CODEXMEM_EMBEDDER", "fastembed:some/model")
-    assert finding(call, "embedder")["what"] == "fastembed:some/model is installed; it is loaded on first use"
-
-
-@pytest.mark.sqlite
 def test_doctor_tries_a_local_model(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CODEXMEM_EMBEDDER", "local")
     monkeypatch.setattr(local.LocalEmbedder, "query", lambda *_: b"")

@@ -11,6 +11,7 @@ from codexmem.kernel.embed.choice import EmbedderChoice, choose
 from codexmem.kernel.embed.fastembed import FastEmbedder
 from codexmem.kernel.embed.local import LocalEmbedder
 from codexmem.kernel.model.errors import InvalidArgument, Unavailable
+from tests._support.toy_models import write_encoder
 
 
 def model(wish: EmbedderChoice) -> str | None:
@@ -59,8 +60,11 @@ def test_fastembed_says_what_is_missing(monkeypatch: pytest.MonkeyPatch, tmp_pat
         FastEmbedder(str(tmp_path / "nothing")).query("x")
     with pytest.raises(Unavailable, match="is not a model folder"):
         FastEmbedder(str(tmp_path)).query("x")
+    (write_encoder(tmp_path) / "tokenizer.json").unlink()
     with pytest.raises(Unavailable, match="does not take the model"):
-        FastEmbedder("no-such-model").query("x")
+        FastEmbedder(str(tmp_path)).query("x")
+    with pytest.raises(Unavailable, match="the model BAAI/bge-small-en has not been fetched"):
+        FastEmbedder("BAAI/bge-small-en").query("x")
     monkeypatch.setitem(sys.modules, "fastembed", None)
     with pytest.raises(Unavailable) as refused:
         FastEmbedder("BAAI/bge-small-en-v1.5").query("x")

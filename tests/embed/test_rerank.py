@@ -17,7 +17,7 @@ from codexmem.kernel.embed.rerank import ApiReranker
 from codexmem.kernel.model.breaker import Breaker
 from codexmem.kernel.model.errors import CodexmemError, InvalidArgument, RateLimited, Unavailable
 from tests._support.embedding_server import Answer, Asked, EmbeddingServer
-from tests._support.toy_cross_encoder import write_model
+from tests._support.toy_models import write_model
 
 KEY = "rk-very-secret-0123456789"
 
@@ -170,11 +170,12 @@ def test_a_cross_encoder_says_what_is_missing(monkeypatch: pytest.MonkeyPatch, t
     (tmp_path / "model.onnx").write_bytes(b"nonsense")
     with pytest.raises(Unavailable, match="cannot be loaded"):
         CrossEncoder(str(tmp_path)).scores("q", ["a"])
+    (write_model(tmp_path / "model") / "tokenizer.json").unlink()
     with pytest.raises(Unavailable, match="does not take the reranker"):
-        CrossEncoder("no-such-model").scores("q", ["a"])
+        CrossEncoder(str(tmp_path / "model")).scores("q", ["a"])
     monkeypatch.setitem(sys.modules, "fastembed.rerank.cross_encoder", None)
     with pytest.raises(Unavailable) as refused:
-        CrossEncoder("Xenova/ms-marco-MiniLM-L-6-v2").scores("q", ["a"])
+        CrossEncoder(str(tmp_path / "model")).scores("q", ["a"])
     assert refused.value.hint == "pip install 'codexmem[fastembed]'"
 
 

@@ -580,7 +580,7 @@ def author_of(settings: Settings, budget: TokenBudget, sampling: SampledModel | 
 def embedder_of(settings: Settings) -> Embedder | None:
     """What turns texts into vectors; None where search goes by words alone."""
     return choice.choose(choice.EmbedderChoice(
-        settings.embedder, settings.embedder_threads, settings.openai_embedding_model,
+        settings.embedder, settings.embedder_threads, settings.data_dir, settings.openai_embedding_model,
         settings.openai_embedding_base_url or settings.openai_base_url,
         settings.openai_embedding_api_key or settings.openai_api_key,
     ))  # fmt: skip
@@ -589,6 +589,6 @@ def embedder_of(settings: Settings) -> Embedder | None:
 def reranker_of(settings: Settings) -> Reranker | None:
     """What looks at the best results a second time; None unless one is configured."""
     return choice.choose_reranker(choice.RerankerChoice(
-        settings.reranker, settings.embedder_threads, settings.rerank_url, settings.rerank_model,
-        settings.rerank_api_key, settings.rerank_depth,
+        settings.reranker, settings.embedder_threads, settings.data_dir, settings.rerank_url,
+        settings.rerank_model, settings.rerank_api_key, settings.rerank_depth,
     ))  # fmt: skip

@@ -68,6 +68,7 @@ _GROUPS: dict[str, dict[str, str]] = {
         "hook": "codexmem.operations.cli.hook:hook",
         "worker": "codexmem.operations.cli.worker:worker",
         "index": "codexmem.operations.cli.index:index",
+        "embed": "codexmem.operations.cli.embed:embed",
         "db": "codexmem.operations.cli.db:db",
         "tenant": "codexmem.operations.cli.tenant:tenant",
         "cell": "codexmem.operations.cli.tenant:cell",

@@ -126,6 +126,10 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("embedder", model(*_EMBEDDERS), "auto", "What turns text into vectors: auto, none, local, "
             "local-better, openai or fastembed:<name or path>.", in_project=False),
     Setting("embedder_threads", integer(1, 64), "1", "Threads of a local embedder or reranker.", in_project=False),
+    Setting("model_hub", web_url, "https://huggingface.co",
+            "Where codexmem embed fetch gets models: the hub or a mirror.", in_project=False, secret=True),
+    Setting("model_hub_token", text, "none", "What that server knows you by, if it asks.", in_project=False,
+            secret=True),
     Setting("openai_base_url", web_url, "https://api.openai.com/v1", "Server with an OpenAI-compatible API.",
             in_project=False, secret=True),
     Setting("openai_api_key", text, "none", "Its key; OPENAI_API_KEY is read too.", in_project=False, secret=True,

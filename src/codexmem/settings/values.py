@@ -41,6 +41,8 @@ class Settings:
     pg_bin_dir: Path | None = None
     embedder: str = "auto"
     embedder_threads: int = 1
+    model_hub: str = ""
+    model_hub_token: str = ""
     openai_base_url: str = ""
     openai_api_key: str = ""
     openai_embedding_model: str = ""

@@ -5,10 +5,12 @@ the hint tells what to install.
 """
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from codexmem.kernel.embed import local
 from codexmem.kernel.embed.fastembed import CrossEncoder, FastEmbedder
 from codexmem.kernel.embed.model import Embedder
+from codexmem.kernel.embed.model_folder import MODELS
 from codexmem.kernel.embed.openai import DEFAULT_BASE_URL, OpenAIEmbedder
 from codexmem.kernel.embed.rerank import DEPTH, ApiReranker, Reranker
 from codexmem.kernel.model.errors import InvalidArgument
@@ -23,6 +25,7 @@ class EmbedderChoice:
 
     name: str = "auto"
     threads: int = 1
+    data_dir: Path | None = None  # below which fetched models lie
     openai_model: str = ""
     openai_base_url: str = ""
     openai_api_key: str = ""
@@ -47,7 +50,7 @@ def choose(wish: EmbedderChoice) -> Embedder | None:
     if wish.name == "openai":
         return _openai(wish)
     if wish.name.startswith(FASTEMBED) and len(wish.name) > len(FASTEMBED):
-        return FastEmbedder(wish.name.removeprefix(FASTEMBED), threads=wish.threads)
+        return FastEmbedder(wish.name.removeprefix(FASTEMBED), models=_models(wish.data_dir), threads=wish.threads)
     raise InvalidArgument(
         f"{wish.name!r} is not an embedder",
         hint=f"CODEXMEM_EMBEDDER is {', '.join(NAMES)} or {FASTEMBED}<name or path>",
@@ -64,12 +67,17 @@ def _openai(wish: EmbedderChoice) -> Embedder:
     )
 
 
+def _models(data_dir: Path | None) -> Path | None:
+    return data_dir / MODELS if data_dir is not None else None
+
+
 @dataclass(frozen=True, slots=True)
 class RerankerChoice:
     """The settings that bear on the choice of a reranker."""
 
     name: str = "none"
     threads: int = 1
+    data_dir: Path | None = None
     url: str = ""
     model: str = ""
     api_key: str = ""
@@ -88,7 +96,8 @@ def choose_reranker(wish: RerankerChoice) -> Reranker | None:
             raise InvalidArgument("no server for reranking", hint="set CODEXMEM_RERANK_URL, e.g. http://127.0.0.1:8080")
         return ApiReranker(wish.url, model=wish.model, api_key=wish.api_key, depth=wish.depth)
     if wish.name.startswith(FASTEMBED) and len(wish.name) > len(FASTEMBED):
-        return CrossEncoder(wish.name.removeprefix(FASTEMBED), depth=wish.depth, threads=wish.threads)
+        name = wish.name.removeprefix(FASTEMBED)
+        return CrossEncoder(name, models=_models(wish.data_dir), depth=wish.depth, threads=wish.threads)
     raise InvalidArgument(
         f"{wish.name!r} is not a reranker", hint=f"CODEXMEM_RERANKER is none, api or {FASTEMBED}<name or path>"
     )

@@ -1,5 +1,6 @@
-"""Models of `fastembed`, encoders and rerankers: by name, fetched from its hub at first use, or from a folder that is
-already there.
+"""Models of `fastembed`, encoders and rerankers: fetched by name beforehand, or in a folder of the person's own.
+
+Nothing is downloaded here. A folder that was fetched is compared with its lock each time it is loaded.
 """
 
 import importlib.util
@@ -10,35 +11,58 @@ from pathlib import Path
 from typing import Any
 
 from codexmem.kernel.embed.model import unit
+from codexmem.kernel.embed.model_folder import ModelLock, lock_of, place_of, verify
 from codexmem.kernel.embed.rerank import DEPTH
 from codexmem.kernel.model.errors import Unavailable
 
 _TOGETHER = 8  # texts in one go: all are padded to the longest, so that more cost memory and save nothing
 
 
-def folder_of(name: str) -> Path | None:
-    """The folder that a model's name is the path of; None for a name that the hub knows."""
-    folder = Path(name).expanduser()
-    return folder if folder.is_absolute() or name.startswith(("./", "~")) else None
+class ModelFiles:
+    """The folder that a model's name stands for: the path itself, or where it was fetched to."""
 
+    def __init__(self, name: str, models: Path | None) -> None:
+        path = Path(name).expanduser()
+        self.by_path = path.is_absolute() or name.startswith(("./", "~"))
+        self.name = path.name if self.by_path else name
+        self.folder = path if self.by_path else place_of(models, name) if models else None
 
-def loaded(make: Callable[[], Any], what: str, folder: Path | None, *, setting: str) -> Any:
-    """What `make` imports and makes; whatever keeps it from that is `Unavailable`, with what to do about it."""
-    if folder is not None and not folder.is_dir():
-        raise Unavailable(f"there is no model folder {folder}", hint=f"{setting}=fastembed:/path/of/model")
-    try:
-        return make()
-    except Unavailable:
-        raise
-    except ImportError as missing:
-        raise Unavailable("fastembed is not installed", hint="pip install 'codexmem[fastembed]'") from missing
-    except ValueError as error:
-        raise Unavailable(f"fastembed does not take {what}: {error}") from error
-    except Exception as error:
-        raise Unavailable(
-            f"{what} cannot be loaded: {type(error).__name__}",
-            hint="its files are fetched at first use, which needs a network; or give the path of a folder",
-        ) from error
+    def lock(self) -> ModelLock | None:
+        """The lock beside the files, if they were fetched and are here."""
+        return lock_of(self.folder) if self.folder is not None else None
+
+    def loaded(self, make: Callable[[Path], Any], what: str, *, setting: str) -> Any:
+        """What `make` imports and makes; whatever keeps it from that is `Unavailable`, with what to do about it."""
+        what = f"the {what} {self.name}"
+        missing = Unavailable("fastembed is not installed", hint="pip install 'codexmem[fastembed]'")
+        if importlib.util.find_spec("fastembed") is None:
+            raise missing
+        if self.folder is None or not self.folder.is_dir():
+            if self.by_path:
+                raise Unavailable(
+                    f"there is no model folder {self.folder}", hint=f"{setting}=fastembed:/path/of/model",
+                    details={"reason": "no_model_folder", "path": str(self.folder)},
+                )  # fmt: skip
+            raise Unavailable(
+                f"{what} has not been fetched", hint=f"codexmem embed fetch {self.name}",
+                details={"reason": "model_not_fetched", "name": self.name},
+            )  # fmt: skip
+        lock = self.lock()
+        if lock is not None:
+            verify(self.folder, lock)
+        try:
+            return make(self.folder)
+        except Unavailable:
+            raise
+        except ImportError as error:
+            raise missing from error
+        except ValueError as error:
+            raise Unavailable(f"fastembed does not take {what}: {error}") from error
+        except Exception as error:
+            raise Unavailable(
+                f"{what} cannot be loaded: {type(error).__name__}",
+                hint=f"check that {self.folder} holds a complete model",
+            ) from error
 
 
 class FastEmbedder:
@@ -46,15 +70,20 @@ class FastEmbedder:
 
     batch = 16
 
-    def __init__(self, name: str, *, threads: int = 1) -> None:
-        self._folder = folder_of(name)
-        # A folder is known by its name: where it lies may differ between the machines that share a store.
-        self.model = f"fastembed:{self._folder.name if self._folder else name}"
-        self._name = name
+    def __init__(self, name: str, *, models: Path | None = None, threads: int = 1) -> None:
+        self._files = ModelFiles(name, models)
+        self._lock: ModelLock | None = None
         self._threads = threads
         self._turn = threading.Lock()
         self._encoder: Any = None
         self._dimension: int | None = None
+
+    @property
+    def model(self) -> str:
+        """Its name without the path, which may differ between machines that share a store, and what the files are."""
+        if self._lock is None:
+            self._lock = self._files.lock()
+        return f"fastembed:{self._files.name}" + (f"@{self._lock.digest}" if self._lock else "")
 
     @property
     def installed(self) -> bool:
@@ -71,14 +100,16 @@ class FastEmbedder:
         found: list[bytes] = []
         for start in range(0, len(texts), self.batch):
             with self._turn:
-                rows = list(self._loaded().passage_embed(list(texts[start : start + self.batch])))
+                encoder, prefix = self._loaded(), self._lock.passage_prefix if self._lock else ""
+                rows = list(encoder.passage_embed([prefix + text for text in texts[start : start + self.batch]]))
             found += self._units(rows)
         return found
 
     def query(self, text: str) -> bytes:
         """One text."""
         with self._turn:
-            rows = list(self._loaded().query_embed([text]))
+            encoder, prefix = self._loaded(), self._lock.query_prefix if self._lock else ""
+            rows = list(encoder.query_embed([prefix + text]))
         return self._units(rows)[0]
 
     def _units(self, rows: list[Any]) -> list[bytes]:
@@ -88,17 +119,17 @@ class FastEmbedder:
 
     def _loaded(self) -> Any:
         if self._encoder is None:
-            self._encoder = loaded(self._load, f"the model {self._name}", self._folder,
-                                        setting="CODEXMEM_EMBEDDER")  # fmt: skip
+            self._lock = self._files.lock()
+            self._encoder = self._files.loaded(self._load, "model", setting="CODEXMEM_EMBEDDER")
         return self._encoder
 
-    def _load(self) -> Any:
+    def _load(self, folder: Path) -> Any:
         from fastembed import TextEmbedding
 
-        if self._folder is None:
-            return TextEmbedding(model_name=self._name, threads=self._threads)
+        known = {each["model"].lower() for each in TextEmbedding.list_supported_models()}
+        name = self._files.name if not self._files.by_path and self._files.name.lower() in known else None
         return TextEmbedding(
-            model_name=_own_encoder(self._folder), specific_model_path=str(self._folder), threads=self._threads
+            model_name=name or _own_encoder(folder), specific_model_path=str(folder), threads=self._threads
         )
 
 
@@ -109,19 +140,21 @@ def _own_encoder(folder: Path) -> str:
     from fastembed import TextEmbedding
     from fastembed.common.model_description import ModelSource, PoolingType
 
-    name = f"local/{folder.name}"
+    # By its whole path: fastembed keeps one list per process, and two folders may have one name.
+    name = folder.resolve().as_posix()
     files = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*.onnx"))
-    config = folder / "config.json"
+    config, pooling = folder / "config.json", folder / "1_Pooling" / "config.json"
     if not files or not config.is_file():
         raise Unavailable(f"{folder} is not a model folder: it needs an .onnx file and config.json")
     size = json.loads(config.read_text(encoding="utf-8")).get("hidden_size")
     if not isinstance(size, int):
         raise Unavailable(f"{config} does not say hidden_size")
+    first = pooling.is_file() and json.loads(pooling.read_text(encoding="utf-8")).get("pooling_mode_cls_token") is True
     known = {model["model"] for model in TextEmbedding.list_supported_models()}
     if name not in known:
         TextEmbedding.add_custom_model(
-            model=name, pooling=PoolingType.MEAN, normalization=True, sources=ModelSource(hf=name), dim=size,
-            model_file=files[0],
+            model=name, pooling=PoolingType.CLS if first else PoolingType.MEAN, normalization=True,
+            sources=ModelSource(hf=name), dim=size, model_file=files[0],
         )  # fmt: skip
     return name
 
@@ -129,10 +162,9 @@ def _own_encoder(folder: Path) -> str:
 class CrossEncoder:
     """One ONNX model, loaded at the first call; one call at a time judges."""
 
-    def __init__(self, name: str, *, depth: int = DEPTH, threads: int = 1) -> None:
-        self._folder = folder_of(name)
+    def __init__(self, name: str, *, models: Path | None = None, depth: int = DEPTH, threads: int = 1) -> None:
+        self._files = ModelFiles(name, models)
         self.depth = depth
-        self._name = name
         self._threads = threads
         self._turn = threading.Lock()
         self._encoder: Any = None
@@ -143,8 +175,7 @@ class CrossEncoder:
             return []
         with self._turn:
             if self._encoder is None:
-                self._encoder = loaded(self._load, f"the reranker {self._name}", self._folder,
-                                            setting="CODEXMEM_RERANKER")  # fmt: skip
+                self._encoder = self._files.loaded(self._load, "reranker", setting="CODEXMEM_RERANKER")
             try:
                 found = [float(score) for score in self._encoder.rerank(query, list(texts), batch_size=_TOGETHER)]
             except Exception as error:
@@ -154,15 +185,15 @@ class CrossEncoder:
         return found
 
     def _broken(self, what: str) -> Unavailable:
-        return Unavailable(f"the reranker {self._name} does not work: {what}")
+        return Unavailable(f"the reranker {self._files.name} does not work: {what}")
 
-    def _load(self) -> Any:
+    def _load(self, folder: Path) -> Any:
         from fastembed.rerank.cross_encoder import TextCrossEncoder
 
-        if self._folder is None:
-            return TextCrossEncoder(model_name=self._name, threads=self._threads)
+        known = {each["model"].lower() for each in TextCrossEncoder.list_supported_models()}
+        name = self._files.name if not self._files.by_path and self._files.name.lower() in known else None
         return TextCrossEncoder(
-            model_name=_own_reranker(self._folder), specific_model_path=str(self._folder), threads=self._threads
+            model_name=name or _own_reranker(folder), specific_model_path=str(folder), threads=self._threads
         )
 
 

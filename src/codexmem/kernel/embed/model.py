@@ -19,8 +19,12 @@ class Embedder(Protocol):
     as `Unavailable`, with a hint; text that it can never embed as `InvalidArgument`.
     """
 
-    model: str  # the id that is stored with the vectors
     batch: int  # passages that are worth handing over at once
+
+    @property
+    def model(self) -> str:
+        """The id that is stored with the vectors."""
+        ...
 
     @property
     def dimension(self) -> int | None:

@@ -148,9 +148,6 @@ def embedder(settings: Settings) -> Finding:
     if installed is False:
         extra = _EXTRAS.get(name, "fastembed")
         return Finding("embedder", "failure", "doctor.embedder_missing", {"model": found.model, "extra": extra})
-    if name.startswith("fastembed:"):
-        # Its first use may fetch a model, and looking must not.
-        return Finding("embedder", "ok", "doctor.embedder_installed", {"model": found.model})
     try:
         found.query("memory")
     except CodexmemError as error:
