@@ -33,7 +33,9 @@ DERIVED = {
     "memory_texts", "memory_terms", "memory_vectors", "text_changes", "text_counts", "vector_debts", "vector_targets",
 }  # fmt: skip
 # Of later schemas than the file: a store that is upgraded has nothing in them.
-LATER = ("memory_tellings", "memory_findings", "group_members", "groups", "members", "grants")  # referring ones first
+LATER = (
+    "memory_tellings", "memory_findings", "group_members", "groups", "members", "member_subjects", "grants",
+)  # referring ones first  # fmt: skip
 Rows = Mapping[str, list[dict[str, Any]]]
 
 
