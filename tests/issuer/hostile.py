@@ -95,7 +95,7 @@ class HostileIssuer:
         self.url = f"http://127.0.0.1:{self._server.server_port}"
         self._thread = Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
 
-    def claims(self, nonce: str, **other: Any) -> dict[str, Any]:
+    def claims(self, nonce: str, /, **other: Any) -> dict[str, Any]:
         """What a good token says; None leaves a claim out."""
         now = int(time.time())
         good = {"iss": self.url, "aud": CLIENT, "sub": "ann-1", "iat": now, "exp": now + 300, "nonce": nonce,

@@ -48,7 +48,6 @@ _OF_PROJECTS = {
         GET /api/search
         GET /api/search/all
         GET /api/session/{number}
-        GET /api/sign-in
         GET /api/sessions
         GET /api/sessions/{number}
         GET /api/sessions/{number}/events/{seq}
@@ -56,8 +55,6 @@ _OF_PROJECTS = {
         GET /api/summaries
         GET /api/timeline
         GET /api/whoami
-        GET /sign-in
-        GET /sign-in/callback
         GET /stream
         GET /v1/qa/counts
         GET /v1/qa/items

@@ -26,6 +26,8 @@ from codexmem.operations.service import Operations
 from codexmem.operations.sign_in import ATTEMPT_S, SignInAttempt, SignInPolicy, page_after
 from codexmem.operations.wire import sign_in as wire
 
+INTERVAL_S = 5  # between two questions of a device, where the issuer does not say (RFC 8628 §3.2)
+
 log = logging.getLogger(__name__)
 
 _STYLE = "body{font:16px/1.5 system-ui;max-width:40rem;margin:20vh auto;padding:0 1rem;color-scheme:light dark}"
@@ -118,7 +120,7 @@ def routes(services: SignInServices) -> APIRouter:
         return wire.DeviceCode(
             device_code=told["device_code"], user_code=told["user_code"], verification_uri=told["verification_uri"],
             verification_uri_complete=whole if isinstance(whole, str) else None,
-            expires_in=_whole(told.get("expires_in"), 600), interval=_whole(told.get("interval"), 5),
+            expires_in=_whole(told.get("expires_in"), 600), interval=_whole(told.get("interval"), INTERVAL_S),
         )  # fmt: skip
 
     @api.post("/api/sign-in/device/token")
