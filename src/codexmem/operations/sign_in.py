@@ -201,18 +201,18 @@ class SignIn:
         return member.name, made
 
     def leave(self, identity: Identity) -> bool:
-        """End the session or key that the request came with; False if it came with none that can be ended."""
-        if identity.key is None:
-            return False
+        """End a member's session or key that the request came with; others' keys are not somebody's to give back."""
         key = identity.key
 
-        def ended() -> None:
+        def ended() -> bool:
+            if key is None or (found := self._keys.get(identity.tenant, key)) is None or found.member is None:
+                return False
             with acting_as(identity.tenant), self._db.transaction():
                 self._keys.revoke(identity.tenant, key, by=identity.actor)
                 self._tell(EventType.SIGN_IN_ENDED, f"key:{key}", {"by": identity.actor, "address": identity.address})
+            return True
 
-        _as_server(ended)
-        return True
+        return _as_server(ended)
 
     def credential(self, identity: Identity) -> "Credential":
         """What the request came with, and whose it is."""
