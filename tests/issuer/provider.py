@@ -21,6 +21,7 @@ from tests._support import npm_packages
 
 HERE = Path(__file__).parent
 HOME = Path(sys.prefix) / "issuer"
+_STEPS = 5  # between the address of a device and its end
 
 
 class OidcProvider:
@@ -65,10 +66,13 @@ class OidcProvider:
 
 def type_code(page: str, login: str) -> str:
     """Do what a person does with the address of a device: confirm the code, sign in, agree; what the last page says."""
-    with httpx.Client(follow_redirects=True, timeout=30) as browser:
+    with httpx.Client(follow_redirects=True, timeout=60) as browser:
         answer = browser.get(page)
-        for fields in ({}, {"login": login, "password": "any"}, {}):
-            answer = _sent(browser, answer, fields)
+        for _ in range(_STEPS):
+            if "<form" not in answer.text:
+                break
+            asked = 'name="login"' in answer.text
+            answer = _sent(browser, answer, {"login": login, "password": "any"} if asked else {})
         return answer.text
 
 

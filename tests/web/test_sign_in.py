@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, SetCookieParam, expect
 
 from codexmem.app.core import Core, open_core
 from codexmem.kernel.model.tenant import TenantRole
@@ -106,7 +106,8 @@ def test_a_person_signs_in_with_a_browser_and_is_out_when_he_is_shut_out(team: T
     expect(page.get_by_role("heading", level=1)).to_have_text(words["asks"])
     assert [each["type"] for each in team.audit()] == ["sign_in.accepted", "sign_in.ended"]
     # What he had is worth nothing any more, in whatever hands it is.
-    context.add_cookies([cookie])
+    kept: SetCookieParam = {"name": cookie["name"], "value": cookie["value"], "url": team.url}
+    context.add_cookies([kept])
     page.reload()
     expect(page.get_by_role("heading", level=1)).to_have_text(words["asks"])
 
@@ -177,7 +178,7 @@ def test_a_machine_of_somebody_without_a_group_gets_nothing(team: Team, tmp_path
     ) as process:  # fmt: skip
         assert process.stderr is not None
         (page,) = re.findall(r"(http://127\S+user_code=[A-Z-]+)", process.stderr.readline() + process.stderr.readline())
-        type_code(page, "bob")
+        assert "Sign-in Success" in type_code(page, "bob")
         out, said = process.communicate(timeout=60)
     assert (process.returncode != 0, out) == (True, "")
     assert "您在身份提供方的任何组都未对应到此服务器的组" in said

@@ -253,14 +253,19 @@ def test_an_answer_that_was_tampered_with_opens_nothing(team: Team) -> None:
 
 def test_only_a_window_arrives_and_a_session_needs_our_own_page(team: Team) -> None:
     session, cookie = team.signed_in(), SESSION
-    for headers in (ARRIVING[:1], ARRIVING[:2], (*ARRIVING[:2], ("sec-fetch-dest", "iframe"))):
+    other_windows: tuple[asgi.Pairs, ...] = (
+        ARRIVING[:1], ARRIVING[:2], (*ARRIVING[:2], ("sec-fetch-dest", "iframe"))
+    )  # fmt: skip
+    for headers in other_windows:
         refused = asgi.call(team.app, "GET", "/sign-in/callback", headers=headers)
         assert (refused.status, b"other sites" in refused.body) == (403, True)
     assert asgi.call(team.app, "GET", "/sign-in", headers=ARRIVING).status == 403
     carried = ("cookie", f"{cookie}={session}")
-    for headers in ((carried,), (carried, ("sec-fetch-site", "cross-site")), (*ARRIVING, carried),
-                    (OWN_PAGE, carried, ("cookie", f"{cookie}=cms_{'0' * 64}")),
-                    (OWN_PAGE, ("cookie", f"codexmem={session}"))):  # fmt: skip
+    other_pages: tuple[asgi.Pairs, ...] = (
+        (carried,), (carried, ("sec-fetch-site", "cross-site")), (*ARRIVING, carried),
+        (OWN_PAGE, carried, ("cookie", f"{cookie}=cms_{'0' * 64}")), (OWN_PAGE, ("cookie", f"codexmem={session}")),
+    )  # fmt: skip
+    for headers in other_pages:
         assert asgi.call(team.app, "GET", "/api/whoami", headers=headers).status in {401, 403}, headers
     typed = (("sec-fetch-site", "none"), carried)
     assert asgi.call(team.app, "GET", "/api/whoami", headers=typed).status == 200
