@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, SetCookieParam, expect
+from playwright.sync_api import Browser, Page, expect
 
 from codexmem.app.core import Core, open_core
 from codexmem.kernel.model.tenant import TenantRole
@@ -30,9 +30,7 @@ from tests.issuer.provider import OidcProvider, type_code
 
 OUT_WITHIN_MS = 5_000
 WORDS = {
-    "en": {"asks": "This server requires an API key", "with": "Sign in with 127.0.0.1", "as": "Signed in as",
-           "out": "Sign out"},
-    "zh": {"asks": "此服务器要求提供 API 密钥", "with": "用 127.0.0.1 登录", "as": "已登录为", "out": "退出登录"},
+    "asks": "This server requires an API key", "with": "Sign in with 127.0.0.1", "as": "Signed in as", "out": "Sign out",
 }  # fmt: skip
 
 
@@ -91,38 +89,33 @@ def test_a_person_signs_in_with_a_browser_and_is_out_when_he_is_shut_out(team: T
     context = browser.new_context(base_url=team.url, locale="en-US")
     context.set_default_timeout(30_000)
     page = context.new_page()
-    words = WORDS["en"]
     page.goto("/ui/settings")
-    expect(page.get_by_role("heading", level=1)).to_have_text(words["asks"])
-    page.get_by_role("link", name=words["with"]).click()
+    expect(page.get_by_role("heading", level=1)).to_have_text(WORDS["asks"])
+    page.get_by_role("link", name=WORDS["with"]).click()
     at_the_issuer(page, "ann")
     page.wait_for_url("**/ui/settings")
-    expect(page.get_by_text(f"{words['as']} ann")).to_be_visible()
+    expect(page.get_by_text(f"{WORDS['as']} ann")).to_be_visible()
     (cookie,) = [each for each in context.cookies() if each["domain"] == "localhost"]
     assert (cookie["name"], cookie["httpOnly"], cookie["sameSite"]) == ("codexmem-session", True, "Strict")
     assert cookie["value"].startswith("cms_")
     assert page.evaluate("document.cookie") == ""
-    page.get_by_role("button", name=words["out"]).click()
-    expect(page.get_by_role("heading", level=1)).to_have_text(words["asks"])
+    page.get_by_role("button", name=WORDS["out"]).click()
+    expect(page.get_by_role("heading", level=1)).to_have_text(WORDS["asks"])
     assert [each["type"] for each in team.audit()] == ["sign_in.accepted", "sign_in.ended"]
     # What he had is worth nothing any more, in whatever hands it is.
-    kept: SetCookieParam = {"name": cookie["name"], "value": cookie["value"], "url": team.url}
-    context.add_cookies([kept])
+    context.add_cookies([{"name": cookie["name"], "value": cookie["value"], "url": team.url}])
     page.reload()
-    expect(page.get_by_role("heading", level=1)).to_have_text(words["asks"])
+    expect(page.get_by_role("heading", level=1)).to_have_text(WORDS["asks"])
 
-    page.get_by_role("link", name=words["with"]).click()
+    page.get_by_role("link", name=WORDS["with"]).click()
     page.wait_for_url("**/ui/settings")  # the issuer remembers him
-    expect(page.get_by_text(f"{words['as']} ann")).to_be_visible()
+    expect(page.get_by_text(f"{WORDS['as']} ann")).to_be_visible()
     team.core.keys.people.disable("acme", "ann", by="test")
     # The page does nothing: its stream of events ends, and it is not let in again.
-    expect(page.get_by_role("heading", level=1)).to_have_text(words["asks"], timeout=2 * OUT_WITHIN_MS)
-    page.get_by_role("link", name=words["with"]).click()
+    expect(page.get_by_role("heading", level=1)).to_have_text(WORDS["asks"], timeout=2 * OUT_WITHIN_MS)
+    page.get_by_role("link", name=WORDS["with"]).click()
     expect(page.get_by_text("you are shut out of this server")).to_be_visible()
-    context.set_extra_http_headers({"Accept-Language": "zh-CN"})
-    page.goto("/sign-in")
-    expect(page.get_by_text("您在此服务器的成员资格已停用")).to_be_visible()
-    assert [each.get("reason") for each in team.audit()[-2:]] == ["disabled", "disabled"]
+    assert team.audit()[-1]["reason"] == "disabled"
     team.core.keys.people.enable("acme", "ann", by="test")
     context.close()
 

@@ -16,7 +16,7 @@ from urllib.parse import quote, unquote
 
 from fastapi import APIRouter, Query, Request, Response
 
-from codexmem.http.errors import STATUSES
+from codexmem.http.errors import REASONED, STATUSES
 from codexmem.http.guard import ANYONE, identity_of
 from codexmem.http.surface import Surface, router
 from codexmem.http.web.plain import preferred
@@ -194,4 +194,5 @@ SURFACE: Surface[SignInServices] = Surface(
     prefixes=("/sign-in", "/api/sign-in", "/api/whoami"),
     kinds=frozenset[Kind](),
     routes=routes,
+    errors=REASONED,
 )
