@@ -30,7 +30,8 @@ from tests.issuer.provider import OidcProvider, type_code
 
 OUT_WITHIN_MS = 5_000
 WORDS = {
-    "asks": "This server requires an API key", "with": "Sign in with 127.0.0.1", "as": "Signed in as", "out": "Sign out",
+    "asks": "This server requires an API key", "with": "Sign in with 127.0.0.1", "as": "Signed in as",
+    "out": "Sign out",
 }  # fmt: skip
 
 

@@ -187,6 +187,12 @@ def test_who_is_shut_out_or_removed_is_out_everywhere_and_stays_so(team: Team) -
     assert [row[2]["reason"] for row in team.audit() if row[1] == "subject:bob-1"] == ["disabled", "removed"]
 
 
+def test_a_window_is_told_in_its_language(team: Team) -> None:
+    answer = asgi.call(team.app, "GET", "/sign-in/callback", headers=(*ARRIVING, ("accept-language", "zh-CN,zh")))
+    assert (answer.status, "这次登录不是由此浏览器发起的" in answer.body.decode()) == (403, True)
+    assert '<html lang="zh-CN">' in answer.body.decode()
+
+
 def test_a_stranger_without_a_group_is_refused(team: Team) -> None:
     for groups in ([], ["nothing"], "nothing", {"eng": 1}, [{"eng": 1}]):
         refuses(team.named(sub="eve", preferred_username="eve", groups=groups), "none of your groups")
