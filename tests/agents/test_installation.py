@@ -11,26 +11,33 @@ from typing import Any
 
 import pytest
 
-from tests.agents.installation import HERE, LOCK, MANIFEST, Installation
+from tests import issuer
+from tests._support.npm_packages import LOCK, MANIFEST
+from tests.agents.installation import HERE, Installation
+
+PINNED = (HERE, Path(issuer.__file__).parent)
 
 
-def read(name: str) -> Any:
-    return json.loads((HERE / name).read_text())
+def read(name: str, folder: Path = HERE) -> Any:
+    return json.loads((folder / name).read_text())
 
 
-def test_every_package_of_the_lock_has_its_hash() -> None:
-    packages = {name: package for name, package in read(LOCK)["packages"].items() if name}
+@pytest.mark.parametrize("folder", PINNED, ids=lambda each: each.name)
+def test_every_package_of_the_lock_has_its_hash(folder: Path) -> None:
+    packages = {name: package for name, package in read(LOCK, folder)["packages"].items() if name}
     assert packages
     assert [name for name, package in packages.items() if not package.get("integrity", "").startswith("sha512-")] == []
 
 
-def test_the_lock_names_no_host() -> None:
-    assert "resolved" not in (HERE / LOCK).read_text()
-    assert re.findall(r"https?://[^\"]+", (HERE / LOCK).read_text()) == []
+@pytest.mark.parametrize("folder", PINNED, ids=lambda each: each.name)
+def test_the_lock_names_no_host(folder: Path) -> None:
+    assert "resolved" not in (folder / LOCK).read_text()
+    assert re.findall(r"https?://[^\"]+", (folder / LOCK).read_text()) == []
 
 
-def test_the_lock_is_made_from_the_manifest() -> None:
-    assert read(LOCK)["packages"][""]["dependencies"] == read(MANIFEST)["dependencies"]
+@pytest.mark.parametrize("folder", PINNED, ids=lambda each: each.name)
+def test_the_lock_is_made_from_the_manifest(folder: Path) -> None:
+    assert read(LOCK, folder)["packages"][""]["dependencies"] == read(MANIFEST, folder)["dependencies"]
 
 
 def test_the_programs_are_the_pinned_ones(installation: Installation) -> None:

@@ -15,7 +15,7 @@ from codexmem.kernel.store.notify import LocalNotifier
 from codexmem.kernel.store.schema import events
 
 VERSIONS = "codexmem.kernel.store.migrations.versions"
-migrations = [importlib.import_module(f"{VERSIONS}.{name}") for name in ("0018_people", "0019_cells")]
+migrations = [importlib.import_module(f"{VERSIONS}.{name}") for name in ("0018_people", "0019_cells", "0021_sign_in")]
 
 
 def test_every_audit_type_is_kept_by_the_database() -> None:

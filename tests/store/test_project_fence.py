@@ -147,7 +147,7 @@ def test_nothing_is_written_into_a_project_without_a_writers_right(
 
 def test_the_member_role_cannot_change_who_may_do_what(postgres_database: Database) -> None:
     with acting_as(TENANT), acting_within(rights((ALPHA, TenantRole.ADMIN)), TenantRole.ADMIN):
-        for table in ("members", "groups", "group_members", "grants", "api_keys"):
+        for table in ("members", "member_subjects", "groups", "group_members", "grants", "api_keys"):
             with pytest.raises(Forbidden), postgres_database.transaction() as tx:
                 tx.connection.execute(sa.delete(metadata.tables[table]))
 

@@ -34,7 +34,8 @@ DERIVED = {
 }  # fmt: skip
 # Of later schemas than the file: a store that is upgraded has nothing in them.
 LATER = (
-    "memory_visibility", "memory_tellings", "memory_findings", "group_members", "groups", "members", "grants",
+    "memory_visibility", "memory_tellings", "memory_findings", "group_members", "groups", "members", "member_subjects",
+    "grants",
 )  # referring ones first  # fmt: skip
 Rows = Mapping[str, list[dict[str, Any]]]
 

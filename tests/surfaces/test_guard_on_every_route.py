@@ -43,7 +43,14 @@ def routes(app: ASGIApp) -> list[tuple[str, str]]:
     """Every method of every path, as the application itself lists them, and those it keeps out of the list."""
     listed = asgi.call(app, "GET", "/openapi.json").json["paths"]
     found = [(method.upper(), path) for path, methods in listed.items() for method in methods]
-    unlisted = [("GET", "/metrics"), ("GET", "/openapi.json"), ("POST", "/api/nothing"), ("DELETE", "/api/health")]
+    unlisted = [
+        ("GET", "/sign-in"),
+        ("GET", "/sign-in/callback"),
+        ("GET", "/metrics"),
+        ("GET", "/openapi.json"),
+        ("POST", "/api/nothing"),
+        ("DELETE", "/api/health"),
+    ]
     return [*found, *unlisted, *((method, "/mcp") for method in ("POST", "GET", "DELETE")), ("POST", "/mcp/recall")]
 
 

@@ -11,7 +11,7 @@ from typing import TypeVar
 from codexmem import __version__
 from codexmem.agents.install.targets import UserHome
 from codexmem.agents.transcripts.finding import on_machine
-from codexmem.app.operations import ground_of, operations_of, usage_limits
+from codexmem.app.operations import ground_of, operations_of, sign_in_of, usage_limits
 from codexmem.app.spooled import spooled_files
 from codexmem.capture import authoring, consolidation, extraction, service
 from codexmem.capture.author import TurnAuthor
@@ -392,7 +392,15 @@ def _build(db: Database, settings: Settings, clock: Clock, transfer: Transfer, *
     undoing = Undoing(db, table, versions, past)
     review, stamped = MemoryReview(remembering, findings, acts, clock), StampedMemories(db, remembering, past)
     concerns = MemoryConcerns(sessions, staleness)
+    keys = Keys(db, log.append, clock)
     forgetting = Forgetting(db, remembering, past, sessions, captures, answers, log)
+    operations = operations_of(
+        db, notifier, clock, live=live, queue=queue, indexer=indexer, vectors=vectors, embedder=embedder,
+        tallies=tallies, memories=remembering, model=model, sign_in=sign_in_of(db, keys, log, clock, settings),
+        ground=ground_of(
+            settings, worker, lab.working.look, budget, lambda: usage.states(db.acting_tenant()), transfer
+        ),
+    )  # fmt: skip
     return Core(
         db=db,
         notifier=notifier,
@@ -421,7 +429,7 @@ def _build(db: Database, settings: Settings, clock: Clock, transfer: Transfer, *
         ),
         memories=remembering,
         receipts=once,
-        keys=Keys(db, log.append, clock),
+        keys=keys,
         housekeeping=chores,
         worker=worker,
         history=past,
@@ -490,22 +498,7 @@ def _build(db: Database, settings: Settings, clock: Clock, transfer: Transfer, *
         indexer=indexer,
         indexing=indexes,
         reminder=reminder,
-        operations=operations_of(
-            db,
-            notifier,
-            clock,
-            live=live,
-            queue=queue,
-            indexer=indexer,
-            vectors=vectors,
-            embedder=embedder,
-            tallies=tallies,
-            memories=remembering,
-            model=model,
-            ground=ground_of(
-                settings, worker, lab.working.look, budget, lambda: usage.states(db.acting_tenant()), transfer
-            ),
-        ),
+        operations=operations,
     )
 
 

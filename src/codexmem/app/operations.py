@@ -2,17 +2,21 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from codexmem.capture import service
 from codexmem.capture.author_queue import AUTHOR
 from codexmem.capture.job_log import TokenBudget
 from codexmem.kernel.embed.model import Embedder
 from codexmem.kernel.events.live import Live
+from codexmem.kernel.events.log import Log
 from codexmem.kernel.events.review import Review
 from codexmem.kernel.jobs.queue import Queue
 from codexmem.kernel.jobs.worker import Worker
+from codexmem.kernel.model.errors import InvalidArgument
 from codexmem.kernel.model.ids import Clock
 from codexmem.kernel.search.copying import OutsideCopy
 from codexmem.kernel.search.indexer import Indexer
@@ -27,12 +31,15 @@ from codexmem.kernel.store.sessions import Sessions
 from codexmem.kernel.store.tallies import Tallies
 from codexmem.kernel.store.writable_index import WritableVectorIndex
 from codexmem.lab.service.reconciling import Watch
+from codexmem.operations.keys import Keys
+from codexmem.operations.oidc import Issuer, OidcClient
 from codexmem.operations.service import Operations
 from codexmem.operations.service.backups import Backups, Copies, StoreCommands
 from codexmem.operations.service.dashboard import Disk, ModelWatch, Spent, Standing, WorkerState
 from codexmem.operations.service.reports import Reports, Trends
 from codexmem.operations.service.upkeep import StoreUpkeep
 from codexmem.operations.service.watching import DepthMeter, LiveWatching
+from codexmem.operations.sign_in import SignIn, SignInPolicy
 from codexmem.operations.transfer import BACKUPS
 from codexmem.settings import Settings
 
@@ -56,7 +63,7 @@ class OperationsContext:
 
 def operations_of(db: Database, notifier: Notifier, clock: Clock, *, live: Live, queue: Queue, indexer: Indexer,
                   vectors: WritableVectorIndex, embedder: Embedder | None, tallies: Tallies, memories: Memories,
-                  model: ModelWatch, ground: OperationsContext) -> Operations:  # fmt: skip
+                  model: ModelWatch, sign_in: SignIn, ground: OperationsContext) -> Operations:  # fmt: skip
     """Everything an operator asks for."""
     review = Review(EventPages(db))
     upkeep = StoreUpkeep(db.engine.name, indexer, outside_copy(db, vectors, embedder), tallies, queue, memories)
@@ -72,6 +79,7 @@ def operations_of(db: Database, notifier: Notifier, clock: Clock, *, live: Live,
             directory=str(ground.data_dir) if ground.told and ground.data_dir is not None else None,
         ),
         backups=Backups(ground.copies, ground.commands, clock),
+        sign_in=sign_in,
     )  # fmt: skip
 
 
@@ -88,6 +96,55 @@ def ground_of(settings: Settings, worker: Worker, watch: Callable[[], Watch], bu
         data_dir=settings.data_dir if alone else None,
         told=told,
     )
+
+
+def sign_in_of(db: Database, keys: Keys, log: Log, clock: Clock, settings: Settings) -> SignIn:
+    """With the issuer that is configured; nobody can sign in where it is not said who it is and for whom."""
+    if not is_sign_in_configured(settings):
+        return SignIn(db, keys, log.append, clock)
+    groups: dict[str, frozenset[str]] = {}
+    for pair in settings.oidc_groups:
+        claim, _, group = pair.rpartition("=")
+        groups[claim.strip()] = groups.get(claim.strip(), frozenset()) | {group.strip()}
+    client = OidcClient(
+        settings.oidc_issuer, settings.oidc_client_id, settings.oidc_client_secret, settings.oidc_scopes,
+        settings.oidc_group_claim,
+    )  # fmt: skip
+    policy = SignInPolicy(
+        settings.oidc_tenant, settings.public_url.rstrip("/"), groups, settings.oidc_join,
+        settings.oidc_session_hours * 3_600_000, settings.oidc_key_days * 86_400_000,
+    )  # fmt: skip
+    return SignIn(db, keys, log.append, clock, Issuer(client), policy)
+
+
+def is_sign_in_configured(settings: Settings) -> bool:
+    """Whether people can sign in; what is said by halves is refused where a server starts."""
+    told = (settings.oidc_issuer, settings.oidc_client_id, settings.oidc_tenant, settings.public_url)
+    return settings.on_postgres and all(told)
+
+
+def require_whole_sign_in(settings: Settings) -> None:
+    """Refuse an issuer that nobody could sign in with."""
+    if not settings.oidc_issuer:
+        return
+    missing = [
+        name for name in ("oidc_client_id", "oidc_tenant", "public_url") if not getattr(settings, name)
+    ]  # fmt: skip
+    if not settings.on_postgres:
+        missing.append("database_url (PostgreSQL)")
+    if urlsplit(settings.public_url).path.strip("/"):
+        missing.append("public_url without a path")
+    if missing:
+        raise InvalidArgument(
+            f"oidc_issuer is set, and these are not: {', '.join(missing)}",
+            hint="codexmem config list shows every setting",
+            details={"reason": "half_sign_in", "missing": ", ".join(missing)},
+        )
+    if find_spec("jwt") is None or find_spec("cryptography") is None:
+        raise InvalidArgument(
+            "people sign in with an issuer, and the packages for that are not installed",
+            hint="install them with: pip install 'codexmem[oidc]'", details={"reason": "no_oidc"},
+        )  # fmt: skip
 
 
 def usage_limits(settings: Settings) -> UsageLimits:

@@ -8,11 +8,13 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from urllib.parse import urlsplit
 
 from codexmem import __version__
 from codexmem.app import mcp, worker_api
 from codexmem.app.core import Core, open_core
 from codexmem.app.gauges import gauges, telemetry_sent
+from codexmem.app.operations import is_sign_in_configured, require_whole_sign_in
 from codexmem.app.services import Services
 from codexmem.app.spooled import Spooled
 from codexmem.features import FEATURES
@@ -39,7 +41,9 @@ from codexmem.kernel.store.database import acting_as
 from codexmem.kernel.store.opening import require_writable, sqlite_path
 from codexmem.kernel.store.sqlite.lock import OwnerLock
 from codexmem.operations.announcement import Announcement
+from codexmem.operations.http import sign_in
 from codexmem.operations.keys import LocalToken
+from codexmem.operations.sign_in import cookie_name
 from codexmem.operations.transfer import tell_notices
 from codexmem.recall import http as memory_api
 from codexmem.settings import Settings
@@ -47,7 +51,7 @@ from codexmem.settings import Settings
 log = logging.getLogger(__name__)
 
 SURFACES: tuple[Surface[Services], ...] = (
-    worker_api.SURFACE, memory_api.SURFACE, mcp.SURFACE,
+    worker_api.SURFACE, memory_api.SURFACE, mcp.SURFACE, sign_in.SURFACE,
     *(load(place, Surface) for feature in FEATURES for place in feature.surfaces),
     web.SURFACE,
 )  # fmt: skip
@@ -104,7 +108,8 @@ class App:
             _requested if settings.on_postgres else acting_as,
             known=self._known,
             admission=admission,
-            names=settings.allowed_hosts,
+            names=(*settings.allowed_hosts, *filter(None, [urlsplit(settings.public_url).netloc])),
+            session_cookie=cookie_name(settings.public_url) if is_sign_in_configured(settings) else "",
             limits=BodyLimits(body_bytes=settings.max_body_bytes),
             sessions=self._speaking,
         )
@@ -328,6 +333,7 @@ def _authenticates(settings: Settings) -> bool:
 
 def _refuse_early(settings: Settings) -> None:
     """Say before listening that the store cannot be ours; the lock that counts is taken when it opens."""
+    require_whole_sign_in(settings)
     path = sqlite_path(settings.database_url)
     require_writable(path.parent if path is not None else settings.data_dir)
     if path is not None and path.exists():

@@ -74,6 +74,7 @@ _LOOKED_S = 4.0
 
 _SAME_SITE = frozenset({"same-origin", "none"})
 _BEARER = re.compile(r"[Bb][Ee][Aa][Rr][Ee][Rr] +([A-Za-z0-9._~+/=-]{1,512})")
+_SESSION = re.compile(r"cms_[0-9a-f]{64}")
 _JSON_TYPE = re.compile(r"application/json", re.IGNORECASE)
 _PARAMETER = re.compile(r"\s*[A-Za-z0-9!#$&^_.+-]{1,64}=(?:[A-Za-z0-9!#$&^_.+-]{1,64}|\"[^\"\\]{0,64}\")\s*")
 
@@ -93,8 +94,16 @@ class GuardSettings:
     body_seconds: float = 30.0  # a body that takes longer to arrive is refused
     # For probes, which bring no key, and for a page that shows nothing until it is given one; they have no tenant.
     open_paths: frozenset[str] = frozenset(
-        {"/api/health", "/api/readiness", "/api/version", "/healthz", "/api/v1/healthz", "/", "/viewer", "/ui"}
-    )
+        {
+            "/api/health", "/api/readiness", "/api/version", "/healthz", "/api/v1/healthz", "/", "/viewer", "/ui",
+            "/api/sign-in", "/sign-in", "/sign-in/callback",
+        }
+    )  # fmt: skip
+    # What a device sends that has no key yet.
+    open_posts: frozenset[str] = frozenset({"/api/sign-in/device", "/api/sign-in/device/token"})
+    # Where another site sends a browser's window to: nothing there goes by what the browser brings of itself.
+    arrivals: frozenset[str] = frozenset({"/sign-in/callback"})
+    session_cookie: str = ""  # the name of the cookie that can stand for a key; empty for none
     known: Callable[[str], Identity | None] = lambda _: None  # whom a key acts for, where that need not be looked up
     admission: Admission | None = None  # who is answered now, where tenants share a server
     sessions: LiveSessions | None = None  # among which the one that speaks is looked for
@@ -218,11 +227,16 @@ class Guard:
                 hint="use the address that the server printed, or add the name to its allowed hosts",
             )
         sites = headers.get("sec-fetch-site", [])
-        if sites and (len(sites) > 1 or sites[0] not in _SAME_SITE):
+        if sites and (len(sites) > 1 or sites[0] not in _SAME_SITE) and not self._arrives(scope, headers):
             raise Forbidden("requests from other sites are refused")
         origins = headers.get("origin", [])
         if origins and (len(origins) > 1 or not self._names.same_origin(origins[0], asked, port)):
             raise Forbidden("requests from other origins are refused")
+
+    def _arrives(self, scope: Scope, headers: Headers) -> bool:
+        """Whether a person's window comes from elsewhere to a place that is there for it."""
+        window = [headers.get(name) for name in ("sec-fetch-mode", "sec-fetch-dest")] == [["navigate"], ["document"]]
+        return window and scope["method"] == "GET" and scope["path"] in self._settings.arrivals
 
     def _check_head(self, scope: Scope) -> None:
         size = sum(len(name) + len(value) for name, value in scope["headers"])
@@ -267,20 +281,37 @@ class Guard:
         found = sessions.of(identity.tenant, caller) if sessions is not None else None
         return replace(identity, session=found.key, source=found.subject) if found is not None else identity
 
-    def _open(self, path: str) -> bool:
-        return path in self._settings.open_paths or path.startswith(self._settings.open_folder)
+    def _open(self, method: str, path: str) -> bool:
+        if method in {"GET", "HEAD"}:
+            return path in self._settings.open_paths or path.startswith(self._settings.open_folder)
+        return method == "POST" and path in self._settings.open_posts
+
+    def _session(self, scope: Scope, headers: Headers) -> str | None:
+        """The secret of a browser's session, where our own page sends it or its person asks for an address.
+
+        Browsers say which it is. What does not say so could be caused by another site, and has no session.
+        """
+        name, sites = self._settings.session_cookie, headers.get("sec-fetch-site", [])
+        own = sites == ["same-origin"] or (sites == ["none"] and scope["method"] in {"GET", "HEAD"})
+        if not name or not own or "authorization" in headers:
+            return None
+        pairs = (pair.strip().partition("=") for line in headers.get("cookie", []) for pair in line.split(";"))
+        found = [value for key, _, value in pairs if key == name]
+        return found[0] if len(found) == 1 and _SESSION.fullmatch(found[0]) else None
 
     async def _identify(self, scope: Scope, headers: Headers) -> Identity | None:
         if self._settings.authenticate is None:
             return ANYONE
-        if self._open(scope["path"]) and scope["method"] in {"GET", "HEAD"}:
+        if self._open(scope["method"], scope["path"]):
             return None
         given = headers.get("authorization", [])
         found = _BEARER.fullmatch(given[0]) if len(given) == 1 else None
+        # A session is no key: it comes in its cookie or not at all.
+        secret = found[1] if found and not _SESSION.fullmatch(found[1]) else self._session(scope, headers)
         # A header that is there but cannot be read is a refusal, not an anonymous request.
-        identity = self._settings.known(found[1]) if found else None
-        if identity is None and (found or not given):
-            identity = await self._look_up(self._settings.authenticate, found[1] if found else None)
+        identity = self._settings.known(secret) if secret else None
+        if identity is None and (secret or not given):
+            identity = await self._look_up(self._settings.authenticate, secret)
         if identity is None:
             raise Unauthorized("a valid API key is required", hint="send it as: Authorization: Bearer <key>")
         return identity

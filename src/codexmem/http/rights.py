@@ -54,6 +54,7 @@ _OF_PROJECTS = {
         GET /api/sessions/{number}/turns
         GET /api/summaries
         GET /api/timeline
+        GET /api/whoami
         GET /stream
         GET /v1/qa/counts
         GET /v1/qa/items
@@ -61,6 +62,9 @@ _OF_PROJECTS = {
         GET /v1/qa/items/{qa_id}/similar
         POST /api/memories/search
         POST /api/observations/batch
+        POST /api/sign-in/device
+        POST /api/sign-in/device/token
+        POST /api/sign-in/out
         POST /api/transcripts/known
         POST /v1/qa/search
     """,

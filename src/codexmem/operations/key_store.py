@@ -12,6 +12,8 @@ from codexmem.kernel.model.visibility import Visibility
 from codexmem.kernel.store.database import ACTING, Database
 from codexmem.kernel.store.schema import api_keys
 
+SESSION = "ses_"  # how the id of a browser's session begins
+
 
 @dataclass(frozen=True, slots=True)
 class ApiKey:
@@ -27,6 +29,11 @@ class ApiKey:
     used_ms: int | None = None  # about when it was last used
     member: str | None = None  # whose it is; None where it acts for the whole tenant
     visibility: Visibility | None = None  # of what is written with it; None: as its member chose
+
+    @property
+    def is_session(self) -> bool:
+        """Whether it is a browser's session, which only a cookie brings and no list shows."""
+        return self.id.startswith(SESSION)
 
     def is_valid(self, now_ms: int) -> bool:
         """Whether it opens anything."""
@@ -77,9 +84,14 @@ class KeyTable:
             return [_key(row) for row in tx.run(_of_member, member=member).mappings()]
 
     def all(self) -> list[ApiKey]:
-        """The acting tenant's keys, newest first, at most a thousand."""
+        """The acting tenant's keys, newest first, at most a thousand; no sessions."""
         with self._db.reading() as tx:
             return [_key(row) for row in tx.run(_all).mappings()]
+
+    def drop_sessions(self, member: str, until_ms: int) -> None:
+        """Remove the sessions of a member that would have ended by then, revoked or not."""
+        with self._db.transaction() as tx:
+            tx.run(_drop_sessions, of_member=member, until_ms=until_ms)
 
     def end(self, id: str, expires_ms: int) -> None:
         """Let a key end at that time."""
@@ -104,7 +116,11 @@ _seen = (
 )  # fmt: skip
 _add = sa.insert(api_keys)
 _by_hash = sa.select(*_seen).where(_k.hash == bindparam("hash"), _k.revoked_ms.is_(None))
-_all = sa.select(*_seen).where(_k.tenant == ACTING).order_by(_k.created_ms.desc()).limit(1000)
+_is_session = _k.id.startswith(SESSION, autoescape=True)
+_drop_sessions = sa.delete(api_keys).where(
+    _k.tenant == ACTING, _k.member == bindparam("of_member"), _is_session, _k.expires_ms < bindparam("until_ms")
+)
+_all = sa.select(*_seen).where(_k.tenant == ACTING, ~_is_session).order_by(_k.created_ms.desc()).limit(1000)
 _by_id = sa.select(*_seen).where(_k.tenant == ACTING, _k.id == bindparam("key_id"))
 _labelled = (
     sa.select(*_seen)

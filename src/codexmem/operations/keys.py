@@ -27,9 +27,10 @@ from codexmem.kernel.store.database import Database, acting_as
 from codexmem.operations import key_store as table
 from codexmem.operations.key_store import ApiKey
 from codexmem.operations.people import People
+from codexmem.operations.people_store import TeamMember
 
 _FRAME_KEY = "frame.key"  # in the data directory; losing it costs nothing but the caches of prompts
-_SECRET = re.compile(r"cmk_[0-9a-f]{64}")
+_SECRET = re.compile(r"cm[ks]_[0-9a-f]{64}")  # of a key, or of a browser's session
 _TOKEN_PREFIX = "cmt_"  # by which redaction knows a token; those of older stores have none and are known by value
 _TOKEN = re.compile(rf"(?:{_TOKEN_PREFIX})?[0-9a-f]{{64}}")
 _REMEMBERED = 1024
@@ -120,6 +121,37 @@ class Keys:
                 {"replaces": id, "ends_ms": ends_ms}, old.member, old.visibility,
             )  # fmt: skip
 
+    def open_session(self, tenant: str, id: str, member: str, lifetime_ms: int) -> NewKey:
+        """A browser's session of a member, by ids; a session is opened once, also if it has ended since."""
+        now_ms = self._clock.now_ms()
+        with acting_as(tenant), self._db.transaction():
+            self._table.hold()
+            if self._table.get(id) is not None:
+                raise Conflict("this session was opened before", details={"reason": "session_opened"})
+            self._table.drop_sessions(member, now_ms)
+            secret = f"cms_{ids.secret()}"
+            key = ApiKey(tenant, id, "browser", now_ms, expires_ms=now_ms + lifetime_ms, member=member)
+            self._table.add(key, _hash(secret))
+        return NewKey(key, secret)
+
+    def renew_login(self, tenant: str, member: TeamMember, machine: str, role: TenantRole, lifetime_ms: int) -> NewKey:
+        """A key for a member's machine, in the place of the one that he had there."""
+        label, by, now_ms = f"{member.name}@{machine}"[:_LABEL_MAX], f"member:{member.name}", self._clock.now_ms()
+        with acting_as(tenant), self._db.transaction():
+            self._table.hold()
+            for old in self._table.labelled(label):
+                if old.member != member.id:  # somebody made a key that happens to be called so
+                    label = f"{label[: _LABEL_MAX - 9]} {ids.secret(4)}"
+                else:
+                    self._table.revoke(old.id, now_ms)
+                    self._log(NewEvent(EventType.KEY_REVOKED, subject=f"key:{old.id}", payload={"by": by}))
+            return self._given(tenant, label, role, now_ms + lifetime_ms, by, {}, member.id, None)
+
+    def get(self, tenant: str, id: str) -> ApiKey | None:
+        """A key or a session, by its id."""
+        with acting_as(tenant):
+            return self._table.get(id)
+
     def _given(
         self,
         tenant: str,
@@ -193,16 +225,16 @@ class Keys:
     def _identity(self, key: ApiKey) -> Identity | None:
         """Whom a valid key acts for; nobody, where its member is gone or disabled."""
         if key.member is None:
-            return Identity(key.tenant, f"key:{key.label}", role=key.role)
+            return Identity(key.tenant, f"key:{key.label}", role=key.role, key=key.id)
         found = self._people.rights(key.tenant, key.member, key.role)
         if found is None:
             return None
         member, rights = found
         # Whoever has one role in every project acts as a key of no member does: a role says everything about him.
         return Identity(
-            key.tenant, f"key:{key.label} of {member.name}", role=rights.highest or TenantRole.READER,
-            rights=None if rights.is_whole else rights,
-            viewer=Viewer.of(member.id, key.visibility or member.visibility),
+            key.tenant, f"{'' if key.is_session else 'key:'}{key.label} of {member.name}",
+            role=rights.highest or TenantRole.READER, rights=None if rights.is_whole else rights,
+            viewer=Viewer.of(member.id, key.visibility or member.visibility), key=key.id,
         )  # fmt: skip
 
     def _note_use(self, key: ApiKey, now_ms: int) -> None:

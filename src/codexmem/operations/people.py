@@ -22,6 +22,7 @@ from codexmem.operations.key_store import KeyTable
 from codexmem.operations.people_store import Grant, MemberKind, PeopleTable, TeamMember
 
 _NAME_MAX = 100
+_SUBJECT_MAX = 255
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +102,19 @@ class People:
         member = self.named(tenant, name)
         with acting_as(tenant):
             return self._memories.private(member.id, limit, 2**62)
+
+    def link(self, tenant: str, name: str, issuer: str, subject: str, *, by: str) -> None:
+        """Let a member sign in as this subject of the issuer, whoever the subject was before."""
+        member, subject = self.named(tenant, name), subject.strip()
+        if not subject or len(subject) > _SUBJECT_MAX or not subject.isprintable():
+            raise InvalidArgument(f"a subject is 1 to {_SUBJECT_MAX} printable characters, as the issuer spells it")
+        with acting_as(tenant), self._db.transaction():
+            self._table.hold()
+            self._table.link(issuer, subject, member.id, self._clock.now_ms())
+            self._tell(
+                EventType.MEMBER_CHANGED, f"member:{member.id}", by, act="linked", name=member.name, issuer=issuer,
+                subject_id=subject,
+            )  # fmt: skip
 
     def disable(self, tenant: str, name: str, *, by: str) -> None:
         """Let none of a member's keys open anything, until he is enabled again."""

@@ -11,7 +11,7 @@ from sqlalchemy import bindparam
 from codexmem.kernel.model.tenant import TenantRole
 from codexmem.kernel.model.visibility import Visibility
 from codexmem.kernel.store.database import ACTING, Database
-from codexmem.kernel.store.schema import grants, group_members, groups, members
+from codexmem.kernel.store.schema import grants, group_members, groups, member_subjects, members
 
 _MOST = 10_000  # of each in a list
 
@@ -45,15 +45,34 @@ class Grant:
 
 
 class PeopleTable:
-    """Reads and writes `members`, `groups`, `group_members` and `grants`."""
+    """Reads and writes `members`, `member_subjects`, `groups`, `group_members` and `grants`."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
         self._join = db.engine.insert(group_members).on_conflict_do_nothing()
+        linked = db.engine.insert(member_subjects)
+        self._link = linked.on_conflict_do_update(
+            index_elements=["tenant", "issuer", "subject"], set_={"member": linked.excluded.member}
+        )
         given = db.engine.insert(grants)
         self._grant = given.on_conflict_do_update(
             index_elements=["tenant", "holder", "every", "project"], set_={"role": given.excluded.role}
         )
+
+    def subject(self, issuer: str, subject: str) -> str | None:
+        """The id of the member whom the issuer knows by this subject, or knew."""
+        with self._db.reading() as tx:
+            return tx.run(_subject, of_issuer=issuer, of_subject=subject).scalar()
+
+    def link(self, issuer: str, subject: str, member: str, now_ms: int) -> None:
+        """Let this subject of the issuer be that member from now on."""
+        with self._db.transaction() as tx:
+            tx.run(self._link, issuer=issuer, subject=subject, member=member, created_ms=now_ms)
+
+    def groups_of(self, member: str) -> set[str]:
+        """The groups that a member is in."""
+        with self._db.reading() as tx:
+            return set(tx.run(_groups_of, of_member=member).scalars())
 
     def hold(self) -> None:
         """Let nobody else change people of the acting tenant until the caller's transaction ends."""
@@ -164,6 +183,10 @@ _seen = (_m.id, _m.name, _m.kind, _m.created_ms, _m.disabled_ms, _m.visibility)
 _members = sa.select(*_seen).where(_m.tenant == ACTING).order_by(_m.name).limit(_MOST)
 _member_named = sa.select(*_seen).where(_m.tenant == ACTING, _m.name == bindparam("name"))
 _member_by_id = sa.select(*_seen).where(_m.tenant == ACTING, _m.id == bindparam("member_id"))
+_s = member_subjects.c
+_subject = sa.select(_s.member).where(
+    _s.tenant == ACTING, _s.issuer == bindparam("of_issuer"), _s.subject == bindparam("of_subject")
+)
 _disable = (
     sa.update(members)
     .where(_m.tenant == ACTING, _m.id == bindparam("member_id"))
@@ -185,6 +208,7 @@ _memberships = (
     .order_by(_i.group_name, _m.name)
     .limit(_MOST)
 )
+_groups_of = sa.select(_i.group_name).where(_i.tenant == ACTING, _i.member == bindparam("of_member"))
 _leave = sa.delete(group_members).where(
     _i.tenant == ACTING, _i.group_name == bindparam("of_group"), _i.member == bindparam("of_member")
 )

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from codexmem.kernel.model.key_transport import may_carry_key
 from codexmem.kernel.model.parse_value import Parse, choice, integer, switch, text, web_url
 from codexmem.kernel.model.skipped_tools import SKIPPED_TOOLS
 from codexmem.kernel.model.writer import PROVIDERS
@@ -48,12 +49,41 @@ def model(*allowed: str) -> Parse:
     return parse
 
 
+def issuer(value: object) -> str:
+    """The address of an OpenID Connect issuer, spelled as it spells itself, or nothing."""
+    web_url(value)
+    given = text(value)
+    if given and not may_carry_key(given):
+        raise ValueError("https://…, or http:// on this machine")
+    return given
+
+
+def pairs(value: object) -> tuple[str, ...]:
+    """Pairs such as claim=group."""
+    found = names(value)
+    if not all(part.rpartition("=")[0].strip() and part.rpartition("=")[2].strip() for part in found):
+        raise ValueError("pairs such as claim=group, separated by commas")
+    return found
+
+
 def database_url(value: object) -> str:
     """An address of a store, or nothing for the default."""
     given = text(value)
     if given and not given.startswith(("sqlite:///", "postgresql://", "postgres://")):
         raise ValueError("sqlite:///path or postgresql://user@host/database")
     return given
+
+
+def tenant(value: object) -> str:
+    """The name of a tenant, or nothing."""
+    from codexmem.kernel.model.errors import InvalidArgument
+    from codexmem.kernel.model.tenant import tenant_name
+
+    given = text(value)
+    try:
+        return tenant_name(given) if given else given
+    except InvalidArgument as error:
+        raise ValueError("1 to 63 of a-z, 0-9, _ and -") from error
 
 
 PREFIX = "CODEXMEM_"
@@ -116,6 +146,25 @@ SETTINGS: tuple[Setting, ...] = (
             "Captured events a day of one tenant, on PostgreSQL; 0 for no limit.", in_project=False),
     Setting("tenant_memories", integer(0, 10**9), "0",
             "Memories that one tenant may store, on PostgreSQL; 0 for no limit.", in_project=False),
+    # Who may sign in is not for a checkout to say.
+    Setting("public_url", issuer, "none", "Address by which people reach this server; sign-in needs it.",
+            in_project=False),
+    Setting("oidc_issuer", issuer, "none", "OpenID Connect issuer that people sign in with, on PostgreSQL.",
+            in_project=False),
+    Setting("oidc_client_id", text, "none", "How this server is registered there.", in_project=False),
+    Setting("oidc_client_secret", text, "none", "Its secret; none for a public client.", in_project=False,
+            secret=True),
+    Setting("oidc_tenant", tenant, "none", "Tenant that people who sign in are members of.", in_project=False),
+    Setting("oidc_scopes", names, "openid,profile,email", "Scopes that are asked for.", in_project=False),
+    Setting("oidc_group_claim", text, "groups", "Claim that names a person's groups.", in_project=False),
+    Setting("oidc_groups", pairs, "none",
+            "Which group of the tenant a value of that claim stands for: claim=group, separated by commas.",
+            in_project=False),
+    Setting("oidc_join", switch, "off", "Whether somebody new becomes a member at the first sign-in, if a claim names "
+            "a group.", in_project=False),
+    Setting("oidc_session_hours", integer(1, 720), "12", "Hours until a browser must sign in again.",
+            in_project=False),
+    Setting("oidc_key_days", integer(1, 365), "30", "Days that a key of codexmem login lasts.", in_project=False),
     Setting("log_level", choice(*_LEVELS), "info", "How much to log: debug, info, warning or error."),
     Setting("log_format", choice("text", "json"), "text", "Log lines for people (text) or for machines (json)."),
     Setting("max_body_bytes", integer(1024, 1 << 30), "4194304", "Largest request body that is accepted."),

@@ -34,6 +34,17 @@ class Settings:
     daily_requests: int = 0
     daily_events: int = 0
     tenant_memories: int = 0
+    public_url: str = ""
+    oidc_issuer: str = ""
+    oidc_client_id: str = ""
+    oidc_client_secret: str = ""
+    oidc_tenant: str = ""
+    oidc_scopes: tuple[str, ...] = ("openid", "profile", "email")
+    oidc_group_claim: str = "groups"
+    oidc_groups: tuple[str, ...] = ()
+    oidc_join: bool = False
+    oidc_session_hours: int = 12
+    oidc_key_days: int = 30
     log_level: str = "info"
     log_format: str = "text"
     max_body_bytes: int = 4 * 1024 * 1024

@@ -1,9 +1,10 @@
 // The form that asks for an API key.
 import '@mantine/core/styles/PasswordInput.layer.css';
 import { Button, Checkbox, Group, Paper, PasswordInput, Stack, Text, Title } from '@mantine/core';
-import { useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { api, ask } from '@/api/client';
 import { errorOf } from '@/api/errors';
 import { takeKey } from '@/api/keys';
 import { CommandLine } from '@/parts/CommandLine';
@@ -26,6 +27,7 @@ export function KeyForm() {
   const [remember, setRemember] = useState(false);
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<string | null>(null);
+  const { data: offer } = useQuery({ queryKey: ['sign-in'], queryFn: () => ask(api.GET('/api/sign-in')) });
 
   async function use() {
     const given = key.trim();
@@ -66,6 +68,20 @@ export function KeyForm() {
                 {t('key.why')}
               </Text>
             </div>
+            {offer?.issuer && (
+              <>
+                <Button
+                  component="a"
+                  size="sm"
+                  href={`/sign-in?next=${encodeURIComponent(location.pathname + location.search)}`}
+                >
+                  {t('signIn.with', { issuer: offer.issuer })}
+                </Button>
+                <Text size="xs" c="dimmed">
+                  {t('signIn.orKey')}
+                </Text>
+              </>
+            )}
             <PasswordInput
               label={t('key.label')}
               value={key}
@@ -79,7 +95,13 @@ export function KeyForm() {
               checked={remember}
               onChange={(event) => setRemember(event.currentTarget.checked)}
             />
-            <Button type="submit" size="sm" loading={busy} disabled={!key.trim()}>
+            <Button
+              type="submit"
+              size="sm"
+              variant={offer?.issuer ? 'default' : 'filled'}
+              loading={busy}
+              disabled={!key.trim()}
+            >
               {t('key.use')}
             </Button>
             <div>

@@ -38,6 +38,9 @@ class EventType(StrEnum):
     KEY_REVOKED = "key.revoked"
     MEMBER_CHANGED = "member.changed"  # a member or a group was made, changed or removed
     GRANT_CHANGED = "grant.changed"  # somebody may do more or less in a project
+    SIGN_IN_ACCEPTED = "sign_in.accepted"  # a person of the issuer has a session or a key
+    SIGN_IN_REFUSED = "sign_in.refused"
+    SIGN_IN_ENDED = "sign_in.ended"  # signed out
 
     # The trace of a run of the lab, spelled as its contract spells it.
     RUN_STARTED = "run_started"
@@ -101,11 +104,14 @@ RETENTION_MS: dict[EventType, int | None] = {
     EventType.KEY_REVOKED: None,
     EventType.MEMBER_CHANGED: None,
     EventType.GRANT_CHANGED: None,
+    EventType.SIGN_IN_ACCEPTED: None,
+    EventType.SIGN_IN_REFUSED: None,
+    EventType.SIGN_IN_ENDED: None,
     **dict.fromkeys(TRACED),
 }
 
 
-# Lines of the audit. On PostgreSQL the server cannot change or remove them: a new type takes a migration (see 0018).
+# Lines of the audit. On PostgreSQL the server cannot change or remove them: a new type takes a migration (see 0021).
 AUDIT = frozenset(each for each, kept_ms in RETENTION_MS.items() if kept_ms is None) - TRACED
 
 

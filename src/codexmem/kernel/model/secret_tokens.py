@@ -23,8 +23,10 @@ BASE64 = WORD + "+/="
 
 # kind, beginning, alphabet, at least so many, whether it must stand apart
 TOKENS: tuple[tuple[str, str, str, int, bool], ...] = (
-    # our own: API keys and the local token
+    # our own: API keys, sessions of browsers, attempts to sign in and the local token
     ("codexmem", "cmk_", HEX, 16, False),
+    ("codexmem", "cms_", HEX, 16, False),
+    ("codexmem", "cma_", HEX, 16, False),
     ("codexmem", "cmt_", HEX, 16, False),
     # models and what is built around them
     ("anthropic", "sk-ant-", URL, 20, False),

@@ -6,7 +6,7 @@ path, metric or setting without quoting.
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from codexmem.kernel.model.errors import Forbidden, InvalidArgument
@@ -113,6 +113,7 @@ class Identity:
     role: TenantRole = TenantRole.ADMIN  # whoever has a store to himself may do everything
     rights: ProjectRights | None = None  # of a member whose projects differ; `role` is then the highest of his
     viewer: Viewer = NOBODY  # whose private memories it sees, and how what it writes is seen
+    key: str | None = field(default=None, compare=False)  # the id of the key or the browser's session
 
     def require(self, needed: TenantRole) -> None:
         """Refuse what this caller may not do."""

@@ -116,6 +116,23 @@ def member_private(name: str | None, tenant: str | None, **where: str | None) ->
         current().note(say("member.private_none"))
 
 
+@member.command("link", cls=Command, key="member.link")
+@click.argument("name", metavar="NAME")
+@click.argument("subject", metavar="SUBJECT")
+@_of_tenant
+def member_link(name: str, subject: str, tenant: str | None, **where: str | None) -> None:
+    """Say who of the issuer a member is."""
+    issuer = chosen(**where).oidc_issuer
+    if not issuer:
+        raise InvalidArgument(
+            "people cannot sign in here: there is no issuer", hint="set oidc_issuer first: codexmem config list",
+            details={"reason": "no_issuer"},
+        )  # fmt: skip
+    with _people(tenant, where) as (people, whose):
+        people.link(whose, name, issuer, subject, by=login())
+    _done("member.linked", {"name": name, "issuer": issuer, "subject": subject}, name=name, subject=subject)
+
+
 @member.command("disable", cls=Command, key="member.disable")
 @click.argument("name", metavar="NAME")
 @_of_tenant

@@ -7,6 +7,7 @@ from codexmem.operations.service.dashboard import Standing
 from codexmem.operations.service.reports import Reports, Trends
 from codexmem.operations.service.upkeep import StoreUpkeep
 from codexmem.operations.service.watching import LiveWatching
+from codexmem.operations.sign_in import SignIn
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,3 +20,4 @@ class Operations:
     upkeep: StoreUpkeep
     standing: Standing
     backups: Backups
+    sign_in: SignIn

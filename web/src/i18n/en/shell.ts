@@ -94,6 +94,13 @@ export default {
     forget: 'Remove the API key',
     forgotten: 'The key was removed.',
   },
+  signIn: {
+    with: 'Sign in with {{issuer}}',
+    orKey: 'Or with a key:',
+    as: 'Signed in as {{name}}',
+    out: 'Sign out',
+    failed: 'You are still signed in: {{reason}}',
+  },
   settings: {
     title: 'Settings',
     description: 'These settings are stored in this browser.',

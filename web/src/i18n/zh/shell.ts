@@ -89,6 +89,13 @@ const shell: Same<typeof en> = {
     forget: '移除 API 密钥',
     forgotten: '密钥已移除。',
   },
+  signIn: {
+    with: '用 {{issuer}} 登录',
+    orKey: '或使用密钥：',
+    as: '已登录为 {{name}}',
+    out: '退出登录',
+    failed: '未能退出登录：{{reason}}',
+  },
   settings: {
     title: '设置',
     description: '这些设置只保存在此浏览器中。',

@@ -1,14 +1,16 @@
 // What a person chooses for this browser.
 import '@mantine/core/styles/Switch.layer.css';
 import { Button, Group, SegmentedControl, Stack, Switch, Text, useMantineColorScheme } from '@mantine/core';
-import { useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useId, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
+import { api, ask } from '@/api/client';
 import { forgetKey, useCurrentKey } from '@/api/keys';
 import { prefer, usePreferences, type Preferences } from '@/app/preferences';
+import { reasonOf } from '@/parts/errorText';
 import { Page } from '@/parts/Page';
 import { Panel } from '@/parts/Panel';
-import { notify } from '@/parts/undoable';
+import { notify, notifyError } from '@/parts/undoable';
 import classes from './Settings.module.css';
 
 export function SettingsPage() {
@@ -17,6 +19,12 @@ export function SettingsPage() {
   const chosen = usePreferences();
   const { colorScheme, setColorScheme } = useMantineColorScheme();
   const key = useCurrentKey();
+  const { data: who } = useQuery({ queryKey: ['whoami', key], queryFn: () => ask(api.GET('/api/whoami')) });
+  const leaving = useMutation({
+    mutationFn: () => ask(api.POST('/api/sign-in/out')),
+    onSuccess: () => location.reload(),
+    onError: (thrown) => notifyError(t('signIn.failed', { reason: reasonOf(thrown) })),
+  });
   return (
     <Page title={t('settings.title')} description={t('settings.description')}>
       <Stack gap="lg" maw={720}>
@@ -69,6 +77,14 @@ export function SettingsPage() {
           />
         </Panel>
         <Panel title={t('settings.access')}>
+          {!key && who?.by === 'session' && (
+            <Group justify="space-between">
+              <Text size="sm">{t('signIn.as', { name: who.member ?? who.actor })}</Text>
+              <Button variant="default" loading={leaving.isPending} onClick={() => leaving.mutate()}>
+                {t('signIn.out')}
+              </Button>
+            </Group>
+          )}
           <Group justify="space-between">
             <Text size="sm">{key ? t('settings.keyHeld') : t('settings.keyNone')}</Text>
             {key && (

@@ -36,7 +36,7 @@ from codexmem.kernel.store.schema.memories import (
     vector_debts,
     vector_targets,
 )
-from codexmem.kernel.store.schema.people import grants, group_members, groups, members
+from codexmem.kernel.store.schema.people import grants, group_members, groups, member_subjects, members
 from codexmem.kernel.store.schema.system import api_keys, counters, deltas, events, jobs, receipts
 
 # Tables whose rows are numbered, and the column that holds the number.
@@ -58,6 +58,7 @@ __all__ = [
     "group_members",
     "groups",
     "jobs",
+    "member_subjects",
     "members",
     "memories",
     "memory_facets",

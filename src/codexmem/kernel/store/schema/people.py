@@ -18,6 +18,17 @@ members = Table(
     Index("members_name", "tenant", "name", unique=True),
 )
 
+# Who of the issuer a member is. The row of a member who was removed stays: he is not to come back by himself.
+member_subjects = Table(
+    "member_subjects",
+    metadata,
+    tenant(),
+    Column("issuer", Text, primary_key=True),
+    Column("subject", Text, primary_key=True),
+    Column("member", Text, nullable=False),
+    Column("created_ms", BigInteger, nullable=False),
+)
+
 groups = Table(
     "groups",
     metadata,

@@ -1,0 +1,1 @@
+"""Issuers that people sign in with: a real one, and one that signs what no issuer should."""
