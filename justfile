@@ -4,6 +4,9 @@ set positional-arguments
 
 python := justfile_directory() / ".venv/bin/python"
 
+# Whatever the caller has set: tests and the programs they start are compiled once, not by each of them.
+export PYTHONDONTWRITEBYTECODE := ""
+
 # everything the gate checks, in its order
 check: engines lint types test
 

@@ -116,7 +116,7 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Where the time of a long run went; with two processes the sum is twice the wall."""
+    """Where the time of a long run went; with three processes the sum is three times the wall."""
     if sum(spent for (sort, _), spent in _seconds.items() if sort == "tier") > LONG_S:
         terminalreporter.section("seconds by what was started, and by folder")
         for (sort, name), spent in sorted(_seconds.items(), key=lambda each: -each[1]):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import cast
 
 import pytest
@@ -23,11 +24,27 @@ JSON = (("content-type", "application/json"),)
 WRITING = ("POST", "PUT", "PATCH", "DELETE")
 
 
+@dataclass
+class Called:
+    """The application, called in whatever role is set; its routes are built once for all of them."""
+
+    role: TenantRole = TenantRole.READER
+    entered: Entered = field(default_factory=Entered)
+
+    def __post_init__(self) -> None:
+        guard = GuardSettings(lambda _: Identity(LOCAL, "key:test", role=self.role), acting_as)
+        self.app = build_asgi(SURFACES, cast(Services, self.entered), guard, version="test")
+
+
+@pytest.fixture(scope="module")
+def called() -> Called:
+    return Called()
+
+
 @pytest.fixture(scope="module")
 def listed() -> list[tuple[str, str]]:
-    app = build_asgi(SURFACES, cast(Services, Entered()), GuardSettings(None, acting_as), version="test")
     unknown = {("POST", "/api/nothing"), ("DELETE", "/api/health"), ("GET", "/openapi.json")}
-    return [(method, path) for method, path in routes(app) if "/mcp" not in path and (method, path) not in unknown]
+    return [(method, path) for method, path in routes() if "/mcp" not in path and (method, path) not in unknown]
 
 
 def test_a_route_that_writes_has_a_rule_and_every_rule_a_route(listed: list[tuple[str, str]]) -> None:
@@ -38,14 +55,14 @@ def test_a_route_that_writes_has_a_rule_and_every_rule_a_route(listed: list[tupl
 
 
 @pytest.mark.parametrize("role", TenantRole)
-def test_whoever_may_not_make_a_request_enters_no_handler(role: TenantRole, listed: list[tuple[str, str]]) -> None:
-    entered = Entered()
-    guard = GuardSettings(lambda _: Identity(LOCAL, "key:test", role=role), acting_as)
-    app = build_asgi(SURFACES, cast(Services, entered), guard, version="test")
+def test_whoever_may_not_make_a_request_enters_no_handler(
+    role: TenantRole, called: Called, listed: list[tuple[str, str]]
+) -> None:
+    called.role, entered = role, called.entered
     for method, path in listed:
         before = entered.count
         body = b"{}" if method in WRITING else b""
-        answer = asgi.call(app, method, path, body=body, headers=JSON if body else ())
+        answer = asgi.call(called.app, method, path, body=body, headers=JSON if body else ())
         needed = rights.needed(method, path)
         if role.covers(needed):
             assert answer.status != 403, (method, path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import sys
 from pathlib import Path
@@ -16,6 +17,7 @@ from tests.surfaces._kit import asgi
 PATH = Path(__file__).parents[3] / "docs" / "openapi" / "codexmem.json"
 
 
+@functools.cache
 def description() -> dict[str, Any]:
     """As the application itself tells it; nothing is called, so no services are needed."""
     app = build_asgi(SURFACES, cast(Services, None), GuardSettings(None, acting_as), version="1")

@@ -30,6 +30,7 @@ def upgrade() -> None:
     # Beside the policies that keep other audit lines: all must agree before a line is changed.
     kept = ", ".join(f"'{each}'" for each in _KEPT)
     for change in ("UPDATE", "DELETE"):
+        op.execute(f"DROP POLICY IF EXISTS sign_ins_kept_from_{change.lower()} ON events")
         op.execute(
             f"CREATE POLICY sign_ins_kept_from_{change.lower()} ON events AS RESTRICTIVE FOR {change} TO {APP_ROLE} "
             f"USING (type NOT IN ({kept}))"
