@@ -1503,6 +1503,86 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/sign-in": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Offered
+         * @description Whether people can sign in here.
+         */
+        get: operations["offered_api_sign_in_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sign-in/device": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Device
+         * @description Begin a sign-in that a person ends in a browser elsewhere (RFC 8628).
+         */
+        post: operations["device_api_sign_in_device_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sign-in/device/token": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Device Token
+         * @description A key for the device, as soon as the person has ended the sign-in.
+         */
+        post: operations["device_token_api_sign_in_device_token_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sign-in/out": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Sign Out
+         * @description End the session or the key that this request came with.
+         */
+        post: operations["sign_out_api_sign_in_out_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/stats": {
         parameters: {
             query?: never;
@@ -2350,6 +2430,26 @@ export interface paths {
         };
         /** Version */
         get: operations["version_api_version_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/whoami": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Whoami
+         * @description For whom this request acts, and what it may do.
+         */
+        get: operations["whoami_api_whoami_get"];
         put?: never;
         post?: never;
         delete?: never;
@@ -4010,6 +4110,59 @@ export interface components {
          * @enum {string}
          */
         DeltaStatus: "applied" | "reverted";
+        /**
+         * DeviceCode
+         * @description What a person opens and types in, and what the device asks with meanwhile.
+         */
+        DeviceCode: {
+            /** Device Code */
+            device_code: string;
+            /** Expires In */
+            expires_in: number;
+            /** Interval */
+            interval: number;
+            /** User Code */
+            user_code: string;
+            /** Verification Uri */
+            verification_uri: string;
+            /** Verification Uri Complete */
+            verification_uri_complete: string | null;
+        };
+        /**
+         * DeviceToken
+         * @description A key for the device; without one, why there is none yet.
+         */
+        DeviceToken: {
+            /** Expires Ms */
+            expires_ms?: number | null;
+            /** Member */
+            member?: string | null;
+            role?: components["schemas"]["TenantRole"] | null;
+            /** Secret */
+            secret?: string | null;
+            /**
+             * Status
+             * @enum {string}
+             */
+            status: "authorization_pending" | "slow_down" | "done";
+            /** Tenant */
+            tenant?: string | null;
+        };
+        /**
+         * DeviceTokenRequest
+         * @description Whether the code was typed in.
+         */
+        DeviceTokenRequest: {
+            /** Device Code */
+            device_code: string;
+            /**
+             * Machine
+             * @description What the key is called after.
+             */
+            machine: string;
+            /** @default writer */
+            role: components["schemas"]["TenantRole"];
+        };
         /**
          * Direction
          * @description Which of two notes speaks of the other.
@@ -7481,6 +7634,15 @@ export interface components {
             value: number;
         };
         /**
+         * ProjectRole
+         * @description A role in a project; the project "" is what belongs to none.
+         */
+        ProjectRole: {
+            /** Project */
+            project: string;
+            role: components["schemas"]["TenantRole"];
+        };
+        /**
          * Projects
          * @description Projects that have captured memories, those written to last first.
          */
@@ -9613,6 +9775,25 @@ export interface components {
          */
         Shelved: "active" | "archived";
         /**
+         * SignInOffer
+         * @description Whether people can sign in here, and with whom.
+         */
+        SignInOffer: {
+            /**
+             * Issuer
+             * @description Host of the issuer; null where nobody can sign in.
+             */
+            issuer: string | null;
+        };
+        /**
+         * SignOutAnswer
+         * @description Whether there was something to end.
+         */
+        SignOutAnswer: {
+            /** Ended */
+            ended: boolean;
+        };
+        /**
          * Skip
          * @description Why something was not captured; the value is the contract's spelling.
          * @enum {string}
@@ -10014,6 +10195,12 @@ export interface components {
             version: string;
             worker: components["schemas"]["WorkerAnswer"];
         };
+        /**
+         * TenantRole
+         * @description What a caller may do in its tenant; each may do what those before it may.
+         * @enum {string}
+         */
+        TenantRole: "reader" | "writer" | "reviewer" | "admin";
         /**
          * TextAnswer
          * @description Text for a model; what is answered unless rows are asked for.
@@ -10723,6 +10910,32 @@ export interface components {
             used: number;
             /** Version */
             version: number;
+        };
+        /**
+         * WhoAmI
+         * @description For whom a request acts, and what it may do.
+         */
+        WhoAmI: {
+            /** Actor */
+            actor: string;
+            /**
+             * By
+             * @description What the request came with: none is a local store's.
+             * @enum {string}
+             */
+            by: "session" | "key" | "none";
+            /** @description The role in projects that are not listed. */
+            everywhere: components["schemas"]["TenantRole"] | null;
+            /** Expires Ms */
+            expires_ms: number | null;
+            /** Member */
+            member: string | null;
+            /** Projects */
+            projects: components["schemas"]["ProjectRole"][];
+            /** @description The highest role anywhere. */
+            role: components["schemas"]["TenantRole"];
+            /** Tenant */
+            tenant: string;
         };
         /**
          * WholeDelta
@@ -13806,6 +14019,99 @@ export interface operations {
             };
         };
     };
+    offered_api_sign_in_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignInOffer"];
+                };
+            };
+        };
+    };
+    device_api_sign_in_device_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeviceCode"];
+                };
+            };
+        };
+    };
+    device_token_api_sign_in_device_token_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DeviceTokenRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeviceToken"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
+    sign_out_api_sign_in_out_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignOutAnswer"];
+                };
+            };
+        };
+    };
     stats_api_stats_get: {
         parameters: {
             query?: never;
@@ -15800,6 +16106,26 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["VersionAnswer"];
+                };
+            };
+        };
+    };
+    whoami_api_whoami_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WhoAmI"];
                 };
             };
         };

@@ -218,10 +218,10 @@ def _pip_index(environ: Mapping[str, str], home: Path, prefix: Path) -> str:
     own_files = Path(environ.get("XDG_CONFIG_HOME") or home / ".config")
     places = [environ.get("PIP_CONFIG_FILE", ""), prefix / "pip.conf", own_files / "pip" / "pip.conf",
               home / ".pip" / "pip.conf", "/etc/pip.conf"]  # fmt: skip
-    for path in filter(None, places):
+    for path in (Path(place) for place in places if place):
         read = configparser.RawConfigParser(strict=False)
         with suppress(OSError, configparser.Error, UnicodeDecodeError):
-            read.read_string(Path(path).read_text(encoding="utf-8"))
+            read.read_string(path.read_text(encoding="utf-8"))
             if given := read.get("global", "index-url", fallback="").strip():
                 return given
     return ""
