@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sysconfig
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
