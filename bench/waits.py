@@ -207,12 +207,13 @@ def _first_answer(here: Served) -> float:
     began = time.perf_counter()
     with subprocess.Popen([sys.executable, "-m", "codexmem.cli", "mcp"], env=here.env, cwd=here.home,
                           stdin=subprocess.PIPE, stdout=subprocess.PIPE) as program:  # fmt: skip
-        assert program.stdin is not None
+        given = program.stdin
+        assert given is not None
         assert program.stdout is not None
 
         def tell(said: Mapping[str, Any]) -> None:
-            program.stdin.write(json.dumps({"jsonrpc": "2.0", **said}).encode() + b"\n")
-            program.stdin.flush()
+            given.write(json.dumps({"jsonrpc": "2.0", **said}).encode() + b"\n")
+            given.flush()
 
         tell({"id": 1, "method": "initialize", "params": hello})
         program.stdout.readline()
@@ -220,7 +221,7 @@ def _first_answer(here: Served) -> float:
         tell({"id": 2, "method": "tools/call", "params": search})
         answer = json.loads(program.stdout.readline())
         took = (time.perf_counter() - began) * 1000
-        program.stdin.close()
+        given.close()
     if answer.get("id") != 2 or answer.get("result", {}).get("isError", True):
         raise RuntimeError(f"the bridge answered {answer}")
     return took
