@@ -221,7 +221,7 @@ def _first_answer(here: Served) -> float:
         tell({"id": 2, "method": "tools/call", "params": search})
         answer = json.loads(program.stdout.readline())
         took = (time.perf_counter() - began) * 1000
-        program.stdin.close()
+        given.close()
     if answer.get("id") != 2 or answer.get("result", {}).get("isError", True):
         raise RuntimeError(f"the bridge answered {answer}")
     return took
