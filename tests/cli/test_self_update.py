@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sysconfig
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -182,7 +183,7 @@ def test_pip_uv_and_uvx_are_told_apart(prefix: Path, monkeypatch: pytest.MonkeyP
 
 def test_the_systems_own_python_is_left_to_the_system(prefix: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (prefix / "EXTERNALLY-MANAGED").write_text("")
-    monkeypatch.setattr(self_update.sysconfig, "get_path", lambda _: str(prefix))
+    monkeypatch.setattr(sysconfig, "get_path", lambda _: str(prefix))
     assert Installation.here(prefix, prefix, {}) == Installation("system", "")
     assert Installation.here(prefix, Path("/usr"), {}).way != "system"
 
