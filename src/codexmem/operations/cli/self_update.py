@@ -217,8 +217,13 @@ def _pip_index(environ: Mapping[str, str], home: Path, prefix: Path) -> str:
     if given := environ.get("PIP_INDEX_URL", "").strip():
         return given
     own_files = Path(environ.get("XDG_CONFIG_HOME") or home / ".config")
-    places: list[str | Path] = [environ.get("PIP_CONFIG_FILE", ""), prefix / "pip.conf", own_files / "pip" / "pip.conf",
-              home / ".pip" / "pip.conf", "/etc/pip.conf"]  # fmt: skip
+    places: list[str | Path] = [
+        environ.get("PIP_CONFIG_FILE", ""),
+        prefix / "pip.conf",
+        own_files / "pip" / "pip.conf",
+        home / ".pip" / "pip.conf",
+        "/etc/pip.conf",
+    ]
     for path in filter(None, places):
         read = configparser.RawConfigParser(strict=False)
         with suppress(OSError, configparser.Error, UnicodeDecodeError):
