@@ -202,7 +202,8 @@ def _uv_index(environ: Mapping[str, str], home: Path, _: Path) -> str:
         if given := environ.get(name, "").strip():
             return given
     own_files = Path(environ.get("XDG_CONFIG_HOME") or home / ".config")
-    for path in (environ.get("UV_CONFIG_FILE", ""), own_files / "uv" / "uv.toml", "/etc/uv/uv.toml"):
+    places: list[str | Path] = [environ.get("UV_CONFIG_FILE", ""), own_files / "uv" / "uv.toml", "/etc/uv/uv.toml"]
+    for path in places:
         with suppress(OSError, ValueError):
             said = tomllib.loads(Path(path).read_text(encoding="utf-8")) if path else {}
             named = [each.get("url", "") for each in said.get("index", []) if each.get("default")]
@@ -216,12 +217,17 @@ def _pip_index(environ: Mapping[str, str], home: Path, prefix: Path) -> str:
     if given := environ.get("PIP_INDEX_URL", "").strip():
         return given
     own_files = Path(environ.get("XDG_CONFIG_HOME") or home / ".config")
-    places = [environ.get("PIP_CONFIG_FILE", ""), prefix / "pip.conf", own_files / "pip" / "pip.conf",
-              home / ".pip" / "pip.conf", "/etc/pip.conf"]  # fmt: skip
-    for path in (Path(place) for place in places if place):
+    places: list[str | Path] = [
+        environ.get("PIP_CONFIG_FILE", ""),
+        prefix / "pip.conf",
+        own_files / "pip" / "pip.conf",
+        home / ".pip" / "pip.conf",
+        "/etc/pip.conf",
+    ]
+    for path in filter(None, places):
         read = configparser.RawConfigParser(strict=False)
         with suppress(OSError, configparser.Error, UnicodeDecodeError):
-            read.read_string(path.read_text(encoding="utf-8"))
+            read.read_string(Path(path).read_text(encoding="utf-8"))
             if given := read.get("global", "index-url", fallback="").strip():
                 return given
     return ""

@@ -66,10 +66,8 @@ def hooked(whose: UserHome) -> list[tuple[InstallableAgent, str]]:
 
 
 def _problems(agent: InstallableAgent, whose: UserHome, *, installed: bool) -> Iterator[Finding]:
-    from codexmem.agents import CONTEXT, END, PROMPT, STOP, TOOL
-
     check, named = _check(agent), _named(agent)
-    commands = {event: agent.hook(whose, event) for event in (CONTEXT, PROMPT, TOOL, STOP, END)}
+    commands = {event: agent.hook(whose, event) for event in agent.moments}
     server = agent.server(whose)
     if not any(commands.values()) and server is None:
         if installed:
