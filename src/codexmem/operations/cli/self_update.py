@@ -224,10 +224,10 @@ def _pip_index(environ: Mapping[str, str], home: Path, prefix: Path) -> str:
         home / ".pip" / "pip.conf",
         "/etc/pip.conf",
     ]
-    for path in filter(None, places):
+    for path in (Path(place) for place in places if place):
         read = configparser.RawConfigParser(strict=False)
         with suppress(OSError, configparser.Error, UnicodeDecodeError):
-            read.read_string(Path(path).read_text(encoding="utf-8"))
+            read.read_string(path.read_text(encoding="utf-8"))
             if given := read.get("global", "index-url", fallback="").strip():
                 return given
     return ""
