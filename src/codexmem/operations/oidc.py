@@ -11,7 +11,7 @@ import json
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import quote_plus, urlencode, urlsplit
 
 from codexmem.client import transport
@@ -65,7 +65,7 @@ class Issuer:
     def __init__(self, client: OidcClient) -> None:
         self.client = client
         self._lock = threading.Lock()
-        self._known: tuple[float, Mapping[str, Any]] | None = None
+        self._known: tuple[float, Mapping[str, object]] | None = None
         self._keys: jwt.PyJWKClient | None = None
 
     def authorization_url(self, *, redirect: str, state: str, nonce: str, verifier: str) -> str:
@@ -79,7 +79,9 @@ class Issuer:
         place = self._endpoint("authorization_endpoint")
         return f"{place}{'&' if urlsplit(place).query else '?'}{urlencode(asked)}"
 
-    def redeem(self, code: str, *, redirect: str, verifier: str, nonce: str, said_by: str | None) -> Mapping[str, Any]:
+    def redeem(
+        self, code: str, *, redirect: str, verifier: str, nonce: str, said_by: str | None
+    ) -> Mapping[str, object]:
         """The claims about whoever signed in, for the code that a browser brought from there.
 
         `said_by` is the issuer as the browser's address named it, which tells mixed-up issuers apart (RFC 9207).
@@ -94,14 +96,14 @@ class Issuer:
             raise SignInRefused("code", f"the issuer does not accept the code: {_word(tokens['error'])}")
         return self._claims(tokens, nonce)
 
-    def begin_device(self) -> Mapping[str, Any]:
+    def begin_device(self) -> Mapping[str, object]:
         """A code for a person to type in elsewhere (RFC 8628 §3.2)."""
         answer = self._post("device_authorization_endpoint", {"scope": " ".join(self.client.scopes)})
         if "error" in answer or not all(isinstance(answer.get(name), str) for name in _DEVICE_FIELDS):
             raise SignInRefused("device", f"the issuer offers no sign-in by device: {_word(answer.get('error'))}")
         return answer
 
-    def poll_device(self, device_code: str) -> Mapping[str, Any] | str:
+    def poll_device(self, device_code: str) -> Mapping[str, object] | str:
         """The claims about whoever has typed the code in, or the word for why there are none yet."""
         tokens = self._token({"grant_type": DEVICE_GRANT, "device_code": device_code})
         if (error := tokens.get("error")) in PENDING:
@@ -110,7 +112,7 @@ class Issuer:
             raise SignInRefused("code", f"the issuer does not accept the code: {_word(error)}")
         return self._claims(tokens, None)
 
-    def _claims(self, tokens: Mapping[str, Any], nonce: str | None) -> Mapping[str, Any]:
+    def _claims(self, tokens: Mapping[str, object], nonce: str | None) -> Mapping[str, object]:
         claims = self._verified(str(tokens.get("id_token", "")), nonce)
         if self.client.group_claim in claims or "userinfo_endpoint" not in self._described():
             return claims
@@ -122,14 +124,14 @@ class Issuer:
             raise SignInRefused("token", "the issuer's answers are about two different people")
         return {**more, **claims}
 
-    def _verified(self, token: str, nonce: str | None) -> Mapping[str, Any]:
+    def _verified(self, token: str, nonce: str | None) -> Mapping[str, object]:
         import jwt
 
         try:
             if jwt.get_unverified_header(token).get("alg") not in SIGNATURES:
                 raise SignInRefused("token", "the ID token is not signed by a method that proves who signed it")
             key = self._signing_keys().get_signing_key_from_jwt(token)
-            claims: dict[str, Any] = jwt.decode(
+            claims: dict[str, object] = jwt.decode(
                 token, key, algorithms=list(SIGNATURES), audience=self.client.id, issuer=self.client.issuer,
                 leeway=_LEEWAY_S, options={"require": ["exp", "iat", "iss", "sub", "aud"]},
             )  # fmt: skip
@@ -156,7 +158,7 @@ class Issuer:
                 self._keys = jwt.PyJWKClient(place, timeout=_TIMEOUT_S)
             return self._keys
 
-    def _described(self) -> Mapping[str, Any]:
+    def _described(self) -> Mapping[str, object]:
         with self._lock:
             if self._known is not None and self._known[0] > ids.monotonic():
                 return self._known[1]
@@ -180,14 +182,15 @@ class Issuer:
             )
         return place
 
-    def _token(self, form: dict[str, str]) -> dict[str, Any]:
+    def _token(self, form: dict[str, str]) -> dict[str, object]:
         return self._post("token_endpoint", form)
 
-    def _post(self, endpoint: str, form: dict[str, str]) -> dict[str, Any]:
+    def _post(self, endpoint: str, form: dict[str, str]) -> dict[str, object]:
         """As the client that we are; with a secret in the header, unless the issuer takes it only in the body."""
         headers, client = dict(_FORM), self.client
-        methods = self._described().get("token_endpoint_auth_methods_supported", ["client_secret_basic"])
-        if client.secret and "client_secret_basic" in methods:
+        methods = self._described().get("token_endpoint_auth_methods_supported")
+        # The header is what an issuer takes that does not say what it takes.
+        if client.secret and (not isinstance(methods, list) or "client_secret_basic" in methods):
             pair = f"{quote_plus(client.id)}:{quote_plus(client.secret)}"
             headers["Authorization"] = f"Basic {base64.b64encode(pair.encode()).decode()}"
         elif client.secret:
@@ -195,7 +198,7 @@ class Issuer:
         body = urlencode({**form, "client_id": client.id}).encode()
         return self._ask("POST", self._endpoint(endpoint), body, headers)
 
-    def _ask(self, method: str, place: str, body: bytes | None, headers: Mapping[str, str]) -> dict[str, Any]:
+    def _ask(self, method: str, place: str, body: bytes | None, headers: Mapping[str, str]) -> dict[str, object]:
         parts = urlsplit(place)
         target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
         try:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import Context
 from dataclasses import dataclass
-from typing import Any, Literal, TypeVar
+from typing import Literal, TypeVar
 from urllib.parse import urlsplit
 
 from codexmem.kernel.model import ids
@@ -175,7 +175,7 @@ class SignIn:
 
         return self._admitted(claims, address, "browser", opened)[1]
 
-    def begin_device(self) -> Mapping[str, Any]:
+    def begin_device(self) -> Mapping[str, object]:
         """What a person types in where, for a device."""
         issuer, _ = self._configured()
         with self._one_of_few():
@@ -228,7 +228,7 @@ class SignIn:
 
         return _as_server(found)
 
-    def _admitted(self, claims: Mapping[str, Any], address: str | None, way: str,
+    def _admitted(self, claims: Mapping[str, object], address: str | None, way: str,
                   opened: Callable[[TeamMember], NewKey]) -> tuple[TeamMember, NewKey]:  # fmt: skip
         """Whom the claims name with what is opened for him, if he may come in."""
         issuer, policy = self._configured()
@@ -246,7 +246,7 @@ class SignIn:
                 self._tell(EventType.SIGN_IN_REFUSED, f"subject:{claims['sub']}", {"reason": refusal.reason, **who})
             raise
 
-    def _member_of(self, claims: Mapping[str, Any]) -> tuple[TeamMember, set[str]]:
+    def _member_of(self, claims: Mapping[str, object]) -> tuple[TeamMember, set[str]]:
         issuer, policy = self._configured()
         subject, now_ms = str(claims["sub"]), self._clock.now_ms()
         groups = self._groups(claims)
@@ -282,7 +282,7 @@ class SignIn:
         self._take_over(member, groups)
         return member, groups
 
-    def _groups(self, claims: Mapping[str, Any]) -> set[str]:
+    def _groups(self, claims: Mapping[str, object]) -> set[str]:
         """The groups of the tenant that the claims give."""
         issuer, policy = self._configured()
         told = claims.get(issuer.client.group_claim, ())
@@ -303,7 +303,7 @@ class SignIn:
                 told = {"by": "sign-in", "act": act, "name": group, "member": member.name}
                 self._tell(EventType.MEMBER_CHANGED, f"group:{group}", told)
 
-    def _free_name(self, claims: Mapping[str, Any]) -> str:
+    def _free_name(self, claims: Mapping[str, object]) -> str:
         """What the person is called; a name that somebody has gets a number, for he is another person."""
         told = (str(claims.get(name, "")) for name in (*_NAME_CLAIMS, "sub"))
         plain = ("".join(each for each in text if each.isprintable() and each != ":").strip() for text in told)
