@@ -118,7 +118,8 @@ def routes(services: SignInServices) -> APIRouter:
         told = services.operations.sign_in.begin_device()
         whole = told.get("verification_uri_complete")
         return wire.DeviceCode(
-            device_code=told["device_code"], user_code=told["user_code"], verification_uri=told["verification_uri"],
+            device_code=str(told["device_code"]), user_code=str(told["user_code"]),
+            verification_uri=str(told["verification_uri"]),
             verification_uri_complete=whole if isinstance(whole, str) else None,
             expires_in=_whole(told.get("expires_in"), 600), interval=_whole(told.get("interval"), INTERVAL_S),
         )  # fmt: skip
