@@ -26,8 +26,8 @@ _FREE = re.compile(
 READ: Mapping[str, str] = {
     "certifi": "MPL-2.0", "hypothesis": "MPL-2.0", "orjson": "MPL-2.0", "pathspec": "MPL-2.0", "psycopg": "LGPL-3.0",
     "psycopg-binary": "LGPL-3.0", "pytest-rerunfailures": "MPL-2.0", "tqdm": "MPL-2.0",
-    # Not stated in the package.
-    "py-rust-stemmers": "-", "pysqlite3": "-", "rust-just": "-",
+    # Not stated in the package's metadata, but in the licence that it ships.
+    "py-rust-stemmers": "MIT", "pysqlite3": "Zlib", "rust-just": "CC0-1.0",
 }  # fmt: skip
 _LOCKED = re.compile(r"^([A-Za-z0-9._-]+)==(\S+)", re.MULTILINE)
 _NATIVE = re.compile(r"\.(so(\.[\d.]+)?|dylib|pyd|dll)$")
@@ -156,7 +156,7 @@ def page(language: str, packages: list[Locked]) -> str:
     version = f"CPython {sys.version_info.major}.{sys.version_info.minor}, {sys.platform}"
     lines = [f"# {title}", "", about.format(platform=version), "", f"## {licences}", "", *_row(head, rule=True)]
     for each in packages:
-        licence = each.licence or unstated if each.installed else elsewhere
+        licence = (each.licence or READ.get(each.name) or unstated) if each.installed else elsewhere
         lines += _row((each.name, each.version, each.place, licence))
     lines += ["", f"## {native}", "", meaning, "", *_row(columns, rule=True)]
     for each in packages:

@@ -161,9 +161,9 @@ def test_the_settings_reach_the_server_and_the_command(tmp_path: Path) -> None:
     with EmbeddingServer(script=longest) as server:
         settings = Settings(
             tmp_path, f"sqlite:///{tmp_path / 'codexmem.db'}", embedder="none", reranker="api", rerank_url=server.url,
-            rerank_model="judge", rerank_api_key="secret", rerank_depth=3,
+            rerank_model="judge", rerank_api_key="rerank-key-7", rerank_depth=3,
         )  # fmt: skip
-        assert "secret" not in repr(settings)
+        assert "rerank-key-7" not in repr(settings)
         core = open_core(settings)
         try:
             for text in ("needle", "needle in much hay", "needle in very very much hay"):
@@ -177,5 +177,5 @@ def test_the_settings_reach_the_server_and_the_command(tmp_path: Path) -> None:
             core.close()
     assert found == [[3, 2, 1]] * 2
     assert [(asked.body["model"], asked.key, asked.body["top_n"]) for asked in server.asked] == [
-        ("judge", "Bearer secret", 3)
+        ("judge", "Bearer rerank-key-7", 3)
     ] * 2
