@@ -64,7 +64,8 @@ def test_nothing_is_changed_without_a_word(call: Call, settings: Path, tmp_path:
         (
             ["emacs"],
             "unknown agent emacs",
-            "supported agents: codex, claude-code, cursor, gemini-cli, qwen-code, opencode",
+            "supported agents: codex, claude-code, cursor, gemini-cli, qwen-code, opencode, cline, copilot-cli, "
+            "kimi-code",
         ),
     ],
 )

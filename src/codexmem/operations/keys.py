@@ -127,7 +127,7 @@ class Keys:
         with acting_as(tenant), self._db.transaction():
             self._table.hold()
             if self._table.get(id) is not None:
-                raise Conflict("this session was opened before", details={"reason": "session_opened"})
+                raise Conflict("this session was opened before")
             self._table.drop_sessions(member, now_ms)
             secret = f"cms_{ids.secret()}"
             key = ApiKey(tenant, id, "browser", now_ms, expires_ms=now_ms + lifetime_ms, member=member)

@@ -109,7 +109,7 @@ def test_the_first_agent_takes_the_place_of_codecli(tmp_path: Path) -> None:
 
 def test_agents_that_can_be_answered_are_looked_for_first() -> None:
     answered = ["codex", "claude", "qwen", "gemini", "opencode"]
-    assert [*programs.known()] == [*answered, "cursor-agent", "cline", "goose", "aider"]
+    assert [*programs.known()] == [*answered, "cursor-agent", "cline", "copilot", "kimi", "goose", "aider"]
 
 
 def test_we_are_not_our_own_agent(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:

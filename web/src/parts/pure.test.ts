@@ -11,8 +11,8 @@ describe('times', () => {
   it.each([
     [0, 'now', '现在'],
     [-90_000, '1 min. ago', '1 分钟前'],
-    [-7_200_000, '2 hr. ago', '2小时前'],
-    [-3 * 86_400_000, '3 days ago', '3天前'],
+    [-7_200_000, '2 hr. ago', '2 小时前'],
+    [-3 * 86_400_000, '3 days ago', '3 天前'],
   ])('%d ms ago', (past, en, zh) => {
     expect([timeAgo(1e12 + past, 1e12, 'en'), timeAgo(1e12 + past, 1e12, 'zh')]).toEqual([en, zh]);
   });
