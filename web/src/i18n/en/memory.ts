@@ -116,6 +116,7 @@ export default {
     byHand: 'It was written directly, not extracted from a session or a run.',
     cameOf: 'What it led to',
     nothingCame: 'It has not led to anything yet, and nothing links to it.',
+    sameEvents: 'From the same events',
     moreDerived: 'There may be more than shown.',
     pointsTo: 'Links to',
     write: 'does not exist yet: write it',

@@ -108,6 +108,7 @@ const memory: Same<typeof en> = {
     byHand: '它是直接写入的，并非取自会话或运行。',
     cameOf: '由它产生',
     nothingCame: '尚未由它产生任何内容，也没有内容指向它。',
+    sameEvents: '出自同样的事件',
     moreDerived: '可能还有未显示的内容。',
     pointsTo: '它指向',
     write: '尚不存在：去写',

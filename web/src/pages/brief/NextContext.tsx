@@ -227,7 +227,7 @@ type LineProps = {
 };
 
 function Line({ line: { text, memory, tokens: count }, tokens, onExplain, goesOn }: LineProps) {
-  const { t } = useTranslation('next');
+  const { t } = useTranslation(['next', 'common']);
   const originName = useOriginName();
   const stale = memory?.stale && memory.stale !== 'unchanged' && memory.stale !== 'unknown' ? memory.stale : null;
   return (
@@ -238,7 +238,7 @@ function Line({ line: { text, memory, tokens: count }, tokens, onExplain, goesOn
       <span className={classes['facts']}>
         {memory && !goesOn && (
           <Badge variant="default" size="sm" className={classes['chip'] ?? ''}>
-            {originName(memory.origin)}
+            {t('common:peek.by', { who: originName(memory.origin) })}
           </Badge>
         )}
         {stale && (

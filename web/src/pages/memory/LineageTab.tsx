@@ -32,21 +32,33 @@ export function LineageTab({ memory, from }: { memory: WholeMemory; from: Proven
 
 type Props = { told: Provenance; mentions?: readonly string[]; onExplain: (label: string) => void };
 
-/** What was made of it, what points to it, and what it points to; an address that names nothing yet can be written. */
+const isPrompt = ({ memory }: Provenance) => memory.kind === 'prompt';
+
+/** A prompt leads to what its turn brought; what shares its events with another memory stands beside it. */
+const outcomes = (told: Provenance) => [...(isPrompt(told) ? told.derived : []), ...told.linked_by];
+
+/** What was made of it, what came with it, what points to it, and what it points to; an address that names nothing yet can be written. */
 export function CameOf({ told, mentions = [], onExplain }: Props) {
   const { t } = useTranslation('memory');
   const written = new Set(told.links.map(({ label }) => label.replace(/^note /, '')));
+  const more = told.more_derived && (
+    <Text size="xs" c="dimmed" p="sm">
+      {t('why.moreDerived')}
+    </Text>
+  );
   const unwritten = mentions.filter((uri) => !written.has(uri) && !told.memory.uris.includes(uri));
   return (
     <>
       <Panel title={t('why.cameOf')} flush>
-        <Relatives relatives={[...told.derived, ...told.linked_by]} none={t('why.nothingCame')} onExplain={onExplain} />
-        {told.more_derived && (
-          <Text size="xs" c="dimmed" p="sm">
-            {t('why.moreDerived')}
-          </Text>
-        )}
+        <Relatives relatives={outcomes(told)} none={t('why.nothingCame')} onExplain={onExplain} />
+        {isPrompt(told) && more}
       </Panel>
+      {!isPrompt(told) && told.derived.length > 0 && (
+        <Panel title={t('why.sameEvents')} flush>
+          <Relatives relatives={told.derived} none="" onExplain={onExplain} />
+          {more}
+        </Panel>
+      )}
       {(told.links.length > 0 || unwritten.length > 0) && (
         <Panel title={t('why.pointsTo')} flush>
           {told.links.length > 0 && <Relatives relatives={told.links} none="" onExplain={onExplain} />}
@@ -76,7 +88,7 @@ export function LineageStrip({ memory, from }: { memory: WholeMemory; from: Prov
   const own = pageOf(livingOf(memory).ref) ?? '';
   const here = (tab: string) => `${own}?tab=${tab}`;
   const before = from ? origins(from) : [];
-  const after = from ? outcomes(from) : [];
+  const after = from ? grouped(outcomes(from)) : [];
   const steps: Step[] = [
     ...before,
     { key: 'self', to: null, text: t(`timeline:kind.${memory.kind}`), kind: memory.kind },
@@ -118,9 +130,9 @@ export function LineageStrip({ memory, from }: { memory: WholeMemory; from: Prov
     return found;
   }
 
-  function outcomes({ derived, linked_by: linked }: Provenance): Step[] {
+  function grouped(relatives: readonly Relative[]): Step[] {
     const groups = new Map<string, Relative[]>();
-    for (const each of [...derived, ...linked]) {
+    for (const each of relatives) {
       if (each.status !== 'deleted') groups.set(each.kind, [...(groups.get(each.kind) ?? []), each]);
     }
     return [...groups.values()].map((group) => {
