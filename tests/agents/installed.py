@@ -2,8 +2,8 @@
 
 Each real program is fetched from npm, its files are changed as `install` changes them, and it works offline with a
 scripted model: what it is told, what it calls and what was recorded of it is looked at. Then everything is taken out
-again, and no file that was there before may differ by a byte. Ends with an error if anything is not so. Names on the
-command line choose agents.
+again, and no file that was there before may differ by a byte; of the file in which Claude Code keeps its own state,
+nothing of ours may be left. Ends with an error if anything is not so. Names on the command line choose agents.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from tests.agents.four_agents import Place
 from tests.agents.installation import Installation
 from tests.agents.loopback import loopback_only
 from tests.agents.person import PROGRAMS, SERVER, Person
-from tests.agents.plugins import SAVED, Shop, prompts, told
+from tests.agents.plugins import CLAUDE_CODE, SAVED, Shop, Shopped, claude, prompts, told
 
-PACKAGES = ("@github/copilot@1.0.102", "@moonshot-ai/kimi-code@2.1.0", "cline@3.0.65")
+PACKAGES = (CLAUDE_CODE, "@github/copilot@1.0.102", "@moonshot-ai/kimi-code@2.1.0", "cline@3.0.65")
 QUESTION = "Which orders need two signatures?"
 ANSWER = "Those of 900 euros and more."
 
@@ -41,13 +41,43 @@ class Tried:
 
     start = True  # whether the model is told what is remembered before it answers
     prompt = True  # whether hooks are told what a person asked
+    state = ""  # a file that it writes while it runs, as well as we do
 
     def __init__(self, name: str, model: ScriptedModel, ask: Callable[[str], object], tool: str) -> None:
-        self.name, self.model, self.ask, self._tool = name, model, ask, tool
+        self.name, self.ask, self.play = name, ask, model.play
+        self._model, self._tool = model, tool
 
-    def tool(self, name: str, arguments: dict[str, Any]) -> Step:
+    def told(self) -> str:
+        """The beginning of the newest session."""
+        return told(self._model)
+
+    def offered(self) -> list[str]:
+        """The tools of the newest request."""
+        return [name for _, name in self._model.asked[-1].tools]
+
+    def tool(self, name: str, arguments: dict[str, Any]) -> tuple[Step, ...]:
         """A call of our MCP server's tool, as this agent spells it."""
-        return Call(self._tool.format(name), arguments)
+        return (Call(self._tool.format(name), arguments),)
+
+
+class TriedClaudeCode:
+    """Claude Code, whose model speaks another protocol: as plugins are tried, by the names that `install` gives."""
+
+    name = "claude-code"
+    start = prompt = True
+    state = ".claude.json"
+
+    def __init__(self, agent: Shopped) -> None:
+        self.ask, self.play, self.told, self.tool, self.offered = (
+            agent.ask, agent.play, agent.told, agent.tool, agent.offered
+        )  # fmt: skip
+
+
+@contextlib.contextmanager
+def claude_code(place: Place) -> Iterator[TriedClaudeCode]:
+    """Claude Code with a key of the person's own."""
+    with claude(place, "mcp__codexmem") as agent:
+        yield TriedClaudeCode(agent)
 
 
 @contextlib.contextmanager
@@ -108,10 +138,11 @@ def cline(place: Place) -> Iterator[Tried]:
             _end_hub(place.person.home)
 
 
-AGENTS = {"copilot-cli": copilot, "kimi-code": kimi, "cline": cline}
+AGENTS: dict[str, Callable[[Place], contextlib.AbstractContextManager[Tried | TriedClaudeCode]]]
+AGENTS = {"claude-code": claude_code, "copilot-cli": copilot, "kimi-code": kimi, "cline": cline}
 
 
-def used(tried: Tried, server: Server, person: Person) -> None:
+def used(tried: Tried | TriedClaudeCode, server: Server, person: Person) -> None:
     """In, at work, and out again."""
     assert server.post("/api/memory/save", {"text": SAVED, "project": "shop"}).status == 200
     agent = installable()[tried.name]
@@ -119,27 +150,33 @@ def used(tried: Tried, server: Server, person: Person) -> None:
     commands = ProgramCommands((str(PROGRAMS / "codexmem-hook"),), (str(PROGRAMS / "codexmem"),))
     installer = Installer(owner, commands, person.data_dir)
     paths = [target.path for target in agent.targets(owner, commands)]
-    before = {path: path.read_bytes() if path.exists() else None for path in paths}
+    before = _files(paths, tried.state)
     installer.install(agent)
 
     note = f"Noted by {tried.name}."
-    tried.model.play(tried.tool("save_memory", {"text": note}), Say(ANSWER))
+    tried.play(*tried.tool("save_memory", {"text": note}), Say(ANSWER))
     tried.ask(QUESTION)
-    offered = sorted(name for _, name in tried.model.asked[-1].tools if "codexmem" in name)
+    offered = sorted(name for name in tried.offered() if "codexmem" in name)
     assert len(offered) == 5, offered
-    assert (SAVED in told(tried.model)) == tried.start, told(tried.model)[-4_000:]
+    assert (SAVED in tried.told()) == tried.start, tried.told()[-4_000:]
     story.eventually(lambda: note in str(story.get(server, "/api/observations?project=shop")))
     if tried.prompt:
         story.eventually(lambda: QUESTION in prompts(server))
     story.eventually(lambda: ANSWER in str(story.get(server, "/api/summaries?project=shop")))
 
-    assert [change.since for change in installer.uninstall(agent) if change.since] == []
-    assert {path: path.read_bytes() if path.exists() else None for path in paths} == before
+    assert {change.path.name for change in installer.uninstall(agent) if change.since} <= {tried.state}
+    assert _files(paths, tried.state) == before
+    assert [path for path in paths if path.exists() and b"codexmem" in path.read_bytes()] == []
     heard = len(prompts(server))
-    tried.model.play(Say("Nothing."))
+    tried.play(Say("Nothing."))
     tried.ask("And now?")
-    assert "codexmem" not in told(tried.model)
+    assert "codexmem" not in tried.told()
     assert len(prompts(server)) == heard
+
+
+def _files(paths: Sequence[Path], state: str) -> dict[Path, bytes | None]:
+    """What stands in them, but for the file that the agent itself writes."""
+    return {path: path.read_bytes() if path.exists() else None for path in paths if path.name != state}
 
 
 def _end_hub(home: Path) -> None:

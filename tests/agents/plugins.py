@@ -53,6 +53,7 @@ class Shopped:
     told: Callable[[], str]  # in the first request of the newest session
     tool: Callable[[str, dict[str, Any]], tuple[Step, ...]]
     slash: str  # what a person types in front of the name of a command; empty if that cannot be typed here
+    offered: Callable[[], list[str]] = list  # the tools of the newest request, where somebody asks
 
 
 class Shop:
@@ -108,8 +109,8 @@ def codex(place: Place) -> Iterator[Shopped]:
 
 
 @contextlib.contextmanager
-def claude(place: Place) -> Iterator[Shopped]:
-    """Claude Code."""
+def claude(place: Place, tools: str = _OF_PLUGIN) -> Iterator[Shopped]:
+    """Claude Code, which calls our server by this name."""
     program = place.programs / "claude"
     program.symlink_to(next(place.more.glob("@anthropic-ai/claude-code-linux-*[!l]/claude")))
     shop = Shop(place)
@@ -133,7 +134,7 @@ def claude(place: Place) -> Iterator[Shopped]:
             shop.run(program, "plugin", "marketplace", "remove", "codexmem", **quiet)
 
         def ask(prompt: str) -> None:
-            shop.run(program, "-p", prompt, "--allowedTools", f"{_OF_PLUGIN},Bash(sleep:*)", **quiet)
+            shop.run(program, "-p", prompt, "--allowedTools", f"{tools},Bash(sleep:*)", **quiet)
 
         def play(*steps: Step) -> None:
             model.asked.clear()
@@ -144,9 +145,12 @@ def claude(place: Place) -> Iterator[Shopped]:
 
         def tool(name: str, arguments: dict[str, Any]) -> tuple[Step, ...]:
             # Without a terminal it does not wait for servers; a moment later their tools are there.
-            return Call("Bash", {"command": f"sleep {CONNECTS_WITHIN_S}"}), Call(f"{_OF_PLUGIN}__{name}", arguments)
+            return Call("Bash", {"command": f"sleep {CONNECTS_WITHIN_S}"}), Call(f"{tools}__{name}", arguments)
 
-        yield Shopped("claude-code", check, install, remove, ask, play, first, tool, "/codexmem:")
+        def offered() -> list[str]:
+            return [each["name"] for each in model.asked[-1].get("tools", [])]
+
+        yield Shopped("claude-code", check, install, remove, ask, play, first, tool, "/codexmem:", offered)
 
 
 @contextlib.contextmanager
