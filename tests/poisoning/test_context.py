@@ -19,6 +19,7 @@ def test_the_corpus_is_large_and_varied() -> None:
     assert len({each.form for each in ATTACKS}) >= 30
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("vector", VECTORS)
 @pytest.mark.parametrize("engine_name", ["sqlite"])
 def test_what_is_planted_there_is_told_to_nobody(database: Database, vector: str) -> None:
@@ -27,11 +28,13 @@ def test_what_is_planted_there_is_told_to_nobody(database: Database, vector: str
     assert found.attacks == EACH
 
 
+@pytest.mark.slow
 def test_on_both_engines(database: Database) -> None:
     found = outcome(World.on(database), ATTACKS[:: len(ATTACKS) // 12])
     assert (found.told, found.outside, found.escaped) == ([], [], [])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine_name", ["sqlite"])
 def test_an_order_that_no_rule_knows_stays_in_quotes_and_in_the_frame(database: Database) -> None:
     found = outcome(World.on(database), unseen(tuple(VECTORS))[::3])

@@ -63,6 +63,7 @@ def test_every_route_is_tried() -> None:
     assert len(FORBIDDEN) >= 12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", FORBIDDEN, ids=lambda variant: variant.name)
 def test_a_forbidden_request_enters_no_handler(app: ASGIApp, entered: Entered, variant: Variant) -> None:
     for method, path in routes():

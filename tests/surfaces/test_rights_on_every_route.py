@@ -54,6 +54,7 @@ def test_a_route_that_writes_has_a_rule_and_every_rule_a_route(listed: list[tupl
     assert {rule for rule in rights.RULES if rule.startswith("GET ")} <= known
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("role", TenantRole)
 def test_whoever_may_not_make_a_request_enters_no_handler(
     role: TenantRole, called: Called, listed: list[tuple[str, str]]
@@ -71,6 +72,7 @@ def test_whoever_may_not_make_a_request_enters_no_handler(
             assert needed.value in answer.body.decode()
 
 
+@pytest.mark.slow
 def test_to_describe_the_interface_opens_nothing() -> None:
     guard = GuardSettings(lambda _: Identity(LOCAL, "key:test", role=TenantRole.READER), acting_as)
     app = build_asgi(SURFACES, cast(Services, Entered()), guard, version="test")

@@ -163,6 +163,7 @@ def plan(lab: LabBench, statement: Any, **values: Any) -> str:
             sa.event.remove(tx.connection, "before_cursor_execute", explained)
 
 
+@pytest.mark.slow
 def test_pages_read_the_index_of_their_order(build: Build, parts: Parts) -> None:
     lab = build(StepAgent())
     _, runs = lab.order(3)

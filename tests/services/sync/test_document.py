@@ -137,6 +137,7 @@ def test_edits_in_one_place_are_shown_side_by_side_and_either_can_be_chosen() ->
 LINES = st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=8)
 
 
+@pytest.mark.slow
 @settings(max_examples=300)
 @given(LINES, LINES, LINES)
 def test_a_merge_loses_no_line_that_a_side_added_and_takes_back_none_that_it_removed(

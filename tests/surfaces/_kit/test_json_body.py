@@ -31,6 +31,7 @@ def test_valid_json_means_what_the_standard_library_says(value: Any, ascii_only:
     assert parse_json(body) == json.loads(body) == value
 
 
+@pytest.mark.slow
 @given(values)
 def test_the_careful_scan_agrees_with_the_quick_one(value: Any) -> None:
     """Limits that the value just meets; the quick count of bytes cannot vouch for it then."""

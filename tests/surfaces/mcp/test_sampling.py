@@ -124,6 +124,7 @@ def test_a_client_that_refuses_is_left_alone_and_what_rules_wrote_stands(server:
     assert len(server.request("GET", "/api/summaries?limit=9").json["items"]) == 2
 
 
+@pytest.mark.slow
 def test_a_question_is_leased_given_out_twice_and_not_waited_for_without_hope() -> None:
     clock = [100.0]
     model = SampledModel(lambda: "t", now_s=lambda: clock[0])
