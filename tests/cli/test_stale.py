@@ -73,6 +73,22 @@ def test_it_lists_what_changed_and_renews_what_holds(call: Call, shop: Repositor
     assert "renew" in call("why", "#1").out
 
 
+def test_commits_are_left_out_and_that_is_said(call: Call, shop: Repository) -> None:
+    shop.commit(
+        "fix: cap attempts\n\nThe upstream resets its window after 13 seconds, so more attempts fail.", "src/a.py"
+    )
+    assert call("import", "git", str(shop.path)).code == 0
+    (shop.path / "src/a.py").write_text("changed since\n")
+    said = call("stale")
+    assert "1 imported commit was left out; to compare them as well: codexmem stale --commits" in said.err
+    assert "4 compared" in said.err
+    assert "5 compared, 2 changed" in call("stale", "--commits").err
+    assert call("stale", "--project", "none", "--json").json["commits_left_out"] == 0
+    shown = call("show", "5").out
+    assert "cap attempts" in shown
+    assert "blobs" not in shown
+
+
 def test_what_is_refused_says_why(call: Call, shop: Repository, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     said = call("stale", "--renew", "4", "--lang", "zh")
     assert (said.code, "4 不是此项目中" in said.err) == (3, True)

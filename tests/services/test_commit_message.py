@@ -62,6 +62,16 @@ def test_a_merge_counts_by_what_it_explains() -> None:
     assert (told.subject, told.body) == ("Cache pages", BODY.strip())
 
 
+@pytest.mark.parametrize(
+    "listed", ["# Conflicts:\n#\tsrc/a.py\n#\tdocs/b c.md", "Conflicts:\n\tsrc/a.py\n\tdocs/b c.md"]
+)
+def test_what_git_lists_of_conflicts_is_no_part_of_a_message(listed: str) -> None:
+    assert not tells(parsed(f"Merge branch 'rights'\n\n{listed}\n", merge=True), merge=True)
+    told = parsed(f"Merge branch 'cache'\n\nCache pages{BODY}\n\n{listed}\n", merge=True)
+    assert (told.subject, told.body) == ("Cache pages", BODY.strip())
+    assert parsed("Settle\n\nConflicts: none were found").body == "Conflicts: none were found"
+
+
 def test_trailers_are_no_part_of_the_body() -> None:
     said = parsed(f"fix: cap{BODY}\n\nBREAKING CHANGE: seven attempts\n\nReviewed-by: Bo\nCloses #4\n"
                   "Co-authored-by: Bo <bo@example.org>\n(cherry picked from commit 0123456789)")  # fmt: skip

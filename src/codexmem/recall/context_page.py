@@ -216,7 +216,7 @@ def fact(known: LastingFact) -> ContextItem:
 
 def marked(item: ContextItem, mark: str | None) -> ContextItem:
     """An item with what is said beside it, at the end of its first line: that its file was changed."""
-    if not mark:
+    if not mark or not item.text:  # nothing is told of it
         return item
     first, sign, rest = item.text.partition("\n")
     return ContextItem(item.seq, f"{first} {mark}{sign}{rest}")

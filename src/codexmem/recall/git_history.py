@@ -57,6 +57,8 @@ _TRAILER = re.compile(
     r"(?:[\w./-]*#\d+|https?://\S+|[A-Z]+-\d+)(?:[,，\s]+(?:[\w./-]*#\d+|https?://\S+|[A-Z]+-\d+))*\.?$|"  # noqa: RUF001
     r"\W*generated (?:with|by) \[?[\w .-]+|-{3,}$"
 )
+# What git itself notes of a merge that somebody had to settle by hand.
+_CONFLICTS = re.compile(r"^#? ?Conflicts:\n(?:(?:#[ \t]+|\t)\S.*(?:\n|\Z))+", re.MULTILINE)
 _ROBOT = re.compile(r"(?i)\[bot\]|\b(?:dependabot|renovate|greenkeeper|pre-commit-ci|snyk-bot|github-actions)\b")
 _NEVER = re.compile(  # whatever the body says
     r"(?i)(?:fixup|squash|amend)! |wip\b|\[wip\]|(?:release|version|v)\s?v?\d+(?:\.\d+)+|"
@@ -114,7 +116,7 @@ class CommitMessage:
 
 def parsed(message: str, *, merge: bool = False) -> CommitMessage:
     """Take a message apart; that of a merge is named by what it merges, where it says so."""
-    lines = message.replace("\r\n", "\n").replace("\r", "\n").strip().split("\n")
+    lines = _CONFLICTS.sub("", message.replace("\r\n", "\n").replace("\r", "\n")).strip().split("\n")
     subject, rest = " ".join(lines[0].split()), lines[1:]
     if merge and _MERGE.match(subject):
         said = [line for line in rest if line.strip() and not _TRAILER.match(line.strip())]

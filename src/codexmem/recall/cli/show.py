@@ -14,7 +14,7 @@ from codexmem.console.output import table
 from codexmem.console.store import store_options, tenant_option
 from codexmem.console.terminal_width import one_line, printable
 
-_INNER = frozenset({"events", "discovery_tokens", "prompt_number"})  # for `why` and for programs
+_INNER = frozenset({"blobs", "events", "discovery_tokens", "prompt_number"})  # for `why`, `stale` and programs
 
 
 @click.command("show", cls=Command, key="show")

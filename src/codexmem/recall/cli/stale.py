@@ -95,23 +95,25 @@ def stale(project: str | None, renewed: tuple[str, ...], renew_all: bool, commit
         raise _NoCheckout(say("stale.no_checkout", folder=folder), hint=say("stale.no_checkout_hint"))
     name = project or checkout.project
     with backend(write=bool(renewed or renew_all), **where) as store:
-        checked, found = _compared(store, checkout, name, commits=commits or bool(renewed))
+        checked, left, found = _compared(store, checkout, name, commits=commits or bool(renewed))
         if renewed or renew_all:
             _renew(store, checkout, name, _chosen(found, renewed), found, named=bool(renewed))
             return
-    _tell(checkout, name, checked, found, limit)
+    _tell(checkout, name, checked, left, found, limit)
 
 
-def _compared(store: Backend, checkout: CheckoutFiles, project: str, *, commits: bool) -> tuple[int, list[_Stale]]:
-    checked, found = 0, []
+def _compared(store: Backend, checkout: CheckoutFiles, project: str, *, commits: bool) -> tuple[int, int, list[_Stale]]:
+    """How many were compared, how many commits were left out, and those that are not as their files are."""
+    checked, left, found = 0, 0, []
     for row in _rows(store, project):
         if row["commit"] and not commits:
+            left += 1
             continue
         checked += 1
         verdict = checkout.judged(row["blobs"])
         if verdict.freshness in _LISTED:
             found.append(_Stale(row, verdict))
-    return checked, found
+    return checked, left, found
 
 
 def _rows(store: Backend, project: str) -> Iterator[Answer]:
@@ -161,7 +163,7 @@ def _renew(store: Backend, checkout: CheckoutFiles, project: str, chosen: Sequen
         output.note(say("stale.undo", command=f"codexmem undo {delta}"))
 
 
-def _tell(checkout: CheckoutFiles, project: str, checked: int, found: Sequence[_Stale], limit: int) -> None:
+def _tell(checkout: CheckoutFiles, project: str, checked: int, left: int, found: Sequence[_Stale], limit: int) -> None:
     order = {each: place for place, each in enumerate(_LISTED)}
     shown = sorted(found, key=lambda each: (order[each.verdict.freshness], -each.row["created_ms"]))[:limit]
     counts = Counter(each.verdict.freshness.value for each in found)
@@ -169,21 +171,23 @@ def _tell(checkout: CheckoutFiles, project: str, checked: int, found: Sequence[_
     output = current()
     output.result(
         {
-            "project": project, "root": checkout.root, "checked": checked, "counts": by_state,
+            "project": project, "root": checkout.root, "checked": checked, "commits_left_out": left, "counts": by_state,
             "memories": [each.document() for each in shown], "more": len(found) > len(shown),
         },
         table([each.cells() for each in shown]) if shown else "",
     )  # fmt: skip
-    if not checked:
-        output.note(say("stale.nothing", project=one_line(project)))
-    elif not found:
-        output.note(say("stale.none", project=one_line(project), count=f"{checked:,}"), good=True)
-    else:
+    if found:
         counted = {name: f"{count:,}" for name, count in by_state.items()}
         output.note(say("stale.found", project=one_line(project), checked=f"{checked:,}", **counted))
         if len(found) > len(shown):
             output.note(say("stale.more", limit=limit))
         output.note(say("stale.next", command=f"codexmem stale --renew {shown[0].row['seq']}"))
+    elif checked:
+        output.note(say("stale.none", project=one_line(project), count=f"{checked:,}"), good=True)
+    elif not left:
+        output.note(say("stale.nothing", project=one_line(project)))
+    if left:
+        output.note(say("stale.left_out", count=f"{left:,}"))
 
 
 def _spelled(state: FileState) -> str:
