@@ -90,8 +90,13 @@ def settled(home: Path) -> dict[str, bytes]:
     return {
         str(path.relative_to(home)): path.read_bytes()
         for path in sorted(home.rglob("*"))
-        if path.is_file() and path.suffix not in THEIRS and not path.relative_to(home).parts[0].startswith(".local")
+        if path.is_file() and path.suffix not in THEIRS and not _passes(path.relative_to(home).parts)
     }
+
+
+def _passes(parts: tuple[str, ...]) -> bool:
+    """Whether it lies in a folder for data, in npm's store, or where Codex keeps a shell while a session lasts."""
+    return parts[0].startswith((".local", ".npm")) or "shell_snapshots" in parts
 
 
 def free_port() -> int:
