@@ -23,7 +23,7 @@ FLAGS = (
 
 
 # Two slow cores that do other things as well must not look like a broken page.
-expect.set_options(timeout=15_000)
+expect.set_options(timeout=30_000)
 
 
 @pytest.fixture(scope="package")

@@ -77,7 +77,7 @@ class Visitor:
         context = self.browser.new_context(
             base_url=self.url, locale=LOCALES[language], color_scheme=theme, timezone_id="UTC", **settings
         )
-        context.set_default_timeout(15_000)
+        context.set_default_timeout(30_000)
         return context
 
     def _kept(self, language: Language, theme: Theme, options: dict[str, Any]) -> BrowserContext | None:

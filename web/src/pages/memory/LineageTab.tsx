@@ -37,7 +37,10 @@ const isPrompt = ({ memory }: Provenance) => memory.kind === 'prompt';
 /** A prompt leads to what its turn brought; what shares its events with another memory stands beside it. */
 const outcomes = (told: Provenance) => [...(isPrompt(told) ? told.derived : []), ...told.linked_by];
 
-/** What was made of it, what came with it, what points to it, and what it points to; an address that names nothing yet can be written. */
+/**
+ * What was made of it, what came with it, what points to it, and what it points to; an address that names nothing yet
+ * can be written.
+ */
 export function CameOf({ told, mentions = [], onExplain }: Props) {
   const { t } = useTranslation('memory');
   const written = new Set(told.links.map(({ label }) => label.replace(/^note /, '')));
