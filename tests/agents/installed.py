@@ -12,7 +12,6 @@ import contextlib
 import os
 import signal
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -26,10 +25,9 @@ from tests._support.scripted_model import Call, Say, ScriptedModel, Step
 from tests._support.server import Server
 from tests.agents import four_agents, story
 from tests.agents.four_agents import Place
-from tests.agents.installation import Installation
 from tests.agents.loopback import loopback_only
-from tests.agents.person import PROGRAMS, SERVER, Person
-from tests.agents.plugins import CLAUDE_CODE, SAVED, Shop, Shopped, claude, prompts, told
+from tests.agents.person import PROGRAMS, Person
+from tests.agents.plugins import CLAUDE_CODE, SAVED, Shop, Shopped, claude, empty_home, prompts, told
 
 PACKAGES = (CLAUDE_CODE, "@github/copilot@1.0.102", "@moonshot-ai/kimi-code@2.1.0", "cline@3.0.65")
 QUESTION = "Which orders need two signatures?"
@@ -195,16 +193,12 @@ def main(names: Sequence[str]) -> None:
     more = four_agents.install(*PACKAGES)
     with loopback_only():
         for name in names or AGENTS:
-            with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as temporary:
-                began, folder = time.monotonic(), Path(temporary)
-                person = Person(folder, "shop")
-                (folder / "bin").mkdir()
-                place = Place(person, folder / "bin", Installation.find(), more)
-                with Server(person.data_dir, settings=SERVER) as server, AGENTS[name](place) as tried:
-                    used(tried, server, person)
-                whole = "told, recorded, " if tried.start else "recorded, "
-                print(f"{name}: installed, {whole}tool called, taken out byte for byte "  # noqa: T201 - its purpose
-                      f"({time.monotonic() - began:.0f} s)", flush=True)  # fmt: skip
+            began = time.monotonic()
+            with empty_home(more) as (place, server), AGENTS[name](place) as tried:
+                used(tried, server, place.person)
+            whole = "told, recorded, " if tried.start else "recorded, "
+            print(f"{name}: installed, {whole}tool called, taken out byte for byte "  # noqa: T201 - its purpose
+                  f"({time.monotonic() - began:.0f} s)", flush=True)  # fmt: skip
 
 
 if __name__ == "__main__":

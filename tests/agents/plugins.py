@@ -295,21 +295,28 @@ def prompts(server: Server) -> list[str]:
     return [each["prompt_text"] for each in story.get(server, "/api/prompts?limit=100")["items"]]
 
 
+@contextlib.contextmanager
+def empty_home(more: Path) -> Iterator[tuple[Place, Server]]:
+    """Somebody with a checkout and no agent yet, and their server."""
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as temporary:
+        folder = Path(temporary)
+        person = Person(folder, "shop")
+        (folder / "bin").mkdir()
+        with Server(person.data_dir, settings=SERVER) as server:
+            yield Place(person, folder / "bin", Installation.find(), more), server
+
+
 def main(names: Sequence[str]) -> None:
     """One line for each agent."""
     more = four_agents.install(CLAUDE_CODE)
     with loopback_only():
         for name in names or AGENTS:
-            with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as temporary:
-                began, folder = time.monotonic(), Path(temporary)
-                person = Person(folder, "shop")
-                (folder / "bin").mkdir()
-                place = Place(person, folder / "bin", Installation.find(), more)
-                with Server(person.data_dir, settings=SERVER) as server, AGENTS[name](place) as agent:
-                    said = used(agent, server, folder / "published")
-                checked = "its own checker passed it, " if said else ""
-                print(f"{name}: {checked}installed, told, recorded, tool called, removed "  # noqa: T201 - its purpose
-                      f"({time.monotonic() - began:.0f} s)", flush=True)  # fmt: skip
+            began = time.monotonic()
+            with empty_home(more) as (place, server), AGENTS[name](place) as agent:
+                said = used(agent, server, place.programs.parent / "published")
+            checked = "its own checker passed it, " if said else ""
+            print(f"{name}: {checked}installed, told, recorded, tool called, removed "  # noqa: T201 - its purpose
+                  f"({time.monotonic() - began:.0f} s)", flush=True)  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -30,6 +30,7 @@ READ: Mapping[str, str] = {
     "py-rust-stemmers": "MIT", "pysqlite3": "Zlib", "rust-just": "CC0-1.0",
 }  # fmt: skip
 _LOCKED = re.compile(r"^([A-Za-z0-9._-]+)==(\S+)", re.MULTILINE)
+_UPSTREAM = {"sqlite-vec": "https://github.com/asg017/sqlite-vec"}  # whose own word is a placeholder
 _NATIVE = re.compile(r"\.(so(\.[\d.]+)?|dylib|pyd|dll)$")
 _TEXTS = {
     "en": (
@@ -93,7 +94,8 @@ class Locked:
         urls = dict(line.split(", ", 1) for line in told.get_all("Project-URL") or [])
         by_label = {re.sub(r"[^a-z]", "", label.lower()): url for label, url in urls.items()}
         labels = ("source", "sourcecode", "repository", "github", "code", "homepage")
-        return next((by_label[each] for each in labels if each in by_label), _first(told, "Home-page") or "-")
+        home = _UPSTREAM.get(_plain(told["Name"]), _first(told, "Home-page"))
+        return next((by_label[each] for each in labels if each in by_label), home or "-")
 
     def libraries(self) -> Iterator[tuple[str, str]]:
         """Every compiled file and its hash."""
