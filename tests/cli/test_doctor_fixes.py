@@ -12,7 +12,7 @@ import pytest
 from alembic import command
 from alembic.config import Config
 
-from codexmem.client import background
+from codexmem.hook import starting
 from codexmem.kernel.model.ids import SystemClock
 from codexmem.kernel.store import inspection, upgrade
 from codexmem.kernel.store.opening import open_database, sqlite_url
@@ -71,7 +71,7 @@ def test_folder_backup_and_the_trace_of_a_killed_server_are_fixed_once(call: Cal
     (data_dir / "codexmem.db").chmod(0o644)
     data_dir.chmod(0o755)
     (data_dir / "server.json").write_text('{"url": "http://127.0.0.1:9", "pid": 1}')
-    (data_dir / background.ATTEMPT).touch()
+    (data_dir / starting.ATTEMPT).touch()
     said = call("doctor", "--fix", "--json")
     assert fixes(said.json) == {"data_dir": "fixed", "backup": "fixed", "server": "fixed"}
     # No server runs now, and hooks start one.
@@ -80,7 +80,7 @@ def test_folder_backup_and_the_trace_of_a_killed_server_are_fixed_once(call: Cal
     assert stat.S_IMODE(data_dir.stat().st_mode) == 0o700
     assert stat.S_IMODE((data_dir / "codexmem.db").stat().st_mode) == 0o600
     assert not (data_dir / "server.json").exists()
-    assert not (data_dir / background.ATTEMPT).exists()
+    assert not (data_dir / starting.ATTEMPT).exists()
     (made,) = (data_dir / "backups").iterdir()
     assert transfer_of(data_dir).verify(made).manifest.counts["memories"] == 1
     assert states(said.json)["canary:store"] == "ok"

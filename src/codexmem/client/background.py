@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from codexmem.client import transport
-from codexmem.client.starting import ServerLocation, told
+from codexmem.client.starting import ServerLocation, is_alive, told
+from codexmem.hook.starting import ATTEMPT
 from codexmem.hook.surroundings import announcement
 
 LOG = "server.log"
-ATTEMPT = "server.starting"  # by whom it is made: hook.starting
 STARTS_WITHIN_S = 30.0
 STOPS_WITHIN_S = 30.0
 _LOOK_S = 3.0
@@ -123,7 +123,7 @@ def stop(running: Running, wait_s: float = STOPS_WITHIN_S) -> bool:
         os.kill(running.pid, signal.SIGTERM)
         until = time.monotonic() + wait_s
         while time.monotonic() < until:
-            if not _lives(running.pid):
+            if not is_alive(running.pid):
                 return True
             time.sleep(_PAUSE_S)
     except ProcessLookupError:
@@ -166,18 +166,3 @@ def following(log: Path) -> Iterator[str]:
             yield added.decode("utf-8", "replace")
         else:
             time.sleep(_PAUSE_S)
-
-
-def _lives(pid: int) -> bool:
-    try:
-        # Where the server is our own child it stays in the table until it is asked for.
-        done, _ = os.waitpid(pid, os.WNOHANG)
-        if done == pid:
-            return False
-    except ChildProcessError:
-        pass
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True

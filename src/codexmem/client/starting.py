@@ -7,6 +7,7 @@ Which address wins and where a key may go is decided in `hook.surroundings`.
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,11 +17,12 @@ from urllib.parse import urlsplit
 
 from codexmem.client import transport
 from codexmem.hook import surroundings
-from codexmem.hook.starting import start
+from codexmem.hook.starting import attempted, start
 from codexmem.kernel.model.errors import InvalidArgument, Unavailable
 from codexmem.kernel.model.key_transport import is_loopback, may_carry_key, refusal
 
-READY_S = 30.0
+READY_S = 30.0  # without a sign of one
+LONGEST_S = 300.0  # while one is on its way: a store may have to be upgraded, a machine may be busy
 _LOOK_S = 2.0
 _PAUSE_S = 0.1
 
@@ -113,34 +115,59 @@ def told(place: ServerLocation) -> str:
     return surroundings.told(place.data_dir, place.url, place.port if place.port_given else 0)
 
 
-def ensure(place: ServerLocation, wait_s: float = READY_S) -> str:
-    """The address of a server that is ready, started if need be; Unavailable says why there is none."""
-    until = time.monotonic() + wait_s
+def ensure(place: ServerLocation, wait_s: float = READY_S, longest_s: float = LONGEST_S) -> str:
+    """The address of a server that is ready, started if need be; Unavailable says why there is none.
+
+    While one is on its way it is waited for, `longest_s` at most.
+    """
+    began = time.monotonic()
     url = address(place)
-    if _ready(url):
-        return url
+    phase = _phase(url)
     starts = place.may_start and not place.url
     # A server that listens and is not ready yet is on its way.
-    if starts and not _listens(url):
+    if starts and phase is None:
         start(str(place.data_dir), surroundings.environment(), place.flags)
-    while time.monotonic() < until:
-        url = address(place)
-        if _ready(url):
-            return url
-        if not starts and not _listens(url):
-            break
-        time.sleep(_PAUSE_S)
-    hint = f"see {place.data_dir / 'server.log'}, or run: codexmem serve" if starts else "start it with: codexmem serve"
-    raise Unavailable(f"the codexmem server at {url} does not answer", hint=hint)
-
-
-def _ready(url: str) -> bool:
     # One whose store is in trouble, or whose queue stands, answers what it can and says what it cannot.
-    return _phase(url) in {"ready", "unavailable"}
+    while phase not in {"ready", "unavailable"}:
+        waited = time.monotonic() - began
+        coming = starts and (phase == "initializing" or is_alive(attempted(str(place.data_dir))))
+        if waited > (longest_s if coming else wait_s) or not (starts or phase is not None):
+            raise _away(url, place, waited if coming else None)
+        time.sleep(_PAUSE_S)
+        url = address(place)
+        phase = _phase(url)
+    return url
 
 
-def _listens(url: str) -> bool:
-    return _phase(url) is not None
+def is_alive(pid: int) -> bool:
+    """Whether there is such a process."""
+    if pid <= 0:
+        return False
+    try:
+        # Where it is our own child it stays in the table until it is asked for.
+        done, _ = os.waitpid(pid, os.WNOHANG)
+        if done == pid:
+            return False
+    except ChildProcessError:
+        pass
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:  # another user's: not the one that was started here
+        return False
+    return True
+
+
+def _away(url: str, place: ServerLocation, coming_s: float | None) -> Unavailable:
+    log = place.data_dir / "server.log"
+    if coming_s is not None:
+        return Unavailable(
+            f"the codexmem server at {url} is still starting after {coming_s:.0f} s", hint=f"see {log}, and try again"
+        )
+    starts = place.may_start and not place.url
+    hint = f"see {log}, or run: codexmem serve" if starts else "start it with: codexmem serve"
+    return Unavailable(f"the codexmem server at {url} does not answer", hint=hint)
 
 
 def _phase(url: str) -> str | None:
