@@ -72,6 +72,29 @@ def test_notes_the_last_summary_and_what_is_recent(here: Capturing) -> None:
     assert "another project" not in text
 
 
+def test_small_talk_is_not_the_last_session(here: Capturing) -> None:
+    def turn(session: str, attrs: SummaryAttrs) -> None:
+        state = State(attrs.text(), attrs, project="demo", title=attrs.request)
+        here.base.memories.remember(MemoryDraft(Kind.SUMMARY, state, Origin.TOOL, session=session), ME)
+
+    turn("small", SummaryAttrs(request="今天天气怎么样", learned="不知道。"))
+    assert "今天天气" in start(here)  # there is nothing else
+    turn("work", SummaryAttrs(request="Repair the upload", completed="Edited upload.py: 1 line"))
+    turn("work", SummaryAttrs(request="thanks", learned="ok"))
+    turn("talk", SummaryAttrs(request="How many legs has a spider?", learned="Eight."))
+    text = start(here)
+    assert "“Repair the upload”" in text
+    assert not any(words in text for words in ("今天天气", "spider", "thanks"))
+
+
+def test_a_text_that_begins_with_its_title_is_told_without_it(here: Capturing) -> None:
+    seen(here, "Pool raised to 20", content="Pool raised to 20. The database takes 100 connections.")
+    seen(here, "Pool", content="Pooling of connections lies in db.py")
+    text = start(here, prompt="how many connections does the pool of the database take?")
+    assert "“Pool raised to 20: The database takes 100 connections.”" in text
+    assert "“Pool: Pooling of connections" in text
+
+
 def test_the_same_bytes_until_something_changes(here: Capturing) -> None:
     for number in range(60):
         seen(here, f"Change {number}")

@@ -57,6 +57,21 @@ def test_chinese_counts_too() -> None:
     assert told == ["以后金额必须用整数分保存，不要用浮点数。"]
 
 
+def test_causes_and_conditions_that_name_something_are_told() -> None:
+    told = texts(
+        SummaryAttrs(learned="The root cause was a stale lock file in `var/run`. It broke because of the weather."),
+        SummaryAttrs(learned="Releases go out only on Tuesdays, after 2 approvals. We only had a look at it."),
+        SummaryAttrs(learned="原因是预发命名空间里缺少 regcred 这个拉取镜像的凭据。这是因为之前没有看到它们。"),
+        SummaryAttrs(learned="发布只在周二进行，先跑冒烟测试，再由值班的人打 tag。我只有一点时间来看看。"),
+    )
+    assert told == [
+        "发布只在周二进行，先跑冒烟测试，再由值班的人打 tag。",
+        "原因是预发命名空间里缺少 regcred 这个拉取镜像的凭据。",
+        "Releases go out only on Tuesdays, after 2 approvals.",
+        "The root cause was a stale lock file in `var/run`.",
+    ]
+
+
 def test_a_fact_is_told_once_as_it_was_said_last_and_gains_weight() -> None:
     old = SummaryAttrs(learned="We decided to keep prices in cents in the orders table.")
     new = SummaryAttrs(learned="As decided, we keep prices in cents in the orders table, never in floats.")

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from codexmem.kernel.events.log import Log
 from codexmem.kernel.events.review import Review, Sought
 from codexmem.kernel.model import audience, privacy
+from codexmem.kernel.model.attrs import SummaryAttrs
 from codexmem.kernel.model.errors import StorageFull, Unavailable
 from codexmem.kernel.model.event import EventType, NewEvent
 from codexmem.kernel.model.framing import Frame
@@ -437,6 +438,15 @@ def _named(facts: Sequence[LastingFact], memories: Sequence[Memory]) -> list[Mem
 
 
 def _last_session(turns: Sequence[Memory], asking: str) -> list[Memory]:
-    """The last turns of the last session before this one, newest first."""
+    """The last turns of the last session before this one, newest first; small talk only if there is nothing else."""
     before = [turn for turn in turns if turn.session != asking]
-    return [turn for turn in before if turn.session == before[0].session][:_LAST_TURNS]
+    telling = [turn for turn in before if _says_something(turn)] or before
+    return [turn for turn in telling if turn.session == telling[0].session][:_LAST_TURNS]
+
+
+def _says_something(turn: Memory) -> bool:
+    """Whether something was done in it, or its answer is more than an "ok"."""
+    attrs = turn.state.attrs
+    return not isinstance(attrs, SummaryAttrs) or bool(
+        attrs.completed or attrs.next_steps or lasting.is_long_enough(attrs.learned)
+    )

@@ -41,6 +41,7 @@ _WORDS = {
     Origin.HUMAN: "person", Origin.AGENT: "agent", Origin.TOOL: "tool", Origin.IMPORT: "import", Origin.GIT: "git",
     Origin.MODEL: "model",
 }  # fmt: skip
+_BETWEEN = " .:;,\u2014-\u3002\uff1a\uff1b\uff0c\u2026"  # a title and what follows it
 _TYPES = frozenset((*TYPES, TYPE))  # words of ours; a type may be anybody's
 # What an output said, at the end of a title that rules composed.
 _OUTPUT = re.compile(rf"(?:[:\uff1a]| —) ?{quoting.OPEN}[^{quoting.OPEN}{quoting.CLOSE}]*{quoting.CLOSE}?$")
@@ -203,10 +204,8 @@ def told(memory: Memory) -> ContextItem:
     title, said = _titled(memory), allowed(memory.state.content, memory.origin)
     if memory.state.content and not said:
         return ContextItem(memory.seq, "")
-    same = not said or quoting.line(said) == quoting.line(memory.state.title)
-    return _item(
-        memory, _prefix(memory), title if same or not title else f"{title}: {_clipped(said, _ITEM)}", 2 * _ITEM
-    )
+    said = _clipped(_beyond(_own_title(memory), said), _ITEM)
+    return _item(memory, _prefix(memory), f"{title}: {said}" if title and said else title, 2 * _ITEM)
 
 
 def fact(known: LastingFact) -> ContextItem:
@@ -248,13 +247,23 @@ def allowed(text: str, origin: Origin) -> str:
 
 def _titled(memory: Memory) -> str:
     """The title and the file it is about; empty if that is not for telling."""
-    attrs, title = memory.state.attrs, memory.state.title
-    if memory.origin is Origin.TOOL:
-        title = _OUTPUT.sub("", title)
+    attrs, title = memory.state.attrs, _own_title(memory)
     files = attrs.files_modified or attrs.files_read if isinstance(attrs, ObservationAttrs) else ()
     where = f" ({_clipped(files[0], 120)})" if files and not title.startswith(files[0]) else ""
     text = f"{_clipped(title, _TITLE)}{where}"
     return "" if memory.origin is not Origin.HUMAN and looks_like_instruction(f"{title} {where}") else text
+
+
+def _own_title(memory: Memory) -> str:
+    """The title without what a tool printed."""
+    return _OUTPUT.sub("", memory.state.title) if memory.origin is Origin.TOOL else memory.state.title
+
+
+def _beyond(title: str, text: str) -> str:
+    """What a text says that does not stand in its title, with which many begin."""
+    title, text = quoting.line(title), quoting.line(text)
+    rest = text.removeprefix(title)
+    return rest.lstrip(_BETWEEN) if not rest or rest[0] in _BETWEEN else text
 
 
 def _prefix(memory: Memory) -> str:

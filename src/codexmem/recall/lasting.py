@@ -43,12 +43,12 @@ _CUES = tuple(
               r"switched to|moved from|replac\w+ .{2,40} (?:with|by))\b",
          "决定|決定|定了|敲定|采用|採用|改用|换成|換成|选用|選用|不再"),
         (1.2, r"\b(?:instead of|rather than)\b", "而不是"),
-        (1.5, r"\b(?:requires?|needs? to|has to|only works?|works only|without (?:it|that|which)|before (?:you|the|any|"
-              r"deploy\w*|running|releas\w*|merg\w*)|first .{2,80} then|runs? with|in that order|listens? on|"
-              r"port \d+)\b",
-         "需要|先.{2,40}再|才能|才会|才會|之前要|之前必|端口|顺序|順序"),
-        (1.2, r"\b(?:root cause|because|caused by|turned out|reason (?:is|was)|the culprit)\b",
-         "原因|因为|因為|根因|导致|導致|由于|由於"),
+        (1.5, r"\b(?:requires?|needs? to|has to|only works?|works only|only (?:on|in|via|from|after|when|if)|"
+              r"without (?:it|that|which)|before (?:you|the|any|deploy\w*|running|releas\w*|merg\w*)|"
+              r"first .{2,80} then|runs? with|in that order|listens? on|port \d+)\b",
+         "需要|先.{2,40}再|才能|才会|才會|只在|只能|只有|仅在|僅在|仅限|僅限|之前要|之前必|端口|顺序|順序"),
+        (1.5, r"\b(?:root cause|caused by|turned out|reason (?:is|was)|the culprit)\b", "原因|根因|元凶|罪魁"),
+        (1.2, r"\b(?:because|due to)\b", "因为|因為|导致|導致|由于|由於"),
         (1.2, r"\b(?:still (?:open|missing|to do|unclear)|not yet|to-?do|open question|left open|follow-?up)\b",
          "未完成|待办|待辦|尚未|还没|還沒|遗留|遺留|有待"),
     )
@@ -74,7 +74,10 @@ _PIECE = re.compile(
     re.IGNORECASE,
 )
 _NUMBER = re.compile(r"(?<![\w.])\d[\d.,:%]*\w{0,3}")
-_NAME = re.compile(r"`[^`\n]{2,60}`|\b\w+[_/.:-]\w[\w./:-]*|\b[a-z]+[A-Z]\w+|\b[A-Z][A-Z0-9_]{3,}\b")
+_NAME = re.compile(
+    r"`[^`\n]{2,60}`|\b\w+[_/.:-]\w[\w./:-]*|\b[a-z]+[A-Z]\w+|\b[A-Z][A-Z0-9_]{3,}\b|"
+    r"(?<=[\u3400-\u9fff])\s?[A-Za-z][A-Za-z0-9]{2,}(?![A-Za-z0-9])"  # any such word among Chinese ones
+)
 
 
 @dataclass(slots=True)
@@ -153,6 +156,11 @@ def is_imported(memory: Memory) -> bool:
     return memory.origin is Origin.IMPORT or (memory.source or "").startswith("import:")
 
 
+def is_long_enough(text: str) -> bool:
+    """Whether it has as many characters as a sentence that says something."""
+    return len(text) >= (_SHORTEST if text.isascii() else _CHINESE)
+
+
 def _is_order(fact: LastingFact) -> bool:
     """Whether it is written like an instruction, and not by a person."""
     return fact.origin is not Origin.HUMAN and looks_like_instruction(fact.text)
@@ -173,8 +181,7 @@ def _said(turn: Memory) -> Iterator[tuple[str, float, Origin]]:
 
 def _weight(sentence: str) -> float:
     """How much a sentence looks like something that holds."""
-    shortest = _SHORTEST if sentence.isascii() else _CHINESE
-    if not shortest <= len(sentence) < _LONGEST or sentence.endswith(("?", "\uff1f", ":", "\uff1a")):
+    if not is_long_enough(sentence) or len(sentence) >= _LONGEST or sentence.endswith(("?", "\uff1f", ":", "\uff1a")):
         return 0.0
     if _PIECE.search(sentence):
         return 0.0
