@@ -65,6 +65,21 @@ def test_one_character_tells_only_where_the_query_has_nothing_longer() -> None:
     assert evidence.telling(tokens.terms("hunter2")) == ["hunter2", "hunter"]
 
 
+def test_a_pair_that_crosses_two_words_is_not_missed() -> None:
+    text = "发布只在周二进行，先跑冒烟测试。"
+    whole = share("新版发布之前", text)
+    assert share("新版本发布之前", text) < whole < 1.0  # a word that is missing is
+    heard = StoreCounts(100, {"本发": 3}, 100)
+    counted = Wanted(evidence.telling(tokens.terms("新版本发布")), heard).found(CandidateText(candidate(1, text))).share
+    assert counted < share("新版本发布", text)  # somebody has it, so it is a word or as good as one
+
+
+def test_words_that_nobody_has_are_missed() -> None:
+    assert share("红烧牛肉怎么做", "金额怎么做成整数") < 0.5
+    # What stands between words counts if there is nothing else.
+    assert share("前后", "之前之后，前后一致") == pytest.approx(1.0)
+
+
 def test_the_table_that_ships_is_small_and_knows_both_languages() -> None:
     assert builder.TABLE.stat().st_size < 100_000
     table = evidence.background()

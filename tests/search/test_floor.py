@@ -39,6 +39,20 @@ def test_what_shares_nothing_that_tells_is_no_result() -> None:
     assert judged("乌龟吃什么").fits == [False] * 3
 
 
+@pytest.mark.parametrize(
+    "query",
+    [
+        "什么时候发布", "周几发布", "发布前要做什么", "我们什么时候可以发布？", "发布要怎么做", "哪天可以发布",
+        "什麼時候要发布", "请问多久发布一次", "帮我看看周几能发布",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("having", [{}, {"时候": 90, "候发": 1, "么时": 80, "前要": 3}])
+def test_words_that_only_ask_are_not_missed_in_chinese(query: str, having: dict[str, int]) -> None:
+    text = "发布只在周二进行，先跑冒烟测试，再由值班的人打 tag。"
+    assert judged(query, text, FACTS[2], store=1_500, having=having | {"发布": 12}).fits == [True, False]
+    assert judged(query.replace("发布", "去旅游"), text, FACTS[2], store=1_500, having=having).fits == [False, False]
+
+
 def test_a_rare_word_tells_and_a_common_one_does_not() -> None:
     assert judged("why does the jitter matter", "Retries use jitter.").fits == [True]
     assert judged("why does the test matter", "A test of the file.").fits == [False]

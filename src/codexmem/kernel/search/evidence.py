@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from codexmem.kernel.search import tokens, wording
+from codexmem.kernel.search.stopwords import BETWEEN
 from codexmem.kernel.store.candidates import SearchCandidate
 
 _PIECE = 20  # terms that are judged together: a long text says many things, and a memory answers one of them
@@ -80,8 +81,10 @@ class Wanted:
     """A piece of a query, ready to be looked for."""
 
     def __init__(self, terms: Sequence[str], store: StoreCounts) -> None:
-        self._terms = [_term(each, store) for each in terms]
-        self._worth = sum(map(rarity, terms))
+        crossing = _crossing(terms, store)
+        kept = [each for each in terms if each not in crossing] or terms
+        self._terms = [_term(each, store) for each in kept]
+        self._worth = sum(map(rarity, kept))
 
     def found(self, text: "CandidateText") -> WordEvidence:
         """What this text has of it."""
@@ -146,6 +149,17 @@ def telling(terms: Sequence[str]) -> Sequence[str]:
 def rarity(term: str) -> float:
     """How much a word tells, by how few texts in general have it."""
     return -math.log(_general(term))
+
+
+def _crossing(terms: Sequence[str], store: StoreCounts) -> set[str]:
+    """Pairs of characters that are no word, but end one and begin the next: that a memory lacks them tells nothing.
+
+    Nobody has them, and their characters stand elsewhere; or they join what stands between words.
+    """
+    pairs = [each for each in terms if len(each) == 2 and all(map(wording.UNSPACED.match, each))]
+    unheard = {each for each in pairs if not background().having.get(each) and not store.having.get(each)}
+    elsewhere = BETWEEN.union(*(each for each in pairs if each not in unheard))
+    return {each for each in pairs if (elsewhere if each in unheard else BETWEEN).issuperset(each)}
 
 
 def _term(text: str, store: StoreCounts) -> _Term:

@@ -174,7 +174,7 @@ def _grade(gate: RelevanceGate, each: Weighed, crowd: float, query: ParsedQuery,
 
 def _terms(query: ParsedQuery) -> Sequence[str]:
     """The query's words, and the names that are no topic to an encoder."""
-    return telling([*query.terms, *(term for name in sorted(query.people) for term in tokens.terms(name))])
+    return telling([*query.topic, *(term for name in sorted(query.people) for term in tokens.terms(name))])
 
 
 def _texts(

@@ -24,6 +24,7 @@ class ParsedQuery:
 
     text: str  # without the names of those who speak: to an encoder a name is a topic
     terms: list[str]  # of that text
+    topic: list[str]  # those of them that do not only ask
     people: frozenset[str]  # those whom it names
     spans: tuple[TimeSpan, ...]
     recent: bool  # asks for what is new
@@ -43,6 +44,7 @@ def read(text: str, *, asked_ms: int, known: Known) -> ParsedQuery:
     return ParsedQuery(
         text=bare,
         terms=tokens.terms(bare),
+        topic=_topic(bare),
         people=frozenset(people),
         spans=tuple(span for span in times if span.grain is not Grain.RECENT),
         recent=any(span.grain is Grain.RECENT for span in times),
@@ -64,6 +66,12 @@ def _possible_names(text: str) -> list[str]:
         if len(found) >= _NAMES:
             break
     return list(found)
+
+
+def _topic(text: str) -> list[str]:
+    """The words of what is asked about; all of them if it only asks."""
+    bare = wording.ONLY_ASKS.sub(" ", text)
+    return tokens.terms(bare if tokens.words(bare) else text)
 
 
 def _without(text: str, people: set[str]) -> str:

@@ -24,6 +24,10 @@ ENGLISH = _listed(
 CHARACTERS = frozenset(
     "的了是在和与及或也都就而着吗呢吧啊呀之其这那我你您他她它们很被把让给从以于个のはをにがとでもてたし"
 )
+# Characters that often stand alone between words of two.
+BETWEEN = CHARACTERS | frozenset(
+    "前后後里裡中上下内內外时時要会會能该該得想做有没沒不还還再又才只用到去来來给給向對对為为由并並将將已过過每各新"
+)
 
 PAIRS = _listed(
     "什么 怎么 如何 为何 为什 哪些 哪个 哪里 是否 可以 一个 这个 那个 我们 你们 他们 以及 或者 但是 因为 所以 如果"

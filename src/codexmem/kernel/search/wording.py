@@ -25,6 +25,14 @@ ASKS_NUMBER = re.compile(
     r"\b|多少|几[个次天年岁人台条]|多[大高长久快远]|版本|端口",
     _I,
 )
+# What only asks, in Chinese: English question words are stop words, these run into what is asked about.
+ONLY_ASKS = re.compile(
+    r"(?:在|到|从|要|是|由|跟|和)?(?:什[么麼](?:时候|時候|时间|時間|地方|东西|東西|样|樣|人)?|怎[么麼](?:样|樣|办|辦|做|弄|回事|了)?|"
+    r"怎样|怎樣|如何|为[何啥]|為何|为什[么麼]|為什[么麼]|何时|何時|哪[些个個里裡儿兒天位种種]|哪一[个個天些种種]|多少|多久|"
+    r"(?:周|星期|礼拜|禮拜)[几幾]|[几幾](?:号|號|点|點|月|天|次|个|個)|是不是|有没有|有沒有|能不能|可不可以|要不要|会不会|會不會|"
+    r"是否|能否|可否|请问|請問|告诉我|告訴我|我想知道|想知道|帮我|幫我|我们|我們|你们|你們|咱们|应该|應該|应当|可以|能够|能夠|"
+    r"还记得|還記得|记不记得)(?:要|会|會|能|该|該|才|是|得|用|呢|吗|嗎|呀|啊|的)?"
+)
 TELLS_TIME = re.compile(
     r"\b(?:yesterday|today|tonight|tomorrow|ago|last|next|this (?:week|month|year|weekend|morning|summer|winter|spring|"
     r"fall|autumn)|(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|june|july|august|september|"
