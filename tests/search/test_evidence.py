@@ -13,7 +13,12 @@ STORE = StoreCounts(100, {}, 100)
 
 
 def share(query: str, text: str, **fields: str) -> float:
-    return Wanted(evidence.telling(tokens.terms(query)), STORE).found(CandidateText(candidate(1, text, **fields))).share
+    return shares(query, text, STORE, **fields)
+
+
+def shares(query: str, text: str, store: StoreCounts, **fields: str) -> float:
+    (whole,) = evidence.pieces(evidence.telling(tokens.terms(query)), store)
+    return whole.found(CandidateText(candidate(1, text, **fields))).share
 
 
 @pytest.mark.parametrize(
@@ -54,9 +59,11 @@ def test_a_long_text_surprises_less_than_a_short_one() -> None:
 
 
 def test_a_long_query_is_judged_in_pieces_and_a_short_one_whole() -> None:
-    terms = [f"t{number}" for number in range(75)]
-    assert evidence.pieces(terms[:30]) == [terms[:30]]
-    assert [len(piece) for piece in evidence.pieces(terms)] == [20, 20, 20, 15]
+    terms = [f"{chr(97 + number % 26)}{number // 26}word" for number in range(75)]
+    assert len(evidence.pieces(terms[:30], STORE)) == 1
+    text = CandidateText(candidate(1, " ".join(terms[40:60])))
+    found = [piece.found(text) for piece in evidence.pieces(terms, STORE)]
+    assert [(each.share, each.every) for each in found] == [(0.0, False), (0.0, False), (1.0, True), (0.0, False)]
 
 
 def test_one_character_tells_only_where_the_query_has_nothing_longer() -> None:
@@ -70,8 +77,19 @@ def test_a_pair_that_crosses_two_words_is_not_missed() -> None:
     whole = share("新版发布之前", text)
     assert share("新版本发布之前", text) < whole < 1.0  # a word that is missing is
     heard = StoreCounts(100, {"本发": 3}, 100)
-    counted = Wanted(evidence.telling(tokens.terms("新版本发布")), heard).found(CandidateText(candidate(1, text))).share
-    assert counted < share("新版本发布", text)  # somebody has it, so it is a word or as good as one
+    # What somebody has is a word, or as good as one.
+    assert shares("新版本发布", text, heard) < share("新版本发布", text)
+
+
+def test_what_only_asks_may_be_missing_and_counts_where_it_stands() -> None:
+    terms, text = evidence.telling(tokens.terms("什么时候发布版本")), "发布只在周二进行"
+    spare, strict = (Wanted(terms, STORE, asking) for asking in (("么时", "时候", "候发"), ()))
+    lacks, has = (CandidateText(candidate(1, each)) for each in (text, f"{text}，别的时候不行"))
+    assert spare.found(lacks).share > strict.found(lacks).share
+    assert spare.found(has).share > spare.found(lacks).share
+    assert spare.found(has).surprise == strict.found(has).surprise
+    only = Wanted(terms, STORE, terms)  # there is nothing else
+    assert only.found(lacks) == strict.found(lacks)
 
 
 def test_words_that_nobody_has_are_missed() -> None:

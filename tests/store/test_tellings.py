@@ -21,7 +21,16 @@ def test_a_session_is_told_a_memory_once_and_both_ways_are_read(database: Databa
     assert tellings.told("late", limit=9) == [(second, 5), (first, 5)]
     assert tellings.sessions([first, second], limit=9) == {"late": 5, "later": 7}
     assert tellings.sessions([second], limit=9) == {"late": 5}
+    assert tellings.counts("late", [Kind.PROMPT], most=9) == (2, 0, 0)
+    tellings.tell("late", [first], at_ms=11, opened=True)
+    tellings.tell("late", [first, second], at_ms=12)
+    tellings.tell("s1", [first], at_ms=13, opened=True)  # opened without having been told before
+    assert tellings.counts("late", [Kind.PROMPT], most=9) == (2, 1, 0)
+    assert tellings.counts("s1", [Kind.PROMPT, Kind.NOTE], most=9) == (1, 1, 1)
+    assert tellings.counts("s1", [Kind.NOTE], most=9) == (1, 1, 0)
+    assert tellings.counts("late", [Kind.PROMPT], most=1)[0] == 1
+    assert tellings.told("late", limit=9) == [(second, 5), (first, 5)]
     here.forgetting.ids([second], WriteContext("test"))
     assert tellings.told("late", limit=9) == [(first, 5)]
     assert tellings.prune(before_ms=6, limit=9) == 1
-    assert tellings.sessions([first], limit=9) == {"later": 7}
+    assert tellings.sessions([first], limit=9) == {"later": 7, "s1": 13}

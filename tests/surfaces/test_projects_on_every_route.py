@@ -138,6 +138,7 @@ def requests_for(known: dict[str, Any], project: str, word: str) -> dict[str, tu
         "GET /api/context/block": (own, None, False),
         "GET /api/context/preview": (own | {"prompt": f"the {word}?"}, None, True),
         "GET /api/lineage": ({"session": f"s-{project}"}, None, False),
+        "GET /api/lineage/counts": ({"session": f"s-{project}"}, None, False),
         "GET /api/memories": (own, None, True),
         "GET /api/memories/count": (own, None, False),
         "GET /api/memories/diff": ({"ref": uri} | two, None, True),

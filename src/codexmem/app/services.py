@@ -175,9 +175,9 @@ class Services:
         """What sessions were told, and what they wrote afterwards."""
         return self.core.lineage
 
-    def tell(self, session: str, seqs: Sequence[int]) -> None:
-        """The session was told these memories."""
-        self.core.lineage.tell(session, seqs)
+    def tell(self, session: str, seqs: Sequence[int], opened: bool) -> None:
+        """The session was told these memories, or asked for the whole of them."""
+        self.core.lineage.tell(session, seqs, opened=opened)
 
     @property
     def erasure(self) -> Erasure:

@@ -29,7 +29,7 @@ PATHS = {
     "summarize": "/api/sessions/summarize",
     "session-complete": "/api/sessions/complete",
 }
-CONTEXT, DRAIN = "context", "drain"
+CONTEXT, DRAIN, STATUS_LINE = "context", "drain", "status-line"
 _SPOOLING_S = 0.25  # kept back of the time, to put the event on the disk
 _DRAINING_S = 0.15  # of an agent's time for events that are not its own; the server sees to the rest
 _DRAIN_ALL_S = 60.0
@@ -47,6 +47,12 @@ _LOST = (
     "服务器没有应答，且无法写入 {data_dir}（{problem}）和临时目录：此事件已丢失。"  # noqa: RUF001
     "请腾出空间；详见 codexmem doctor。",  # noqa: RUF001
 )
+# What a session was told, opened and left, in English and in Chinese; and where nobody can say.
+_STATUS = (
+    "codexmem: {told} told, {opened} opened, {learned} learned",
+    "codexmem：告知 {told}，打开 {opened}，学到 {learned}",  # noqa: RUF001
+)
+_NO_STATUS = ("codexmem: no server", "codexmem：无服务器")  # noqa: RUF001
 _PROMPT = 1_000  # characters of a prompt that context is asked for with: an address must stay short
 
 
@@ -61,7 +67,7 @@ def run(arguments: Sequence[str], given: bytes | None = None) -> str:
     if event == DRAIN:
         _drain_all(began)
         return ""
-    if event != CONTEXT and event not in PATHS:
+    if event not in (CONTEXT, STATUS_LINE) and event not in PATHS:
         return ""
     around = surroundings.look()
     if around.warning:
@@ -74,6 +80,8 @@ def run(arguments: Sequence[str], given: bytes | None = None) -> str:
     payload = _payload(given)
     agent = agents.agent_of(platform)
     record = agent.read(payload or {}, around.environ)
+    if event == STATUS_LINE:
+        return Hook(around, agent, until).status_line(str(record.get("contentSessionId") or ""))
     told = Hook(around, agent, until).handle(event, record)
     answer = agent.answer(event, str(record.get("hook_event_name", "")), told)
     return quick_json.dumps(answer, plain=True) if answer is not None else ""
@@ -136,6 +144,20 @@ class Hook:
         told = self._context(project, record, prompt)
         self._start_if_missing()
         return told
+
+    def status_line(self, session: str) -> str:
+        """What memory was to the session so far, for a line that the agent shows a person."""
+        if not session:
+            return ""
+        try:
+            status, text = self._server.request("GET", f"/api/lineage/counts?session={quoted(session)}")
+        except Away:
+            return _NO_STATUS[self._around.chinese]
+        counts = _payload(text) if status == 200 else None
+        names = ("told", "opened", "learned")
+        if not counts or not all(isinstance(counts.get(name), int) for name in names):
+            return ""
+        return _STATUS[self._around.chinese].format(**{name: counts[name] for name in names})
 
     def _deliver(self, path: str, body: bytes) -> None:
         """Send the event, after those that waited; else keep it."""

@@ -65,16 +65,18 @@ class Offer(Generic[R_contra]):
 
 def serve(
     toolsets: Sequence[Toolset[S]], offer: Offer[S], services: S, *, version: str,
-    tell: Callable[[str, Sequence[int]], None] = lambda *_: None,
+    tell: Callable[[str, Sequence[int], bool], None] = lambda *_: None,
 ) -> Server[Any]:  # fmt: skip
-    """A server with the tools of these toolsets; `tell` records which session was told which memories."""
+    """A server with the tools of these toolsets; `tell` records which session was told which memories, and whether it
+    opened them.
+    """
 
     def answered(tool: Tool[S], call: ToolInvocation) -> ToolResult:
         # A person's command that goes through the tools sees what a person may see.
         with audience.everyone() if call.origin is Origin.HUMAN else audience.agents():
             said = tool.answer(services, call)
         if call.session is not None and said.seqs:
-            tell(call.session, said.seqs)
+            tell(call.session, said.seqs, said.opened)
         return said
 
     tools = [tool for toolset in toolsets for tool in toolset.tools]

@@ -21,6 +21,7 @@ _OF_PROJECTS = {
         GET /api/context/preview
         GET /api/events
         GET /api/lineage
+        GET /api/lineage/counts
         GET /api/memories
         GET /api/memories/count
         GET /api/memories/diff

@@ -43,6 +43,7 @@ class ToolResult:
     structured: dict[str, object] | None = None
     is_json: bool = False  # programs parse the text
     seqs: tuple[int, ...] = ()  # the memories whose words it holds
+    opened: bool = False  # whether the caller asked for the whole of these
 
 
 @dataclass(frozen=True)

@@ -37,8 +37,9 @@ def _read(rooms: Rooms, call: ToolInvocation) -> ToolResult:
         return ToolResult(text.view(seen, counts), wire.ReadView.of(seen).document(), seqs=_numbers(seen.memories))
     found = notes.reading.read(request.uri)
     return ToolResult(
-        text.read(found, request.uri.strip()), wire.ReadNote.opened(found).document(), seqs=_numbers([found.memory])
-    )
+        text.read(found, request.uri.strip()), wire.ReadNote.opened(found).document(),
+        seqs=_numbers([found.memory]), opened=True,
+    )  # fmt: skip
 
 
 def _create(rooms: Rooms, call: ToolInvocation) -> ToolResult:

@@ -19,11 +19,13 @@ from codexmem.kernel.services.memories import Memories
 from codexmem.kernel.store.memories import MemoryTable
 from codexmem.kernel.store.sessions import Sessions
 from codexmem.kernel.store.tellings import Tellings
+from codexmem.recall.brief_model import LEARNED
 
 KEPT_MS = 180 * 86_400_000  # how long it is known who was told what
 MAX_SESSIONS = 200
 MAX_WRITTEN = 500  # memories of one session
 MAX_SHOWN = 100
+MAX_COUNTED = 1_000
 _SOUGHT = 50  # texts that quotations are searched for
 _FOUND = 20  # results of each such search
 _QUERY = 400  # characters of a text that are searched for
@@ -39,6 +41,15 @@ class ToldMemory:
 
     memory: Memory
     at_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class SessionCounts:
+    """What memory was to a session, in numbers."""
+
+    told: int
+    opened: int  # of these, asked for as a whole
+    learned: int  # memories that it left and that stand, but for what was asked
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +73,14 @@ class Lineage:
         self._clock = clock
         self._search = search  # leaves no trace: a trace would quote what is to be forgotten
 
-    def tell(self, session: str, seqs: Sequence[int]) -> None:
-        """The session was told these; a store that cannot be written keeps nobody from reading."""
+    def tell(self, session: str, seqs: Sequence[int], *, opened: bool = False) -> None:
+        """The session was told these, and with `opened` asked for the whole of them; a store that cannot be written
+        keeps nobody from reading.
+        """
         if not seqs:
             return
         try:
-            self._tellings.tell(session, list(dict.fromkeys(seqs)), at_ms=self._clock.now_ms())
+            self._tellings.tell(session, list(dict.fromkeys(seqs)), at_ms=self._clock.now_ms(), opened=opened)
         except (StorageFull, Unavailable) as problem:
             _log.warning("what a session was told is not on record: %s", problem.message)
 
@@ -80,6 +93,10 @@ class Lineage:
         found = self._tellings.told(session, limit=limit)
         memories = self._memories.many([seq for seq, _ in found], REMEMBERED)
         return [ToldMemory(memories[seq], at_ms) for seq, at_ms in found if seq in memories]
+
+    def counts(self, session: str) -> SessionCounts:
+        """What memory was to the session so far; each is counted up to `MAX_COUNTED`."""
+        return SessionCounts(*self._tellings.counts(session, LEARNED, most=MAX_COUNTED))
 
     def told_to(self, seqs: Sequence[int], limit: int = MAX_SESSIONS) -> dict[str, int]:
         """The sessions that were told any of these, and when first."""

@@ -76,7 +76,7 @@ def _timeline(services: SearchServices, call: ToolInvocation) -> ToolResult:
 def _get_observations(services: SearchServices, call: ToolInvocation) -> ToolResult:
     observations = answers.batch(services, parsed(ObservationBatchRequest, call.arguments), _compared(services, call))
     seqs = tuple(each.id for each in observations)
-    return ToolResult(_json([each.document() for each in observations]), is_json=True, seqs=seqs)
+    return ToolResult(_json([each.document() for each in observations]), is_json=True, seqs=seqs, opened=True)
 
 
 def _save_memory(services: SearchServices, call: ToolInvocation) -> ToolResult:

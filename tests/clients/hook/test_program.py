@@ -67,6 +67,35 @@ def test_context_is_printed_in_the_agents_form(hook: Call, endpoint: HookEndpoin
                            "session": "0199a213-81c0-7800-8aa1-bbab2a035a53"}  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    "language, counts, away",
+    [
+        ("en", "codexmem: 3 told, 1 opened, 2 learned\n", "codexmem: no server\n"),
+        ("zh", "codexmem：告知 3，打开 1，学到 2\n", "codexmem：无服务器\n"),
+    ],
+)
+def test_a_status_line_counts_and_captures_nothing(
+    language: str, counts: str, away: str, hook: Call, endpoint: HookEndpoint, data: Path
+) -> None:
+    asks = {"session_id": "a b", "hook_event_name": "Status"}
+    assert hook("claude-code", "status-line", payload=asks, CODEXMEM_LANG=language).out == away
+    endpoint.context = '{"session": "a b", "told": 3, "opened": 1, "learned": 2}'
+    said = hook("claude-code", "status-line", payload=asks, url=endpoint.url, CODEXMEM_LANG=language)
+    assert (said.code, said.out, said.err) == (0, counts, "")
+    (asked,) = endpoint.asked
+    assert (asked.method, asked.path, asked.query) == ("GET", "/api/lineage/counts", {"session": "a b"})
+    assert spooled(data) == []
+
+
+@pytest.mark.parametrize("counts", [{}, {"told": "many", "opened": 1, "learned": 2}, {"told": 1}])
+def test_a_status_line_says_nothing_that_was_not_counted(
+    counts: dict[str, Any], hook: Call, endpoint: HookEndpoint
+) -> None:
+    endpoint.context = json.dumps(counts)
+    assert hook("claude-code", "status-line", payload={"session_id": "s"}, url=endpoint.url).out == ""
+    assert hook("claude-code", "status-line", payload={}, url=endpoint.url).out == ""
+
+
 def test_a_prompt_is_delivered_and_answered_with_what_bears_on_it(hook: Call, endpoint: HookEndpoint) -> None:
     endpoint.context = "the port is 8123"
     said = hook("claude-code", "session-init", payload=payload("claude-user-prompt-submit"), url=endpoint.url)

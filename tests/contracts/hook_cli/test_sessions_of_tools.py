@@ -44,6 +44,17 @@ bridge.wait(30)
 """
 
 
+def status_line(env: dict[str, str], cwd: Path, session: str) -> str:
+    """What Claude Code would show for this session."""
+    given = {"hook_event_name": "Status", "session_id": session, "cwd": str(cwd), "model": {"display_name": "Opus"}}
+    done = subprocess.run(
+        [sys.executable, "-m", "codexmem.hook", "claude-code", "status-line"], input=json.dumps(given).encode(),
+        env=env, cwd=cwd, capture_output=True, check=True, timeout=60,
+    )  # fmt: skip
+    assert done.stderr == b""
+    return done.stdout.decode()
+
+
 def test_each_note_belongs_to_the_session_of_the_agent_that_wrote_it(tmp_path: Path) -> None:
     data, shop = tmp_path / "data", tmp_path / "shop"
     data.mkdir()
@@ -71,10 +82,18 @@ def test_each_note_belongs_to_the_session_of_the_agent_that_wrote_it(tmp_path: P
                 agent.kill()
                 agent.wait()
         for name in ("first", "second"):
-            told = api.request("GET", f"/api/provenance/ports://{name}").json
-            assert (told["memory"]["origin"], told["session"]["key"]) == ("agent", name)
+            note = api.request("GET", f"/api/provenance/ports://{name}").json
+            assert (note["memory"]["origin"], note["session"]["key"]) == ("agent", name)
             heard = api.request("GET", f"/api/lineage?session={name}").json
             assert "ports://known" in json.dumps(heard["told"])
+            # What it wrote and read is counted for it, and a status line says so.
+            counts = api.request("GET", f"/api/lineage/counts?session={name}").json
+            told = len(heard["told"])
+            assert counts == {"session": name, "told": told, "opened": 1, "learned": 1}, heard["told"]
+            assert status_line(env, shop, name) == f"codexmem: {told} told, 1 opened, 1 learned\n"
+            chinese = status_line(env | {"CODEXMEM_LANG": "zh"}, shop, name)
+            assert chinese == f"codexmem：告知 {told}，打开 1，学到 1\n"
+        assert status_line(env, shop, "nobody") == "codexmem: 0 told, 0 opened, 0 learned\n"
         # Undoing or forgetting one session reaches its note and leaves the other's.
         assert api.post("/api/forget", {"session": "first"}).json["erased"] >= 2
         assert api.request("GET", "/api/provenance/ports://first").status == 404

@@ -8,7 +8,7 @@ in this store, so that neither "test" nor the name of one's own project is evide
 import functools
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -75,16 +75,17 @@ class _Term(NamedTuple):
     unspaced: bool
     worth: float  # by how rare it is in general; nothing if most texts here have it
     common: float  # share of texts that have it, in general or here
+    spare: bool
 
 
 class Wanted:
-    """A piece of a query, ready to be looked for."""
+    """A piece of a query, ready to be looked for. That a text lacks a `spare` word is not held against it."""
 
-    def __init__(self, terms: Sequence[str], store: StoreCounts) -> None:
-        crossing = _crossing(terms, store)
-        kept = [each for each in terms if each not in crossing] or terms
-        self._terms = [_term(each, store) for each in kept]
-        self._worth = sum(map(rarity, kept))
+    def __init__(self, terms: Sequence[str], store: StoreCounts, spare: Collection[str] = ()) -> None:
+        spare = spare if any(each not in spare for each in terms) else ()
+        self._terms = [_term(each, store, spare=each in spare) for each in terms]
+        self._needed = sum(not each.spare for each in self._terms)
+        self._worth = sum(rarity(each) for each in terms if each not in spare)
 
     def found(self, text: "CandidateText") -> WordEvidence:
         """What this text has of it."""
@@ -94,7 +95,9 @@ class Wanted:
         if not has:
             return WordEvidence(0.0, 0.0)
         surprise = sum(-math.log(1.0 - (1.0 - each.common) ** text.stretch[each.unspaced]) for each in has)
-        return WordEvidence(sum(each.worth for each in has) / self._worth, surprise, len(has) == len(self._terms))
+        spared = sum(each.worth for each in has if each.spare)
+        share = sum(each.worth for each in has) / (self._worth + spared)
+        return WordEvidence(share, surprise, sum(not each.spare for each in has) == self._needed)
 
 
 class CandidateText:
@@ -134,11 +137,11 @@ class CandidateText:
         return not (len(after) > most and after.isascii() and after.isalpha())
 
 
-def pieces(terms: Sequence[str]) -> list[Sequence[str]]:
-    """The terms as they are judged together."""
+def pieces(terms: Sequence[str], store: StoreCounts, asking: Collection[str] = ()) -> list[Wanted]:
+    """The terms as they are judged together. Of a short query, words that only ask are spare, and what is no word."""
     if len(terms) <= _WHOLE:
-        return [terms]
-    return [terms[at : at + _PIECE] for at in range(0, len(terms), _PIECE)]
+        return [Wanted(terms, store, {*asking, *_crossing(terms, store)})]
+    return [Wanted(terms[at : at + _PIECE], store) for at in range(0, len(terms), _PIECE)]
 
 
 def telling(terms: Sequence[str]) -> Sequence[str]:
@@ -162,12 +165,12 @@ def _crossing(terms: Sequence[str], store: StoreCounts) -> set[str]:
     return {each for each in pairs if (elsewhere if each in unheard else BETWEEN).issuperset(each)}
 
 
-def _term(text: str, store: StoreCounts) -> _Term:
+def _term(text: str, store: StoreCounts, *, spare: bool) -> _Term:
     unspaced, common = wording.UNSPACED.search(text) is not None, _general(text)
     # The one that is judged may have it; what counts is whether others have it too.
     here = max(0, store.having.get(text, 0) - 1) / (store.texts + _FEW)
     part = text if unspaced else tokens.part_of(text)
-    return _Term(part, unspaced, -math.log(common) if here < _MOST else 0.0, min(_COMMON, max(common, here)))
+    return _Term(part, unspaced, -math.log(common) if here < _MOST else 0.0, min(_COMMON, max(common, here)), spare)
 
 
 def _general(text: str) -> float:

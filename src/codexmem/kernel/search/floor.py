@@ -109,7 +109,7 @@ class Weighed(NamedTuple):
 def weigh(query: ParsedQuery, pool: Pool, store: StoreCounts,
           whole: Callable[[Sequence[int]], Mapping[int, str]]) -> tuple[list[Weighed], float]:  # fmt: skip
     """What speaks for each candidate, and the logarithm of how many had the chance to look alike."""
-    parts = [Wanted(piece, store) for piece in pieces(_terms(query))]
+    parts = pieces(_terms(query), store, query.asking)
     cosines = pool.dense if pool.dense is not None else [0.0] * len(pool)
     weighed = [
         Weighed(max(part.found(text) for part in parts), cosine)
@@ -174,7 +174,7 @@ def _grade(gate: RelevanceGate, each: Weighed, crowd: float, query: ParsedQuery,
 
 def _terms(query: ParsedQuery) -> Sequence[str]:
     """The query's words, and the names that are no topic to an encoder."""
-    return telling([*query.topic, *(term for name in sorted(query.people) for term in tokens.terms(name))])
+    return telling([*query.terms, *(term for name in sorted(query.people) for term in tokens.terms(name))])
 
 
 def _texts(

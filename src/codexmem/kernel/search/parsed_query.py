@@ -24,7 +24,7 @@ class ParsedQuery:
 
     text: str  # without the names of those who speak: to an encoder a name is a topic
     terms: list[str]  # of that text
-    topic: list[str]  # those of them that do not only ask
+    asking: frozenset[str]  # those of them that only ask
     people: frozenset[str]  # those whom it names
     spans: tuple[TimeSpan, ...]
     recent: bool  # asks for what is new
@@ -44,7 +44,7 @@ def read(text: str, *, asked_ms: int, known: Known) -> ParsedQuery:
     return ParsedQuery(
         text=bare,
         terms=tokens.terms(bare),
-        topic=_topic(bare),
+        asking=_asking(bare),
         people=frozenset(people),
         spans=tuple(span for span in times if span.grain is not Grain.RECENT),
         recent=any(span.grain is Grain.RECENT for span in times),
@@ -68,10 +68,10 @@ def _possible_names(text: str) -> list[str]:
     return list(found)
 
 
-def _topic(text: str) -> list[str]:
-    """The words of what is asked about; all of them if it only asks."""
-    bare = wording.ONLY_ASKS.sub(" ", text)
-    return tokens.terms(bare if tokens.words(bare) else text)
+def _asking(text: str) -> frozenset[str]:
+    """The words that stand nowhere else than in a turn of phrase that only asks."""
+    about = wording.ONLY_ASKS.sub(" ", text)
+    return frozenset() if about == text else frozenset(tokens.terms(text)).difference(tokens.words(about))
 
 
 def _without(text: str, people: set[str]) -> str:

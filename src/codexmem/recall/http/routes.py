@@ -28,7 +28,13 @@ from codexmem.recall.provenance import (
 )
 from codexmem.recall.wire import everything
 from codexmem.recall.wire.everything import EverythingRequest, EverythingRows
-from codexmem.recall.wire.memories import ContextPreview, ForgetAnswer, ForgetTrail, LineageAnswer
+from codexmem.recall.wire.memories import (
+    ContextPreview,
+    ForgetAnswer,
+    ForgetTrail,
+    LineageAnswer,
+    SessionCountsAnswer,
+)
 from codexmem.recall.wire.rows import TextAnswer
 
 
@@ -51,6 +57,13 @@ def _add_lookups(api: APIRouter, services: "RecallRouteServices") -> None:
         since_ms = min((each.at_ms for each in told), default=0)
         written = services.lineage.written_after(session, since_ms, limit=limit) if told else []
         return LineageAnswer.of(session, told, written).document()
+
+    @api.get("/api/lineage/counts", responses=answers(SessionCountsAnswer))
+    def session_counts(
+        session: Annotated[str, Query(min_length=1, description="the agent's name for it")],
+    ) -> dict[str, object]:
+        """How many memories a session was told, opened and left, for a status line."""
+        return SessionCountsAnswer.of(session, services.lineage.counts(session)).document()
 
     @api.get(
         "/api/search/all", openapi_extra=described(EverythingRequest), responses=answers(EverythingRows | TextAnswer)

@@ -18,7 +18,7 @@ from codexmem.kernel.wire import Figure, WireAnswer, required_first
 from codexmem.recall.context import ContextRequest, PreviewedContext
 from codexmem.recall.context_lines import MAX_MISSES, ContextLine, LineReason, NearMiss, NotTold
 from codexmem.recall.forgetting import SHOWN, ErasureTrail, ForgetPreview
-from codexmem.recall.lineage import Downstream, ToldMemory
+from codexmem.recall.lineage import Downstream, SessionCounts, ToldMemory
 from codexmem.recall.overview import MOST_COUNTED
 from codexmem.recall.staleness import FileFreshness
 
@@ -323,6 +323,20 @@ class LineageAnswer(WireAnswer):
             told=tuple(ToldRow.of(each.memory, project=each.memory.state.project, told_ms=each.at_ms) for each in told),
             written=tuple(Forgotten.of(each, project=each.state.project) for each in written),
         )
+
+
+class SessionCountsAnswer(WireAnswer):
+    """What memory was to a session so far, in numbers; each is counted up to 1,000."""
+
+    session: str
+    told: int = Field(description="memories that it was told")
+    opened: int = Field(description="of these, how many it asked for as a whole")
+    learned: int = Field(description="memories that it left and that still stand, but for what was asked")
+
+    @classmethod
+    def of(cls, session: str, counts: SessionCounts) -> Self:
+        """Of this session."""
+        return cls(session=session, told=counts.told, opened=counts.opened, learned=counts.learned)
 
 
 class ForgetAnswer(WireAnswer):

@@ -132,6 +132,7 @@ memory_tellings = Table(
     Column("session", Text, primary_key=True),  # the agent's key of it
     Column("seq", BigInteger, primary_key=True),
     Column("first_ms", BigInteger, nullable=False),
+    Column("opened_ms", BigInteger),  # when it first asked for the whole of it
     of_memory("seq"),
     # Whom a memory was told that reads what others were told.
     Index("memory_tellings_seq", "tenant", "seq", "first_ms"),
