@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
+import re
+import select
+import struct
+import subprocess
+import termios
+import time
 from dataclasses import dataclass
+from fcntl import ioctl
 from typing import Any
 
 from tests._support.scripted_model import Call, ScriptedModel
@@ -18,6 +27,7 @@ _SETTINGS = {
     "security": {"auth": {"selectedType": "openai"}, "folderTrust": {"enabled": False}},
     "telemetry": {"enabled": False},
 }
+_ESCAPES = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
 
 
 @dataclass
@@ -39,17 +49,43 @@ class Qwen:
 
     def ask(self, prompt: str) -> Run:
         """One session with one prompt."""
-        command = [str(self.installation.node), str(self.installation.qwen), "--auth-type", "openai", "--yolo",
-                   "--output-format", "stream-json", prompt]  # fmt: skip
-        return self.person.run(
-            command,
-            OPENAI_API_KEY="x",
-            OPENAI_BASE_URL=self.model.url,
-            OPENAI_MODEL="scripted",
+        return self.person.run([*self._command, "--output-format", "stream-json", prompt], **self._environment)
+
+    def shows(self, prompt: str, text: str, within_s: float = 120) -> bool:
+        """Whether it shows this on its screen, while a person looks at what became of a prompt."""
+        main, other = pty.openpty()
+        size = struct.pack("HHHH", 40, 160, 0, 0)
+        ioctl(other, termios.TIOCSWINSZ, size)
+        running = subprocess.Popen(
+            [*self._command, "-i", prompt], cwd=self.person.repository, stdin=other, stdout=other, stderr=other,
+            env=self.person.environment(TERM="xterm-256color", **self._environment), start_new_session=True,
+        )  # fmt: skip
+        os.close(other)
+        shown, until = "", time.monotonic() + within_s
+        try:
+            while text not in _ESCAPES.sub("", shown) and time.monotonic() < until and running.poll() is None:
+                if select.select([main], [], [], 0.2)[0]:
+                    shown += os.read(main, 1 << 16).decode("utf-8", "replace")
+            return text in _ESCAPES.sub("", shown)
+        finally:
+            running.kill()
+            running.wait()
+            os.close(main)
+
+    @property
+    def _command(self) -> list[str]:
+        return [str(self.installation.node), str(self.installation.qwen), "--auth-type", "openai", "--yolo"]
+
+    @property
+    def _environment(self) -> dict[str, str]:
+        return {
+            "OPENAI_API_KEY": "x",
+            "OPENAI_BASE_URL": self.model.url,
+            "OPENAI_MODEL": "scripted",
             # Start once, not twice, and from code that is compiled already.
-            QWEN_CODE_NO_RELAUNCH="true",
-            NODE_COMPILE_CACHE=str(self.installation.compiled),
-        )
+            "QWEN_CODE_NO_RELAUNCH": "true",
+            "NODE_COMPILE_CACHE": str(self.installation.compiled),
+        }
 
 
 def through_bridge(tool: str, arguments: dict[str, Any]) -> tuple[Call, Call]:

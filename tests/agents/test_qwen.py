@@ -80,3 +80,14 @@ def test_a_second_session_begins_with_what_the_first_learned(server: Server, qwe
     # Nothing is told again with the answers of tools.
     assert last.results == 1
     assert str(last.body).count(CONTEXT_TAG) == str(first.body).count(CONTEXT_TAG)
+
+
+def test_its_status_line_shows_what_it_was_told_and_left(server: Server, qwen: Qwen) -> None:
+    qwen.configure(guide.blocks()["qwen-settings"], guide.blocks()["qwen-status-line"])
+    assert server.post("/api/memory/save", {"text": SAVED, "project": "shop"}).status == 200
+    qwen.model.play(
+        *through_bridge("mcp__codexmem__get_observations", {"ids": [1]}),
+        *through_bridge("mcp__codexmem__save_memory", {"text": "订单的超时在 orders.py 里。"}),
+        Say("因为支付网关慢。"),
+    )
+    assert qwen.shows("订单的超时为什么是 30 秒？", "codexmem: 1 told, 1 opened, 1 learned")

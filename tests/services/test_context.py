@@ -90,7 +90,9 @@ def test_small_talk_is_not_the_last_session(here: Capturing) -> None:
 def test_a_text_that_begins_with_its_title_is_told_without_it(here: Capturing) -> None:
     seen(here, "Pool raised to 20", content="Pool raised to 20. The database takes 100 connections.")
     seen(here, "Pool", content="Pooling of connections lies in db.py")
+    seen(here, "The pool of the database is sh...", content="The pool of the database is shared by all workers.")
     text = start(here, prompt="how many connections does the pool of the database take?")
+    assert "“The pool of the database is shared by all workers.”" in text
     assert "“Pool raised to 20: The database takes 100 connections.”" in text
     assert "“Pool: Pooling of connections" in text
 

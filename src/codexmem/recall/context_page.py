@@ -204,7 +204,11 @@ def told(memory: Memory) -> ContextItem:
     title, said = _titled(memory), allowed(memory.state.content, memory.origin)
     if memory.state.content and not said:
         return ContextItem(memory.seq, "")
-    said = _clipped(_beyond(_own_title(memory), said), _ITEM)
+    own = _own_title(memory)
+    begun = own.rstrip(".\u2026")
+    if title and begun != own and quoting.line(said).startswith(quoting.line(begun)):
+        return _item(memory, _prefix(memory), _clipped(said, _ITEM), _ITEM)  # its title is its beginning, cut off
+    said = _clipped(_beyond(own, said), _ITEM)
     return _item(memory, _prefix(memory), f"{title}: {said}" if title and said else title, 2 * _ITEM)
 
 

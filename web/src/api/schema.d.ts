@@ -277,6 +277,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/lineage/counts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Session Counts
+         * @description How many memories a session was told, opened and left, for a status line.
+         */
+        get: operations["session_counts_api_lineage_counts_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/memories": {
         parameters: {
             query?: never;
@@ -9490,6 +9510,29 @@ export interface components {
             tools: components["schemas"]["SentTool"][];
         };
         /**
+         * SessionCountsAnswer
+         * @description What memory was to a session so far, in numbers; each is counted up to 1,000.
+         */
+        SessionCountsAnswer: {
+            /**
+             * Learned
+             * @description memories that it left and that still stand, but for what was asked
+             */
+            learned: number;
+            /**
+             * Opened
+             * @description of these, how many it asked for as a whole
+             */
+            opened: number;
+            /** Session */
+            session: string;
+            /**
+             * Told
+             * @description memories that it was told
+             */
+            told: number;
+        };
+        /**
          * SessionEvent
          * @description One captured event, its texts shortened.
          */
@@ -11590,6 +11633,38 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["LineageAnswer"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlainError"];
+                };
+            };
+        };
+    };
+    session_counts_api_lineage_counts_get: {
+        parameters: {
+            query: {
+                /** @description the agent's name for it */
+                session: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionCountsAnswer"];
                 };
             };
             /** @description An error */
