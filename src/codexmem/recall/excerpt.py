@@ -11,7 +11,7 @@ Of texts that a search found, the passages that bear on the query, within a numb
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from codexmem.kernel.model import quoting, text_size
@@ -107,6 +107,7 @@ _PASSAGE = 300  # characters
 _SENTENCE = 300
 _HEAD = 70  # of a request, over the passages of its turn
 _A_TURN = 5  # passages
+_REFILLS = 2  # of the room that is left after choosing
 _TAIL = 0.5  # of a transcript's tokens, that its end gets before sentences are chosen
 _WHOLE = 2  # times the tokens: the longest transcript that is told as one
 _AHEAD = 0.45  # of the best session's score, from which on the next is told as well
@@ -243,6 +244,11 @@ class _Sentence:
     by_person: bool
     seq: int | None
 
+    @property
+    def is_order(self) -> bool:
+        """Whether it is written like an instruction, and not by a person."""
+        return not self.by_person and looks_like_instruction(self.text)
+
 
 def _sentences_of(
     transcript: Transcript, wanted: set[str], weights: WordWeights, budget: int
@@ -251,31 +257,56 @@ def _sentences_of(
     those written like instructions, and whatever stands beside one that would take over.
     """
     said = list(_scored(transcript, wanted, weights))
+    kept = _chosen(said, budget)
+    orders = {place for place in kept if said[place].is_order}
+    tainted = {said[place].part for place in orders if takes_over(said[place].text)}
+    told = {place for place in kept - orders if said[place].part not in tainted}
+    lines = _lines(said, told)
+    # What was left out, and what few quotation marks save, is room for others.
+    rest = sorted(set(range(len(said))) - kept, key=lambda place: -said[place].score)
+    for _ in range(_REFILLS):
+        left = budget - text_size.tokens("\n".join(text for text, _ in lines))
+        for place in rest:
+            each = said[place]
+            if place not in told and each.cost <= left and each.part not in tainted and not each.is_order:
+                left -= each.cost
+                told.add(place)
+        lines = _lines(said, told)
+    return lines, len(kept) - len(kept & told)
+
+
+def _chosen(said: Sequence[_Sentence], budget: int) -> set[int]:
+    """All of it if it fits; else its end, and of the rest what decides."""
+    if sum(each.cost for each in said) <= budget:
+        return set(range(len(said)))
     kept: set[int] = set()
     left = budget
-    if sum(each.cost for each in said) <= budget:
-        kept.update(range(len(said)))
-    else:
-        for place in reversed(range(len(said))):
-            if left - said[place].cost < budget * (1 - _TAIL):
-                break
+    for place in reversed(range(len(said))):
+        if left - said[place].cost < budget * (1 - _TAIL):
+            break
+        left -= said[place].cost
+        kept.add(place)
+    for place in sorted(set(range(len(said))) - kept, key=lambda place: -said[place].score):
+        if said[place].cost <= left:
             left -= said[place].cost
             kept.add(place)
-        for place in sorted(set(range(len(said))) - kept, key=lambda place: -said[place].score):
-            if said[place].cost <= left:
-                left -= said[place].cost
-                kept.add(place)
+    return kept
+
+
+def _lines(said: Sequence[_Sentence], told: Collection[int]) -> list[tuple[str, int | None]]:
+    """Who said what, a line for each piece that stands together."""
     lines: list[tuple[str, int | None]] = []
-    role = ""
-    chosen = [said[place] for place in sorted(kept)]
-    orders = {id(each) for each in chosen if not each.by_person and looks_like_instruction(each.text)}
-    tainted = {each.part for each in chosen if id(each) in orders and takes_over(each.text)}
-    told = [each for each in chosen if id(each) not in orders and each.part not in tainted]
-    for each in told:
-        text = quoting.quoted(each.text)
+    role, pieces = "", list[list[int]]()
+    for place in sorted(told):
+        if pieces and pieces[-1][-1] == place - 1 and said[place].part == said[place - 1].part:
+            pieces[-1].append(place)
+        else:
+            pieces.append([place])
+    for piece in pieces:
+        each, text = said[piece[0]], quoting.quoted(" ".join(said[place].text for place in piece))
         lines.append((f"{each.role}: {text}" if each.role != role else f"  {text}", each.seq))
         role = each.role
-    return lines, len(chosen) - len(told)
+    return lines
 
 
 def _scored(transcript: Transcript, wanted: set[str], weights: WordWeights) -> Iterator[_Sentence]:
