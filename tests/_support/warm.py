@@ -317,8 +317,8 @@ def _fork_in_background(program: Path) -> None:
     """A server that one of our programs starts beside it is a fork as well."""
     spawn, real = starting._spawn, [sys.executable, "-m", PROGRAMS["codexmem"]]
 
-    def spawned(command: list[str], log: str, folder: str, environ: Mapping[str, str]) -> None:
-        spawn([str(program), *command[3:]] if command[:3] == real else command, log, folder, environ)
+    def spawned(command: list[str], log: str, folder: str, environ: Mapping[str, str]) -> int:
+        return spawn([str(program), *command[3:]] if command[:3] == real else command, log, folder, environ)
 
     starting._spawn = spawned
 
