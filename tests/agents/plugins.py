@@ -34,6 +34,7 @@ from tests.agents.qwen import Qwen, through_bridge
 from tests.agents.transcripts.programs import GEMINI_SETTINGS, ScriptedAnthropic
 
 CLAUDE_CODE = "@anthropic-ai/claude-code@2.1.197"
+AGENT_SDK = "@anthropic-ai/claude-agent-sdk@0.3.328"  # it brings a Claude Code of its own
 SAVED = "Orders of 900 euros and more need two signatures."
 ANSWERS_WITHIN_S = 240
 CONNECTS_WITHIN_S = 20
@@ -136,21 +137,53 @@ def claude(place: Place, tools: str = _OF_PLUGIN) -> Iterator[Shopped]:
         def ask(prompt: str) -> None:
             shop.run(program, "-p", prompt, "--allowedTools", f"{tools},Bash(sleep:*)", **quiet)
 
-        def play(*steps: Step) -> None:
-            model.asked.clear()
-            model.script(*steps)
+        yield _of_claude("claude-code", model, check, install, remove, ask, tools)
 
-        def first() -> str:
-            return json.dumps(next(body for body in model.asked if body.get("tools")), ensure_ascii=False)
 
-        def tool(name: str, arguments: dict[str, Any]) -> tuple[Step, ...]:
-            # Without a terminal it does not wait for servers; a moment later their tools are there.
-            return Call("Bash", {"command": f"sleep {CONNECTS_WITHIN_S}"}), Call(f"{tools}__{name}", arguments)
+@contextlib.contextmanager
+def agent_sdk(place: Place) -> Iterator[Shopped]:
+    """An agent built with the Claude Agent SDK, which is given the plugin's folder by its own program."""
+    shop, plugin = Shop(place), [""]
+    with ScriptedAnthropic() as model:
+        login = {"ANTHROPIC_BASE_URL": model.url, "ANTHROPIC_API_KEY": "sk-x"}
+        sdk = place.more / "@anthropic-ai" / "claude-agent-sdk" / "sdk.mjs"
+        allowed = f"{_OF_PLUGIN},Bash(sleep:*)"
 
-        def offered() -> list[str]:
-            return [each["name"] for each in model.asked[-1].get("tools", [])]
+        def install(folder: Path) -> None:
+            plugin[0] = str(folder / "plugins" / "claude-code")
 
-        yield Shopped("claude-code", check, install, remove, ask, play, first, tool, "/codexmem:", offered)
+        def remove() -> None:
+            plugin[0] = ""
+
+        def ask(prompt: str) -> None:
+            program = Path(__file__).with_name("agent_sdk.mjs")
+            quiet = {"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", **login}
+            shop.run(place.pinned.node, program, sdk, prompt, allowed, plugin[0], **quiet)
+
+        yield _of_claude("claude-agent-sdk", model, lambda _: [], install, remove, ask, _OF_PLUGIN)
+
+
+def _of_claude(
+    name: str, model: ScriptedAnthropic, check: Callable[[Path], list[str]], install: Callable[[Path], None],
+    remove: Callable[[], None], ask: Callable[[str], None], tools: str,
+) -> Shopped:  # fmt: skip
+    """What runs on Claude Code, and asks this model."""
+
+    def play(*steps: Step) -> None:
+        model.asked.clear()
+        model.script(*steps)
+
+    def first() -> str:
+        return json.dumps(next(body for body in model.asked if body.get("tools")), ensure_ascii=False)
+
+    def tool(tool: str, arguments: dict[str, Any]) -> tuple[Step, ...]:
+        # Without a terminal it does not wait for servers; a moment later their tools are there.
+        return Call("Bash", {"command": f"sleep {CONNECTS_WITHIN_S}"}), Call(f"{tools}__{tool}", arguments)
+
+    def offered() -> list[str]:
+        return [each["name"] for each in model.asked[-1].get("tools", [])]
+
+    return Shopped(name, check, install, remove, ask, play, first, tool, "/codexmem:", offered)
 
 
 @contextlib.contextmanager
@@ -242,7 +275,10 @@ def opencode(place: Place) -> Iterator[Shopped]:
                       lambda: told(model), tool, "/")  # fmt: skip
 
 
-AGENTS = {"codex": codex, "claude-code": claude, "qwen-code": qwen, "gemini-cli": gemini, "opencode": opencode}
+AGENTS = {
+    "codex": codex, "claude-code": claude, "claude-agent-sdk": agent_sdk, "qwen-code": qwen, "gemini-cli": gemini,
+    "opencode": opencode,
+}  # fmt: skip
 
 
 def told(model: ScriptedModel) -> str:
@@ -308,7 +344,7 @@ def empty_home(more: Path) -> Iterator[tuple[Place, Server]]:
 
 def main(names: Sequence[str]) -> None:
     """One line for each agent."""
-    more = four_agents.install(CLAUDE_CODE)
+    more = four_agents.install(CLAUDE_CODE, AGENT_SDK)
     with loopback_only():
         for name in names or AGENTS:
             began = time.monotonic()

@@ -97,6 +97,16 @@ def test_a_text_that_begins_with_its_title_is_told_without_it(here: Capturing) -
     assert "“Pool: Pooling of connections" in text
 
 
+@pytest.mark.parametrize("title, content, told", [
+    ("Deploys", "Deploys go to staging first.", "“Deploys go to staging first.”"),
+    ("修复登录", "修复登录的过期令牌。", "“修复登录的过期令牌。”"),
+    ("Release", "Release\nTag it first.", "“Release: Tag it first.”"),
+])  # fmt: skip
+def test_a_sentence_is_not_cut_where_its_title_ends(here: Capturing, title: str, content: str, told: str) -> None:
+    seen(here, title, content=content, session="manual-demo")
+    assert told in start(here)
+
+
 def test_the_same_bytes_until_something_changes(here: Capturing) -> None:
     for number in range(60):
         seen(here, f"Change {number}")

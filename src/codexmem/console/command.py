@@ -305,6 +305,6 @@ def _usage_problem(error: click.UsageError, program: str) -> UsageProblem:
             name = missing.opts[0] if isinstance(missing, click.Option) else missing.make_metavar(error.ctx)  # type: ignore[arg-type]
             return UsageProblem(say("usage.missing", name=name), hint=hint)
         case click.BadParameter(param=click.Parameter() as bad):
-            return UsageProblem(say("usage.bad_value", name=bad.opts[0], problem=error.message), hint=hint)
+            return UsageProblem(say("usage.bad_value", name=max(bad.opts, key=len), problem=error.message), hint=hint)
         case _:
             return UsageProblem(say("usage.other", problem=error.format_message()), hint=hint)

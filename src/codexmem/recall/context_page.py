@@ -205,9 +205,8 @@ def told(memory: Memory) -> ContextItem:
     if memory.state.content and not said:
         return ContextItem(memory.seq, "")
     own = _own_title(memory)
-    begun = own.rstrip(".\u2026")
-    if title and begun != own and quoting.line(said).startswith(quoting.line(begun)):
-        return _item(memory, _prefix(memory), _clipped(said, _ITEM), _ITEM)  # its title is its beginning, cut off
+    if title and _is_beginning(own, said):
+        return _item(memory, _prefix(memory), _clipped(said, _ITEM), _ITEM)
     said = _clipped(_beyond(own, said), _ITEM)
     return _item(memory, _prefix(memory), f"{title}: {said}" if title and said else title, 2 * _ITEM)
 
@@ -261,6 +260,16 @@ def _titled(memory: Memory) -> str:
 def _own_title(memory: Memory) -> str:
     """The title without what a tool printed."""
     return _OUTPUT.sub("", memory.state.title) if memory.origin is Origin.TOOL else memory.state.title
+
+
+def _is_beginning(title: str, text: str) -> bool:
+    """Whether a title is only how the first sentence of a text begins, cut off or not."""
+    begun = title.rstrip(".\u2026")
+    if begun != title:
+        return quoting.line(text).startswith(quoting.line(begun))
+    text = text.lstrip()
+    after = text[len(title) : len(title) + 1] if text.startswith(title) else ""
+    return after in {" ", "\t"} or (after.isalnum() and not after.isascii())
 
 
 def _beyond(title: str, text: str) -> str:
