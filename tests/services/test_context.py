@@ -101,6 +101,7 @@ def test_a_text_that_begins_with_its_title_is_told_without_it(here: Capturing) -
     ("Deploys", "Deploys go to staging first.", "“Deploys go to staging first.”"),
     ("修复登录", "修复登录的过期令牌。", "“修复登录的过期令牌。”"),
     ("Release", "Release\nTag it first.", "“Release: Tag it first.”"),
+    ("How are the slow tests run?", "With just test-all.", "“How are the slow tests run? With just test-all.”"),
 ])  # fmt: skip
 def test_a_sentence_is_not_cut_where_its_title_ends(here: Capturing, title: str, content: str, told: str) -> None:
     seen(here, title, content=content, session="manual-demo")

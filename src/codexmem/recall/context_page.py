@@ -42,6 +42,7 @@ _WORDS = {
     Origin.MODEL: "model",
 }  # fmt: skip
 _BETWEEN = " .:;,\u2014-\u3002\uff1a\uff1b\uff0c\u2026"  # a title and what follows it
+_ENDS = ("?", "!", "\uff1f", "\uff01")  # of a title that is a sentence
 _TYPES = frozenset((*TYPES, TYPE))  # words of ours; a type may be anybody's
 # What an output said, at the end of a title that rules composed.
 _OUTPUT = re.compile(rf"(?:[:\uff1a]| —) ?{quoting.OPEN}[^{quoting.OPEN}{quoting.CLOSE}]*{quoting.CLOSE}?$")
@@ -208,7 +209,8 @@ def told(memory: Memory) -> ContextItem:
     if title and _is_beginning(own, said):
         return _item(memory, _prefix(memory), _clipped(said, _ITEM), _ITEM)
     said = _clipped(_beyond(own, said), _ITEM)
-    return _item(memory, _prefix(memory), f"{title}: {said}" if title and said else title, 2 * _ITEM)
+    joined = title + (" " if title.endswith(_ENDS) else ": ") + said if title and said else title
+    return _item(memory, _prefix(memory), joined, 2 * _ITEM)
 
 
 def fact(known: LastingFact) -> ContextItem:

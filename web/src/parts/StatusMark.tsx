@@ -37,7 +37,7 @@ const MARKS: Record<Status, readonly [ComponentType<{ size: number; 'aria-hidden
   degraded: [IconAlertTriangle, 'warn'],
   candidate: [IconCircleDashed, 'info'],
   active: [IconCircleCheck, 'ok'],
-  open: [IconCircleCheck, 'ok'], // a session that goes on
+  open: [IconLoader, 'info'], // a session that goes on
   validated: [IconCircleCheck, 'ok'],
   deprecated: [IconAlertTriangle, 'warn'],
   expired: [IconClockOff, 'muted'],
