@@ -320,6 +320,10 @@ bench-costs *args:
 bench-growth *args:
     "{{ python }}" -m bench.growth "$@"
 
+# other memories beside ours, each in its own environment: --environments DIR --data DIR; --systems and --texts choose
+bench-others *args:
+    "{{ python }}" -m bench.others "$@"
+
 # tenants interleaved on one pooled connection
 bench-tenants *args:
     "{{ python }}" -m bench.tenants "$@"

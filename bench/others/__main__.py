@@ -64,7 +64,7 @@ def main(argv: Sequence[str] | None = None) -> int:
                 continue
             with tempfile.TemporaryDirectory() as folder:
                 ran = RUNS[name]({**job, "folder": folder}, python)
-            figures[name] = _figures(ran, list(asked.values()))
+            figures[name] = figures_of(ran, list(asked.values()))
             print(f"{name}: {figures[name]}", file=sys.stderr, flush=True)
     document = {"texts": len(texts), "questions": len(asked), "systems": figures}
     return report.conclude("others", document, _table(document), kept=True, as_json=options.json)
@@ -81,7 +81,7 @@ def _texts(data: Path, most: int) -> tuple[list[str], dict[str, set[int]]]:
     return texts[:most], {question: gold for question, gold in asked.items() if min(gold) < most}
 
 
-def _figures(ran: Figures, gold: Sequence[set[int]]) -> Figures:
+def figures_of(ran: Figures, gold: Sequence[set[int]]) -> Figures:
     saved, asked = sorted(ran["saved_s"]), sorted(ran["asked_s"])
     hits = sum(bool(right & set(found[:COUNT])) for right, found in zip(gold, ran["found"], strict=True))
     return {
@@ -114,7 +114,7 @@ def _library(name: str) -> Callable[[Job, Path], Figures]:
         environ.pop("PYTHONPATH", None)
         process = subprocess.Popen([python, inside.__file__, name, str(place)], env=environ, stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE, text=True)  # fmt: skip
-        with _memory_of(process.pid) as most:
+        with memory_of(process.pid) as most:
             out, problem = process.communicate()
         place.unlink()
         if process.returncode:
@@ -128,7 +128,7 @@ def _library(name: str) -> Callable[[Job, Path], Figures]:
 def _basic_memory(job: Job, python: Path) -> Figures:
     folder = Path(job["folder"])
     # Its vectors need an interpreter whose SQLite loads extensions; without one it searches by words.
-    asked = [python, "-c", "import sqlite3; sqlite3.connect(':memory:').enable_load_extension(True)"]
+    asked = [str(python), "-c", "import sqlite3; sqlite3.connect(':memory:').enable_load_extension(True)"]
     by_meaning = subprocess.run(asked, check=False, capture_output=True).returncode == 0
     environ = {
         "HOME": str(folder), "PATH": os.environ["PATH"], "BASIC_MEMORY_HOME": str(folder / "notes"),
@@ -163,7 +163,9 @@ def _mempalace(job: Job, python: Path) -> Figures:
 
         def save(place: int, text: str) -> None:
             # A text that is too like another one is refused there, and is then found by that one.
-            server.call("mempalace_add_drawer", {"wing": PROJECT, "room": "talk", "content": text})
+            server.call(
+                "mempalace_add_drawer", {"wing": PROJECT, "room": "talk", "content": text, "source_file": f"m{place}"}
+            )
 
         def search(question: str, count: int) -> list[int]:
             found = json.loads(server.call("mempalace_search", {"query": question, "limit": count}))
@@ -195,7 +197,7 @@ def _codexmem_http(job: Job, _: Path) -> Figures:
 def _codexmem_mcp(job: Job, _: Path) -> Figures:
     folder = Path(job["folder"])
     with Server(folder, settings={"CODEXMEM_EMBEDDER": "local"}) as server:
-        command = [Path(sys.executable).with_name("codexmem"), "mcp", "--project", PROJECT]
+        command = [str(Path(sys.executable).with_name("codexmem")), "mcp", "--project", PROJECT]
         with ToolServer(command, environment(folder), folder) as tools:
             numbers: dict[int, int] = {}
 
@@ -229,7 +231,7 @@ def _driven(
     def first(question: str, count: int) -> list[int]:
         return search(question, count)
 
-    with _memory_of(pid) as most:
+    with memory_of(pid) as most:
         said = inside.drive({**job, "questions": []}, save, search)
         while not ready():
             time.sleep(0.1)
@@ -241,13 +243,13 @@ def _driven(
 
 
 @contextmanager
-def _memory_of(pid: int) -> Iterator[list[int]]:
+def memory_of(pid: int) -> Iterator[list[int]]:
     """The most memory that a process and its children held, their parts of what they share."""
     most, done = [0], threading.Event()
 
     def watch() -> None:
         while not done.wait(_EVERY_S):
-            most[0] = max(most[0], sum(map(_held, _tree(pid))))
+            most[0] = max(most[0], sum(map(held, _tree(pid))))
 
     watcher = threading.Thread(target=watch, daemon=True)
     watcher.start()
@@ -272,7 +274,7 @@ def _tree(pid: int) -> list[int]:
     return found
 
 
-def _held(pid: int) -> int:
+def held(pid: int) -> int:
     try:
         lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
     except OSError:

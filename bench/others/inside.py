@@ -1,12 +1,14 @@
-"""One of the other memories, driven in its own environment: `python inside.py NAME JOB.json` prints one JSON document.
+"""One of the other memories, driven in its own environment: `python inside.py NAME JOB.json` prints JSON.
 
-It is run by the interpreter that has that library, so that it imports nothing of ours. Each saves one text at a time, as
-an agent does, and answers with the places of the texts that it found.
+It is run by the interpreter that has that library, so that it imports nothing of ours. Each saves one text at a time,
+as an agent does, and answers with the places of the texts that it found.
 """
 
 from __future__ import annotations
 
+import importlib
 import json
+import sqlite3
 import sys
 import time
 import urllib.request
@@ -28,8 +30,7 @@ def embed(url: str, texts: list[str]) -> list[list[float]]:
 
 def chroma(job: dict[str, Any]) -> tuple[Save, Search]:
     """Chroma as a library, with vectors that it is given."""
-    import chromadb
-
+    chromadb = importlib.import_module("chromadb")
     client = chromadb.PersistentClient(job["folder"], settings=chromadb.Settings(anonymized_telemetry=False))
     kept = client.create_collection("memories", metadata={"hnsw:space": "cosine"}, embedding_function=None)
 
@@ -45,13 +46,9 @@ def chroma(job: dict[str, Any]) -> tuple[Save, Search]:
 
 def langgraph(job: dict[str, Any]) -> tuple[Save, Search]:
     """LangGraph's store on SQLite."""
-    import sqlite3
-
-    from langgraph.store.sqlite import SqliteStore
-
     connection = sqlite3.connect(Path(job["folder"]) / "store.db", check_same_thread=False, isolation_level=None)
     index = {"dims": job["dimension"], "embed": lambda texts: embed(job["encoder"], list(texts)), "fields": ["text"]}
-    store = SqliteStore(connection, index=index)
+    store = importlib.import_module("langgraph.store.sqlite").SqliteStore(connection, index=index)
     store.setup()
 
     def save(place: int, text: str) -> None:
@@ -65,11 +62,9 @@ def langgraph(job: dict[str, Any]) -> tuple[Save, Search]:
 
 def mem0(job: dict[str, Any]) -> tuple[Save, Search]:
     """mem0 with Qdrant in a folder, texts kept as they are: no model is asked."""
-    from mem0 import Memory
-
     folder = Path(job["folder"])
     shared = {"model": "shared", "openai_base_url": job["encoder"], "api_key": "none"}
-    memory = Memory.from_config({
+    memory = importlib.import_module("mem0").Memory.from_config({
         "vector_store": {"provider": "qdrant", "config": {
             "path": str(folder / "qdrant"), "on_disk": True, "embedding_model_dims": job["dimension"]}},
         "embedder": {"provider": "openai", "config": {**shared, "embedding_dims": job["dimension"]}},
@@ -107,7 +102,7 @@ def drive(job: dict[str, Any], save: Save, search: Search) -> dict[str, Any]:
 def main(name: str, path: str) -> None:
     """Run one."""
     job = json.loads(Path(path).read_text(encoding="utf-8"))
-    print(json.dumps(drive(job, *SYSTEMS[name](job))))  # noqa: T201  the answer
+    print(json.dumps(drive(job, *SYSTEMS[name](job))))
 
 
 if __name__ == "__main__":
