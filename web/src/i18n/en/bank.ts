@@ -38,7 +38,7 @@ export default {
   run: 'Run',
   anyRun: 'Any run',
   note: {
-    add: 'New note',
+    add: 'New note for runs',
     title: 'A note for later runs',
     content: 'Note',
     contentHint: 'What runs should know. Learning never changes it.',

@@ -34,7 +34,7 @@ const bank: Same<typeof en> = {
   run: '运行',
   anyRun: '所有运行',
   note: {
-    add: '新建笔记',
+    add: '新建运行笔记',
     title: '写给之后运行的笔记',
     content: '笔记',
     contentHint: '运行应当知道的事。学习绝不改动它。',
