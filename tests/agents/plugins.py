@@ -60,11 +60,14 @@ class Shopped:
 class Shop:
     """Runs programs of agents with the person's environment."""
 
+    ran = 0  # programs, of all agents
+
     def __init__(self, place: Place) -> None:
         self.place = place
 
     def run(self, *words: str | Path, **environment: str) -> str:
         """A program to its end, and what it said."""
+        Shop.ran += 1
         path = {"PATH": f"{self.place.programs}:{self.place.person.environment()['PATH']}"}
         done = subprocess.run(
             [str(word) for word in words], cwd=self.place.person.repository, check=False, stdin=subprocess.DEVNULL,
@@ -295,14 +298,30 @@ def published(folder: Path) -> Path:
     return folder
 
 
-def used(agent: Shopped, server: Server, folder: Path) -> list[str]:
-    """The whole life of one plugin; returns what its program's own checker said."""
+@dataclass(frozen=True)
+class PluginTrial:
+    """How a plugin came in."""
+
+    checked: bool  # whether its program has a checker
+    commands: int
+    seconds: float
+
+    def __str__(self) -> str:
+        passed = "its own checker passed it, " if self.checked else ""
+        typed = f"{self.commands} command{'s' * (self.commands != 1)}" if self.commands else "a line of configuration"
+        return f"{passed}installed by {typed} in {self.seconds:.1f} s, told, recorded, tool called, removed"
+
+
+def used(agent: Shopped, server: Server, folder: Path) -> PluginTrial:
+    """The whole life of one plugin."""
     where = published(folder)
     # Somebody else's words in the same project; the hook of the agent has no part in it.
     assert server.post("/api/memory/save", {"text": SAVED, "project": "shop"}).status == 200
-    said = agent.check(where)
+    checked = bool(agent.check(where))
 
+    began, ran = time.monotonic(), Shop.ran
     agent.install(where)
+    trial = PluginTrial(checked, Shop.ran - ran, time.monotonic() - began)
     note = f"Noted by {agent.name}."
     agent.play(*agent.tool("save_memory", {"text": note}), Say("Two signatures."))
     agent.ask("Which orders need two signatures?")
@@ -323,7 +342,7 @@ def used(agent: Shopped, server: Server, folder: Path) -> list[str]:
     agent.ask("And now?")
     assert SAVED not in agent.told(), "the plugin is still there"
     assert len(prompts(server)) == before
-    return said
+    return trial
 
 
 def prompts(server: Server) -> list[str]:
@@ -349,10 +368,8 @@ def main(names: Sequence[str]) -> None:
         for name in names or AGENTS:
             began = time.monotonic()
             with empty_home(more) as (place, server), AGENTS[name](place) as agent:
-                said = used(agent, server, place.programs.parent / "published")
-            checked = "its own checker passed it, " if said else ""
-            print(f"{name}: {checked}installed, told, recorded, tool called, removed "  # noqa: T201 - its purpose
-                  f"({time.monotonic() - began:.0f} s)", flush=True)  # fmt: skip
+                trial = used(agent, server, place.programs.parent / "published")
+            print(f"{name}: {trial} ({time.monotonic() - began:.0f} s)", flush=True)  # noqa: T201 - its purpose
 
 
 if __name__ == "__main__":
