@@ -64,6 +64,7 @@ def main(argv: Sequence[str] | None = None) -> int:
                 continue
             with tempfile.TemporaryDirectory() as folder:
                 ran = RUNS[name]({**job, "folder": folder}, python)
+                ran["disk"] = _size(Path(folder))  # when the program has ended
             figures[name] = figures_of(ran, list(asked.values()))
             print(f"{name}: {figures[name]}", file=sys.stderr, flush=True)
     document = {"texts": len(texts), "questions": len(asked), "systems": figures}
@@ -120,7 +121,7 @@ def _library(name: str) -> Callable[[Job, Path], Figures]:
         if process.returncode:
             raise RuntimeError(f"{name}: {problem[-2_000:]}")
         said: Figures = json.loads(out.splitlines()[-1])
-        return {**said, "whole_s": sum(said["saved_s"]), "disk": _size(folder), "memory": most[0]}
+        return {**said, "whole_s": sum(said["saved_s"]), "memory": most[0]}
 
     return run
 
@@ -237,8 +238,7 @@ def _driven(
             time.sleep(0.1)
         whole = time.perf_counter() - began
         asked = inside.drive({**job, "texts": []}, save, first)
-    disk = _size(Path(job["folder"]))
-    return {**said, "asked_s": asked["asked_s"], "found": asked["found"], "whole_s": whole, "disk": disk,
+    return {**said, "asked_s": asked["asked_s"], "found": asked["found"], "whole_s": whole,
             "memory": most[0]}  # fmt: skip
 
 

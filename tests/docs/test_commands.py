@@ -105,6 +105,7 @@ NOT_RUN = (
     ("install.md", "it asks a package index"),
     ("operations.md", "it serves until it is stopped; tests/cli/test_server_group.py does all of this"),
     ("operations.md", "it streams until it is interrupted; tests/events reads such streams"),
+    ("performance.md", "needs public question sets and environments of the others"),
     ("performance.md", "takes minutes, and its figures need a quiet machine"),
     ("releasing.md", "it builds, asks a registry and takes minutes; the gate runs the parts that are quick"),
     ("retrieval.md", "needs public question sets, which are not part of the project"),
