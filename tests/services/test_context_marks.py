@@ -74,7 +74,7 @@ def test_pinned_ones_of_any_kind_are_told_first_and_once(here: Capturing) -> Non
     text = here.context.give(ContextRequest("demo")).text
     first = text.split("\n\n")[1]
     assert first.startswith("## Pinned\n")
-    for words in ("Which port?: it is 8123", "core://x: for every project", "pinned by hand"):
+    for words in ("Which port? it is 8123", "core://x: for every project", "pinned by hand"):
         assert words in first
         assert text.count(words) == 1
     assert "of another" not in text
