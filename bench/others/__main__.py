@@ -51,7 +51,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--texts", type=int, default=10_000, help="at most")
     parser.add_argument("--systems", nargs="+", choices=RUNS, default=list(RUNS))
     options = parser.parse_args(argv)
-    texts, asked = _texts(options.data, options.texts)
+    texts, asked = texts_of(options.data, options.texts)
     figures: dict[str, Figures | str] = {}
     with encoder.served() as (address, dimension):
         job = {"texts": texts, "questions": list(asked), "count": COUNT,
@@ -70,7 +70,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     return report.conclude("others", document, _table(document), kept=True, as_json=options.json)
 
 
-def _texts(data: Path, most: int) -> tuple[list[str], dict[str, set[int]]]:
+def texts_of(data: Path, most: int) -> tuple[list[str], dict[str, set[int]]]:
     """What is saved, and the questions with the places of what answers them."""
     texts: list[str] = []
     asked: dict[str, set[int]] = {}
@@ -82,6 +82,7 @@ def _texts(data: Path, most: int) -> tuple[list[str], dict[str, set[int]]]:
 
 
 def figures_of(ran: Figures, gold: Sequence[set[int]]) -> Figures:
+    """What one of them did, in the units of the table."""
     saved, asked = ran["saved_s"], ran["asked_s"]
     hits = sum(bool(right & set(found[:COUNT])) for right, found in zip(gold, ran["found"], strict=True))
     return {
@@ -114,7 +115,7 @@ def _library(name: str) -> Callable[[Job, Path], Figures]:
         environ.pop("PYTHONPATH", None)
         process = subprocess.Popen([python, inside.__file__, name, str(place)], env=environ, stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE, text=True)  # fmt: skip
-        with memory_of(process.pid) as most:
+        with peak_memory(process.pid) as most:
             out, problem = process.communicate()
         place.unlink()
         if process.returncode:
@@ -162,7 +163,7 @@ def _mempalace(job: Job, python: Path) -> Figures:
         places = {text: place for place, text in reversed(list(enumerate(job["texts"])))}
 
         def save(place: int, text: str) -> None:
-            # A text that is too like another one is refused there, and is then found by that one.
+            # The same text once more is kept once there.
             server.call(
                 "mempalace_add_drawer", {"wing": PROJECT, "room": "talk", "content": text, "source_file": f"m{place}"}
             )
@@ -228,29 +229,25 @@ def _driven(
     job: Job, pid: int, save: inside.Save, search: inside.Search, ready: Callable[[], bool] = lambda: True
 ) -> Figures:
     """As `inside` does it, with the time until everything can be found by its meaning."""
-    began, whole = time.perf_counter(), 0.0
-
-    def first(question: str, count: int) -> list[int]:
-        return search(question, count)
-
-    with memory_of(pid) as most:
+    began = time.perf_counter()
+    with peak_memory(pid) as most:
         said = inside.drive({**job, "questions": []}, save, search)
         while not ready():
             time.sleep(0.1)
         whole = time.perf_counter() - began
-        asked = inside.drive({**job, "texts": []}, save, first)
+        asked = inside.drive({**job, "texts": []}, save, search)
     return {**said, "asked_s": asked["asked_s"], "found": asked["found"], "whole_s": whole,
             "memory": most[0]}  # fmt: skip
 
 
 @contextmanager
-def memory_of(pid: int) -> Iterator[list[int]]:
+def peak_memory(pid: int) -> Iterator[list[int]]:
     """The most memory that a process and its children held, their parts of what they share."""
     most, done = [0], threading.Event()
 
     def watch() -> None:
         while not done.wait(_EVERY_S):
-            most[0] = max(most[0], sum(map(held, _tree(pid))))
+            most[0] = max(most[0], sum(map(_held, _tree(pid))))
 
     watcher = threading.Thread(target=watch, daemon=True)
     watcher.start()
@@ -275,7 +272,7 @@ def _tree(pid: int) -> list[int]:
     return found
 
 
-def held(pid: int) -> int:
+def _held(pid: int) -> int:
     try:
         lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
     except OSError:

@@ -1,4 +1,7 @@
-"""A memory that agents reach by MCP over standard input and output."""
+"""A memory that agents reach by MCP over standard input and output.
+
+The SDK's own client does not say which process it started, and the memory of that process is measured.
+"""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ def test_a_plugin_is_installed_used_and_removed_by_its_program(
     agent: str, server: Server, person: Person, installation: Installation, tmp_path: Path
 ) -> None:
     (tmp_path / "bin").mkdir()
-    # `just try-plugins` does the same for all five; the others are too large for the gate.
+    # `just try-plugins` does the same for all; the others are too large for the gate.
     place = Place(person, tmp_path / "bin", installation, Path())
     with plugins.AGENTS[agent](place) as driven:
         plugins.used(driven, server, tmp_path / "published")

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 import subprocess
 import sys
+from array import array
 from pathlib import Path
 
+import httpx
 import pytest
 
 from bench.others import __main__ as others
@@ -40,13 +43,17 @@ def test_what_does_not_come_back_is_not_found() -> None:
 def test_the_shared_encoder_answers_in_both_forms() -> None:
     with encoder.served() as (address, dimension):
         (vector,) = inside.embed(address, ["the same text"])
+        # What OpenAI's own client asks for.
+        wish = {"model": "shared", "input": "the same text", "encoding_format": "base64"}
+        (row,) = httpx.post(f"{address}/embeddings", json=wish).json()["data"]
     assert len(vector) == dimension
+    assert array("f", base64.b64decode(row["embedding"])).tolist() == vector
     assert sum(number * number for number in vector) == pytest.approx(1, abs=1e-3)
 
 
 def test_memory_is_that_of_the_whole_tree() -> None:
     child = "import time; kept = bytearray(60 << 20); time.sleep(1)"
     parent = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {child!r}])"
-    with subprocess.Popen([sys.executable, "-c", parent]) as process, others.memory_of(process.pid) as most:
+    with subprocess.Popen([sys.executable, "-c", parent]) as process, others.peak_memory(process.pid) as most:
         process.wait()
     assert 60 << 20 < most[0] < 120 << 20
