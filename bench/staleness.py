@@ -98,7 +98,7 @@ def _told(here: Capturing, tree: Tree, session: str, tool: str, given: dict[str,
 
 
 def work(here: Capturing, tree: Tree, turns: int, chance: random.Random) -> dict[str, str]:
-    """Sessions of turns that read or edit files; the content that git saw last of each file that a turn was about."""
+    """Sessions of turns that read or edit files; the content that git saw of each file that a turn was about."""
     later = tree.blobs("after")
     files = [name for name in tree.blobs("before") if name.endswith(_TEXTS) and (tree.path / name).stat().st_size > 200]
     dropped = [name for name in files if name not in later]
@@ -109,7 +109,8 @@ def work(here: Capturing, tree: Tree, turns: int, chance: random.Random) -> dict
         session = f"s{number // 8}"
         here.say(f"look into part {number} of {chance.choice(files)}", session=session)
         if chance.random() < _EDITED:
-            name = chance.choice([each for each in files if each not in edited])
+            # What an earlier turn read had another content: there would be two truths about one file.
+            name = chance.choice([each for each in files if each not in contents])
             edited.add(name)
             path = tree.path / name
             if name in later and chance.random() < _LANDED:
