@@ -86,6 +86,7 @@ def test_a_batch_is_ordered_followed_and_its_sources_opened(
     words, request = WORDS[language], f"{seeds.HELD} {language}"
     page = visit("/ui/batches", language)
     page.get_by_role("link", name=words["new"]).click()
+    page.get_by_role("heading", name=words["new"]).wait_for()  # until then the list's search has the same label
     page.get_by_label(words["request"]).fill(request)
     page.get_by_label(words["recipes"]).fill("1")
     page.get_by_role("button", name=words["start"]).click()
