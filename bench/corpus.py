@@ -18,6 +18,7 @@ from dataclasses import dataclass
 
 from codexmem.kernel.model.attrs import ObservationAttrs, PromptAttrs
 from codexmem.kernel.model.memory import Kind, Memory, Origin, State
+from codexmem.kernel.model.tenant import LOCAL
 from codexmem.kernel.search import tokens
 from codexmem.kernel.store.index import IndexedTokens
 
@@ -62,6 +63,7 @@ class Made:
 
     memory: Memory
     words: IndexedTokens
+    tenant: str = LOCAL
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,16 +93,16 @@ class Corpus:
         )  # fmt: skip
         self._labels = {label: tuple(tokens.words(label)) for label in (*_TYPES, *_CONCEPTS)}
 
-    def memories(self, size: int) -> Iterator[Made]:
-        """So many memories, numbered from 1."""
+    def memories(self, size: int, tenants: Sequence[str] = (LOCAL,)) -> Iterator[Made]:
+        """So many memories, numbered from 1; each tenant has an equal part of them, one after the other."""
         for seq in range(1, size + 1):
-            yield self._made(seq)
+            yield self._made(seq, tenants[(seq - 1) * len(tenants) // size])
 
     def questions(self, asked: Sequence[Made]) -> list[Question]:
         """One question about each of these memories, in a few of its words."""
         return [Question(self._question(made.memory.state.content), made.memory.state.project) for made in asked]
 
-    def _made(self, seq: int) -> Made:
+    def _made(self, seq: int, tenant: str) -> Made:
         chance = self._chance
         text, found = self._text()
         session = (seq - 1) // SESSION
@@ -120,7 +122,7 @@ class Corpus:
             origin=Origin.HUMAN if kind is Kind.PROMPT else Origin.MODEL, created_ms=now, updated_ms=now,
             session=f"session-{session}",
         )  # fmt: skip
-        return Made(memory, IndexedTokens(head, tuple(found)))
+        return Made(memory, IndexedTokens(head, tuple(found)), tenant)
 
     def _text(self, count: int | None = None) -> tuple[str, list[str]]:
         """About forty tokens of one language with some code among them."""

@@ -19,7 +19,7 @@ from sqlalchemy.dialects import sqlite
 
 from bench import report, rows
 from bench.corpus import MODEL, Made, Noise
-from codexmem.kernel.model.memory import Memory, MemoryDraft
+from codexmem.kernel.model.memory import MemoryDraft
 from codexmem.kernel.model.tenant import LOCAL
 from codexmem.kernel.store import bm25, schema, texts
 from codexmem.kernel.store.bm25 import Bag
@@ -37,23 +37,26 @@ _TEXTS = ("tenant", "seq", "version", "kind", "status", "priority", "created_ms"
 _VECTORS = ("tenant", "seq", "model", "part", "version", "project", "kind", "embedding")
 
 
-def fill(url: str, made: Iterable[Made], vectors: Noise, progress: report.Progress) -> None:
-    """Fill an empty store with these memories, numbered from 1 without a gap."""
+def fill(url: str, made: Iterable[Made], vectors: Noise, progress: report.Progress, model: str = MODEL) -> None:
+    """Fill an empty store with these memories, numbered from 1 without a gap, one tenant after the other.
+
+    Their vectors are said to be of this model. A SQLite store has one tenant, the local one.
+    """
     batches = _batches(made, progress)
     if sqlite_path(url) is not None:
-        _fill_sqlite(url, batches, vectors)
+        _fill_sqlite(url, batches, vectors, model)
     else:
-        _fill_postgres(url, batches, vectors, progress)
+        _fill_postgres(url, batches, vectors, model, progress)
 
 
 def _batches(made: Iterable[Made], progress: report.Progress) -> Iterator[list[Made]]:
-    left = iter(made)
-    while batch := list(itertools.islice(left, _BATCH)):
-        progress.tell(f"filling, {batch[-1].memory.seq:,} memories")
-        yield batch
+    for _, of_tenant in itertools.groupby(made, key=lambda each: each.tenant):
+        while batch := list(itertools.islice(of_tenant, _BATCH)):
+            progress.tell(f"filling, {batch[-1].memory.seq:,} memories")
+            yield batch
 
 
-def _fill_sqlite(url: str, batches: Iterable[list[Made]], vectors: Noise) -> None:
+def _fill_sqlite(url: str, batches: Iterable[list[Made]], vectors: Noise, model: str) -> None:
     path = sqlite_path(url)
     assert path is not None
     engine = plain_engine(path)
@@ -65,17 +68,18 @@ def _fill_sqlite(url: str, batches: Iterable[list[Made]], vectors: Noise) -> Non
     text = rows.insert_statement(schema.memory_texts, "?", leave_out=("to_ms",))
     words = sqlite_text._given(sqlite_text.PRESENT)
     vector = str(sqlite_vectors._insert_coded.compile(dialect=sqlite.dialect(paramstyle="named")))
-    counted = _Counted()
+    counted = _Counted(LOCAL)
     for batch in batches:
         bags = [(each, counted.bag(each)) for each in batch]
-        remembered = [_remembered(each.memory) for each in batch]
+        remembered = [_remembered(each) for each in batch]
         connection.execute("BEGIN IMMEDIATE")
         connection.executemany(memory, [row for row, _ in remembered])
         connection.executemany(facet, [label for _, labels in remembered for label in labels])
         connection.executemany(text, [_text_row(each, bag, sqlite_text._packed(bag)) for each, bag in bags])
         connection.executemany(words, [(each.memory.seq, *sqlite_text._columns(bag)) for each, bag in bags])
         connection.executemany(vector, [
-            dict(zip(_VECTORS, _vector_row(each, vectors.vector(each.memory.seq)), strict=True)) for each in batch
+            dict(zip(_VECTORS, _vector_row(each, model, vectors.vector(each.memory.seq)), strict=True))
+            for each in batch
         ])  # fmt: skip
         connection.execute("COMMIT")
     connection.execute("INSERT INTO text_counts VALUES (?, ?, ?)", (LOCAL, counted.texts, counted.tokens))
@@ -85,26 +89,30 @@ def _fill_sqlite(url: str, batches: Iterable[list[Made]], vectors: Noise) -> Non
     engine.dispose()
 
 
-def _fill_postgres(url: str, batches: Iterable[list[Made]], vectors: Noise, progress: report.Progress) -> None:
-    counted = _Counted()
+def _fill_postgres(
+    url: str, batches: Iterable[list[Made]], vectors: Noise, model: str, progress: report.Progress
+) -> None:
+    last = 0
     with psycopg.connect(url, autocommit=True) as connection, connection.cursor() as cursor:
         cursor.execute("SET session_replication_role = replica")
         cursor.execute("SET maintenance_work_mem = '512MB'")
         indexes = _dropped_indexes(cursor)
-        for batch in batches:
-            bags = [(each, counted.bag(each)) for each in batch]
-            remembered = [_remembered(each.memory) for each in batch]
-            _copy(cursor, "memories", _MEMORIES, (row for row, _ in remembered))
-            _copy(cursor, "memory_facets", _FACETS, (label for _, labels in remembered for label in labels))
-            _copy(
-                cursor, "memory_texts", _TEXTS, (_text_row(each, bag, postgres_text._vector(bag)) for each, bag in bags)
-            )
-            _copy(cursor, "memory_vectors", _VECTORS,
-                  (_vector_row(each, vectors.written(each.memory.seq)) for each in batch))  # fmt: skip
-        terms = ((LOCAL, term, number) for term, number in sorted(counted.having.items()))
-        _copy(cursor, "memory_terms", ("tenant", "term", "texts"), terms)
-        cursor.execute("INSERT INTO text_counts VALUES (%s, %s, %s)", (LOCAL, counted.texts, counted.tokens))
-        cursor.execute("SELECT setval('memories_seq', %s)", [counted.texts])
+        for tenant, of_tenant in itertools.groupby(batches, key=lambda batch: batch[0].tenant):
+            counted = _Counted(tenant)
+            for batch in of_tenant:
+                bags = [(each, counted.bag(each)) for each in batch]
+                remembered = [_remembered(each) for each in batch]
+                texts_made = (_text_row(each, bag, postgres_text._vector(bag)) for each, bag in bags)
+                _copy(cursor, "memories", _MEMORIES, (row for row, _ in remembered))
+                _copy(cursor, "memory_facets", _FACETS, (label for _, labels in remembered for label in labels))
+                _copy(cursor, "memory_texts", _TEXTS, texts_made)
+                _copy(cursor, "memory_vectors", _VECTORS,
+                      (_vector_row(each, model, vectors.written(each.memory.seq)) for each in batch))  # fmt: skip
+                last = batch[-1].memory.seq
+            terms = ((tenant, term, number) for term, number in sorted(counted.having.items()))
+            _copy(cursor, "memory_terms", ("tenant", "term", "texts"), terms)
+            cursor.execute("INSERT INTO text_counts VALUES (%s, %s, %s)", (tenant, counted.texts, counted.tokens))
+        cursor.execute("SELECT setval('memories_seq', %s)", [last])
         for index in indexes:
             progress.tell(index.partition(" ON ")[0].lower())
             cursor.execute(index.encode())
@@ -113,36 +121,38 @@ def _fill_postgres(url: str, batches: Iterable[list[Made]], vectors: Noise, prog
 
 
 class _Counted:
-    """Bags of words, and the statistics of all of them."""
+    """A tenant's bags of words, and the statistics of all of them."""
 
-    def __init__(self) -> None:
+    def __init__(self, tenant: str) -> None:
+        self._tenant = tenant
         self.texts = self.tokens = 0
         self.having: Counter[str] = Counter()
 
     def bag(self, made: Made) -> Bag:
-        bag = bm25.counted(made.words, texts.scope_of(LOCAL, made.memory))
+        bag = bm25.counted(made.words, texts.scope_of(self._tenant, made.memory))
         self.texts += 1
         self.tokens += bag.length
         self.having.update(bag.head.keys() | bag.body.keys())
         return bag
 
 
-def _remembered(memory: Memory) -> tuple[tuple[Any, ...], list[tuple[Any, ...]]]:
+def _remembered(made: Made) -> tuple[tuple[Any, ...], list[tuple[Any, ...]]]:
     """The memory's own row, its vectors said to be in place, and those of its labels."""
+    memory = made.memory
     draft = MemoryDraft(memory.kind, memory.state, memory.origin, memory.session, id=memory.id)
-    found = rows.remembered(draft, tenant=LOCAL, seq=memory.seq, event=memory.seq, now_ms=memory.created_ms)
+    found = rows.remembered(draft, tenant=made.tenant, seq=memory.seq, event=memory.seq, now_ms=memory.created_ms)
     (row,), labels = (found[rows.TABLES.index(table)] for table in (schema.memories, schema.memory_facets))
     return (*row[:_INDEXED_VERSION], memory.version, *row[_INDEXED_VERSION + 1 :]), labels
 
 
 def _text_row(made: Made, bag: Bag, words: bytes | str) -> tuple[Any, ...]:
-    values = {"tenant": LOCAL, **texts.columns_of(made.memory, bag.length), "words": words}
+    values = {"tenant": made.tenant, **texts.columns_of(made.memory, bag.length), "words": words}
     return tuple(values[name] for name in _TEXTS)
 
 
-def _vector_row(made: Made, vector: bytes | str) -> tuple[Any, ...]:
+def _vector_row(made: Made, model: str, vector: bytes | str) -> tuple[Any, ...]:
     memory = made.memory
-    return LOCAL, memory.seq, MODEL, 0, memory.version, memory.state.project, memory.kind.value, vector
+    return made.tenant, memory.seq, model, 0, memory.version, memory.state.project, memory.kind.value, vector
 
 
 def _copy(cursor: psycopg.Cursor[Any], table: str, columns: Sequence[str], values: Iterable[Sequence[Any]]) -> None:

@@ -130,15 +130,15 @@ class Bare:
             self._engine = postgres.plain_engine(url, pool_size=1)
             self._begin = (
                 "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; "
-                f"SET LOCAL ROLE {APP_ROLE}; SET LOCAL codexmem.tenant = '{LOCAL}'"
+                f"SET LOCAL ROLE {APP_ROLE}; SET LOCAL codexmem.tenant = '{{tenant}}'"
             )
         self._pooled = self._engine.raw_connection()
         self._connection: Any = self._pooled.driver_connection
 
-    def ask(self, heard: Sequence[Overheard]) -> tuple[list[float], list[list[Any]]]:
+    def ask(self, heard: Sequence[Overheard], tenant: str = LOCAL) -> tuple[list[float], list[list[Any]]]:
         """Send the statements of each lookup; returns the milliseconds and the rows of each."""
         took, found = [], []
-        self._connection.execute(self._begin)
+        self._connection.execute(self._begin.format(tenant=tenant))
         for overheard in heard:
             began = time.perf_counter()
             rows = [self._rows(statement, values) for statement, values in overheard.statements]
@@ -180,11 +180,12 @@ def filled(
     url = made.fresh()
     numbers = set(random.Random(size).sample(range(1, size + 1), min(count, size)))
     asked: list[Made] = []
-    fill(url, _noted(corpus.memories(size), numbers, asked), corpus.vectors, progress)
+    fill(url, noted(corpus.memories(size), numbers, asked), corpus.vectors, progress)
     return url, corpus.questions(asked)
 
 
-def _noted(made: Iterable[Made], numbers: set[int], into: list[Made]) -> Iterator[Made]:
+def noted(made: Iterable[Made], numbers: set[int], into: list[Made]) -> Iterator[Made]:
+    """The same, while those of these numbers are also kept."""
     for each in made:
         if each.memory.seq in numbers:
             into.append(each)

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +36,7 @@ class Victim:
     forks = False  # whether its processes may be forks of one that has loaded everything; the gate sets it
 
     def __init__(self, home: Path, database_url: str, *, module: str = "codexmem.cli",
-                 environment: Mapping[str, str] | None = None) -> None:  # fmt: skip
+                 environment: Mapping[str, str] | None = None, options: Sequence[str] = ()) -> None:  # fmt: skip
         self._home = home
         self._url = database_url
         self._log = home / "server.log"
@@ -44,6 +44,7 @@ class Victim:
         self.secret: str | None = None
         self._module = module
         self._given = dict(environment or {})
+        self._options = tuple(options)  # of `serve`
         self._process: subprocess.Popen[bytes] | ForkedProcess | None = None
 
     @property
@@ -76,7 +77,9 @@ class Victim:
         """Start and wait until ready; returns the seconds it took."""
         began = time.monotonic()
         with self._log.open("ab") as log:
-            self._process = self.launch("serve", "--port", str(self.port), out=log.fileno(), err=log.fileno())
+            self._process = self.launch(
+                "serve", "--port", str(self.port), *self._options, out=log.fileno(), err=log.fileno()
+            )
         while time.monotonic() < began + READY_SECONDS:
             if self._process.poll() is not None:
                 raise VictimError(f"the server ended with {self._process.returncode}\n{self._tail()}")

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 from typing import Self
 
-from tests._support.postgres import SUPERUSER, Account, PostgresServer, _free_port
+from tests._support.postgres import SUPERUSER, Account, PostgresServer, free_port
 
 PROGRAM = shutil.which("pgbouncer", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin")
 
@@ -29,7 +29,7 @@ class PgBouncer:
         if PROGRAM is None:
             raise RuntimeError("pgbouncer is not installed; run: apt-get install pgbouncer")
         self._folder = tempfile.TemporaryDirectory(prefix="codexmem-pgbouncer-")
-        home, self.port = Path(self._folder.name), _free_port()
+        home, self.port = Path(self._folder.name), free_port()
         if self._account.uid is not None and self._account.gid is not None:
             os.chown(home, self._account.uid, self._account.gid)
         (home / "users.txt").write_text(f'"{SUPERUSER}" ""\n')

@@ -215,7 +215,7 @@ class PostgresServer:
             self._create_cluster()
         deadline = time.monotonic() + STARTUP_SECONDS
         while True:
-            self.port = self.port or _free_port()
+            self.port = self.port or free_port()
             self._process = self._spawn_postmaster()
             failure = self._wait_until_ready(deadline)
             if failure is None:
@@ -249,7 +249,7 @@ class PostgresServer:
         """SIGKILL the postmaster, and its backends once they have noticed or failed to: a crash, not a stop."""
         if self._process is None:
             return
-        backends = list(_children(self._process.pid))
+        backends = list(children(self._process.pid))
         self._process.kill()
         self._process.wait()
         self._process = None
@@ -262,13 +262,13 @@ class PostgresServer:
 
     def freeze(self) -> None:
         """Stop every process of the server without ending one, as a hung disk or hypervisor does."""
-        for pid in (self.pid, *_children(self.pid)):
+        for pid in (self.pid, *children(self.pid)):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGSTOP)
 
     def thaw(self) -> None:
         """Go on after `freeze`."""
-        for pid in (*_children(self.pid), self.pid):
+        for pid in (*children(self.pid), self.pid):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGCONT)
 
@@ -412,7 +412,7 @@ def _make_home(parent: Path | None, account: Account) -> Path:
     raise PostgresError("no temporary directory that the server's user can reach by a short path")
 
 
-def _free_port() -> int:
+def free_port() -> int:
     """A free port below the range clients are given, so that none of them takes it while the server restarts."""
     for _ in range(200):
         port = random.SystemRandom().randrange(20_000, 32_000)
@@ -444,7 +444,7 @@ def _environment() -> dict[str, str]:
     return {"PATH": "/usr/local/bin:/usr/bin:/bin", "LC_ALL": "C.UTF-8", "TZ": "UTC"}
 
 
-def _children(pid: int) -> Iterator[int]:
+def children(pid: int) -> Iterator[int]:
     for task in Path(f"/proc/{pid}/task").glob("*/children"):
         with contextlib.suppress(OSError):
             yield from map(int, task.read_text().split())

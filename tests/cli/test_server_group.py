@@ -43,9 +43,9 @@ def group(url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server
 
 
 @contextlib.contextmanager
-def started(folder: Path, url: str, key: str, program: str) -> Iterator[Server]:
+def started(folder: Path, url: str, key: str, program: str, embedder: str = "none") -> Iterator[Server]:
     """Two processes that answer."""
-    settings = {"CODEXMEM_EMBEDDER": "none", "CODEXMEM_TENANT_RATE": "0"}
+    settings = {"CODEXMEM_EMBEDDER": embedder, "CODEXMEM_TENANT_RATE": "0"}
     server = Server(
         folder, database_url=url, key=key, settings=settings, options=("--processes", "2"), program=program
     )  # fmt: skip
@@ -111,6 +111,16 @@ def test_when_one_is_killed_the_others_serve_and_nothing_acknowledged_is_lost(gr
     assert len(clients.failed) <= 8, clients.failed
     held = stored(url)
     assert {text: held.get(text) for text in clients.acknowledged} == dict.fromkeys(clients.acknowledged, 1)
+
+
+def test_who_takes_the_place_of_a_dead_one_accepts_with_its_encoder_loaded(url: str, tmp_path: Path) -> None:
+    key = create_key(tmp_path, url, "acme")
+    with started(tmp_path, url, key, "codexmem", "local") as group:
+        before = members(group)
+        os.kill(before[0], signal.SIGKILL)
+        until(lambda: before[0] not in members(group) and figures(group)["codexmem_processes_answering", ""] == 2, 120)
+        (fresh,) = set(members(group)) - set(before)
+        assert "numpy" in Path(f"/proc/{fresh}/maps").read_text()  # what the encoder is made of, and nothing else is
 
 
 def test_one_scrape_tells_of_all_processes_and_of_the_store_once(group: Server) -> None:

@@ -220,6 +220,7 @@ class App:
                 self._spooled.start()
         self.status.opened(core.db)
         if self.settings.on_postgres:
+            self._prepare_search(core)
             self._watch = StoreWatch(core.db)
             self._watch.start()
             core.usage.start()
@@ -230,6 +231,13 @@ class App:
         if self._shared is not None and self._line is not None:
             self._shared.start()
             self._line.ready()
+
+    def _prepare_search(self, core: Core) -> None:
+        """A team's server has its encoder before somebody searches, and before it accepts where others serve."""
+        if self._line is not None and self._line.orders["late"]:
+            core.recall.prepare()
+        else:
+            threading.Thread(target=core.recall.prepare, name="codexmem-prepare", daemon=True).start()
 
     def _fail(self, error: Exception) -> None:
         self._error = error

@@ -121,6 +121,10 @@ class Recall:
         self._finder = finder
         self._traces = traces
 
+    def prepare(self) -> None:
+        """Load what only a first search would have to wait for."""
+        self._finder.prepare()
+
     def examine(self, search: SearchQuery) -> Examined:
         """The candidates with every signal, untraced: for fitting recipes."""
         return self._finder.examine(search)
