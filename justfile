@@ -404,7 +404,7 @@ fit-recipe *args:
 bench-misses *args:
     "{{ python }}" -m bench.misses "$@"
 
-# the tests of all contracts on both engines; `--encoder on` or `off`: with or without the shipped encoder
+# the tests of all contracts on both engines; `--encoder on` or `off`: with or without the shipped encoder; `--pooler`: on PostgreSQL through PgBouncer
 contracts *args:
     "{{ python }}" -m tests.contracts "$@"
 

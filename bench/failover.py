@@ -5,6 +5,10 @@ save over HTTP while the primary is killed with SIGKILL, all of its processes, a
 is made in the place of the dead one and followed synchronously again before the next kill. Now and then the primary
 is frozen with SIGSTOP first: readiness must say so within 5 s and no request take over 10 s; then it is killed, which
 is the fencing that an operator must see to, and the standby promoted. An external ledger says what was acknowledged.
+
+With `--patroni` the database is the reference deployment of `deploy/patroni`: three nodes behind HAProxy, of which
+Patroni promotes one when it has not heard of the primary for a while. Whoever was killed comes back by itself; who was
+frozen goes on afterwards, and must not believe that it is still the primary.
 """
 
 from __future__ import annotations
@@ -25,6 +29,8 @@ from bench.kill import BATCH, READ_AT_ONCE, Clients, Figures, inspect
 from bench.ledger import Entry, Ledger, digest
 from bench.stores import folder
 from bench.victim import Victim
+from codexmem.kernel.store.opening import upgrade_store
+from tests._support.patroni import Node, PatroniCluster
 from tests._support.postgres import SUPERUSER, PostgresServer
 
 READY_S, REQUEST_S = 5.0, 10.0
@@ -97,6 +103,10 @@ class Pair:
         self.follow_synchronously()
         return began, took
 
+    def freeze(self) -> None:
+        """Stop the primary without ending it."""
+        self.primary.freeze()
+
     def close(self) -> None:
         """Remove both."""
         for each in (self.primary, self.standby):
@@ -112,6 +122,51 @@ class Pair:
     def _asked(self, statement: str) -> list[Any]:
         with psycopg.connect(self.primary.url(), autocommit=True) as connection:
             return connection.execute(statement.encode()).fetchall()
+
+
+class Managed:
+    """The reference deployment, whose Patroni decides who is the primary."""
+
+    def __init__(self, parent: Path | None) -> None:
+        self._cluster = PatroniCluster(parent=parent)
+        self._cluster.__enter__()
+        self._url = self._cluster.create_database(_NAME)
+        upgrade_store(self._url)
+        self._primary = self._found()
+        self._frozen = False
+
+    def url(self) -> str:
+        """HAProxy's address."""
+        return self._url
+
+    def freeze(self) -> None:
+        """Stop the whole node without ending it: nobody there can give the place up."""
+        self._cluster.freeze(self._primary)
+        self._frozen = True
+
+    def fail_over(self) -> tuple[float, float]:
+        """Kill the primary, or leave it frozen, until another is it; then have three nodes again."""
+        former, began = self._primary, time.monotonic()
+        if not self._frozen:
+            self._cluster.kill(former)
+        until(lambda: self._cluster.primary() not in {None, former}, "another primary")
+        took, self._primary = time.monotonic() - began, self._found()
+        if self._frozen:
+            self._cluster.thaw(former)
+        else:
+            self._cluster.start(former)
+        self._frozen = False
+        self._cluster.wait_for_standbys()
+        return began, took
+
+    def close(self) -> None:
+        """Remove all of it."""
+        self._cluster.__exit__()
+
+    def _found(self) -> Node:
+        found = self._cluster.primary()
+        assert found is not None
+        return found
 
 
 def until(holds: Callable[[], bool], what: str, within_s: float = _PATIENCE_S) -> None:
@@ -136,7 +191,7 @@ def readiness(victim: Victim) -> int:
 class Soak:
     """One run."""
 
-    def __init__(self, pair: Pair, victim: Victim, ledger: Ledger, seed: int) -> None:
+    def __init__(self, pair: Pair | Managed, victim: Victim, ledger: Ledger, seed: int) -> None:
         self._pair, self._victim, self._ledger = pair, victim, ledger
         self._chance = random.Random(f"failover {seed}")
         self.clients = Writers(victim, ledger, seed)
@@ -167,7 +222,7 @@ class Soak:
 
     def _freeze(self) -> None:
         began = time.monotonic()
-        self._pair.primary.freeze()
+        self._pair.freeze()
         until(lambda: readiness(self._victim) == 503, "a readiness that is false")
         self.seen.unready_s.append(time.monotonic() - began)
         time.sleep(max(0.0, REQUEST_S - (time.monotonic() - began)))  # long enough for a request to be too slow
@@ -207,13 +262,14 @@ def read_back(victim: Victim, ledger: Ledger) -> list[str]:
 
 
 def soak(
-    *, failovers: int, seconds: float, freeze_every: int, seed: int, durable: bool = True, parent: Path | None = None
-) -> dict[str, Any]:
+    *, failovers: int, seconds: float, freeze_every: int, seed: int, durable: bool = True, parent: Path | None = None,
+    patroni: bool = False,
+) -> dict[str, Any]:  # fmt: skip
     """From two empty servers to the verdict."""
     began, progress = time.monotonic(), report.Progress("failover")
     with ExitStack() as stack:
         home = stack.enter_context(folder(durable=durable, parent=parent))
-        pair = Pair(parent, durable=durable)
+        pair = Managed(parent) if patroni else Pair(parent, durable=durable)
         stack.callback(pair.close)
         victim = Victim(home, pair.url(), environment=_SETTINGS)
         victim.secret = victim.command("key", "create", "--tenant", "soak", "--label", "soak")["secret"]
@@ -266,11 +322,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--minutes", type=float, default=10.0, help="and no new one after so long")
     parser.add_argument("--freeze-every", type=int, default=5, help="each so manieth primary is frozen first; 0: none")
     parser.add_argument("--dir", type=Path, default=None, help="where stores and ledger lie; must be a real disk")
+    parser.add_argument("--patroni", action="store_true", help="the reference deployment, which promotes by itself")
     given = parser.parse_args(argv)
     seed = report.chosen_seed(given.seed)
     found = soak(
         failovers=given.failovers, seconds=60 * given.minutes, freeze_every=given.freeze_every, seed=seed,
-        parent=given.dir,
+        parent=given.dir, patroni=given.patroni,
     )  # fmt: skip
     text = f"seed {seed}\n{report.lines(found)}"
     return report.conclude("failover", {"seed": seed, **found}, text, kept=kept(found), as_json=given.json)

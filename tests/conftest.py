@@ -12,7 +12,7 @@ import os
 import shutil
 import signal
 from collections import defaultdict
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import nullcontext
 from pathlib import Path
 from unittest import mock
@@ -24,7 +24,7 @@ from codexmem.kernel.model.tenant import LOCAL
 from codexmem.kernel.store import opening
 from codexmem.kernel.store.database import Database, acting_as
 from codexmem.kernel.store.opening import open_database, sqlite_url, upgrade_store
-from tests._support import disk, engines, statements, template, tiers, vectors
+from tests._support import disk, engines, pgbouncer, statements, template, tiers, vectors
 from tests._support.chroma import ChromaServer
 from tests._support.postgres import PostgresServer
 from tests._support.server import Server
@@ -132,11 +132,20 @@ def postgres_server() -> Iterator[PostgresServer]:
 
 
 @pytest.fixture(scope="session")
-def postgres_url(postgres_server: PostgresServer) -> str:
+def address(postgres_server: PostgresServer) -> Iterator[Callable[[str], str]]:
+    """How a database of the session's server is reached: through PgBouncer, if that was chosen."""
+    if pgbouncer.CHOICE not in os.environ:
+        yield postgres_server.url
+        return
+    with pgbouncer.PgBouncer(postgres_server) as pooler:
+        yield pooler.url
+
+
+@pytest.fixture(scope="session")
+def postgres_url(postgres_server: PostgresServer, address: Callable[[str], str]) -> str:
     """The migrated database that tests share, each as its own tenant."""
-    url = postgres_server.create_database("codexmem")
-    upgrade_store(url)
-    return url
+    upgrade_store(postgres_server.create_database("codexmem"))
+    return address("codexmem")
 
 
 @pytest.fixture(scope="session")

@@ -82,7 +82,8 @@ def test_a_checkout_may_not_say_where_memories_live_or_who_reads_them(
 
 def test_where_secrets_and_programs_come_from_is_not_for_a_checkout() -> None:
     assert {s.name for s in SETTINGS if not s.in_project} == {
-        "host", "data_dir", "database_url", "database_direct_url", "auth", "allowed_hosts", "pg_bin_dir", "embedder",
+        "host", "data_dir", "database_url", "database_direct_url", "database_replica_url", "database_replica_s",
+        "auth", "allowed_hosts", "pg_bin_dir", "embedder",
         "model_hub", "model_hub_token", "embedder_threads", "openai_base_url", "openai_api_key",
         "openai_embedding_model", "openai_embedding_base_url",
         "openai_embedding_api_key", "vector_backend", "chroma_url", "chroma_collection", "reranker",
@@ -267,11 +268,14 @@ def test_a_direct_address_counts_only_beside_the_address_it_belongs_to(environ: 
     environ |= {
         "CODEXMEM_DATABASE_URL": "postgresql://pooler/team",
         "CODEXMEM_DATABASE_DIRECT_URL": "postgresql://db/team",
+        "CODEXMEM_DATABASE_REPLICA_URL": "postgresql://standby/team",
     }
-    assert load({}, environ, tmp_path).direct_url == "postgresql://db/team"
+    found = load({}, environ, tmp_path)
+    assert (found.direct_url, found.database_replica_url) == ("postgresql://db/team", "postgresql://standby/team")
     other = load({"database_url": "postgresql://elsewhere/other"}, environ, tmp_path)
     assert other.direct_url == "postgresql://elsewhere/other"
-    assert other.origins["database_direct_url"] == "default"
+    assert other.origins["database_direct_url"] == other.origins["database_replica_url"] == "default"
+    assert other.database_replica_url == ""
     del environ["CODEXMEM_DATABASE_URL"]
     assert load({}, environ, tmp_path).direct_url.startswith("sqlite:///")
 

@@ -16,6 +16,9 @@ from tests._support.postgres import SUPERUSER, Account, PostgresServer, free_por
 PROGRAM = shutil.which("pgbouncer", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin")
 
 
+CHOICE = "CODEXMEM_TESTS_POOLER"  # set: shared stores are reached through one; `just contracts --pooler` does it
+
+
 class PgBouncer:
     """One pooler; few server connections, so that transactions of one client land on several of them."""
 

@@ -17,6 +17,14 @@ def test_one_failover_under_load_loses_nothing() -> None:
         assert found[name] == 0, found
 
 
+@pytest.mark.timeout(240)
+def test_the_reference_deployment_promotes_by_itself_and_loses_nothing() -> None:
+    found = failover.soak(failovers=1, seconds=60.0, freeze_every=0, seed=1, patroni=True)
+    assert found["failovers"] == 1
+    assert found["acknowledged"] > 20
+    assert failover.kept(found), found
+
+
 def test_the_verdict_can_be_that_it_was_not_kept() -> None:
     good: dict[str, float] = dict.fromkeys(
         ("unknown_left", "refused", "lost", "duplicated", "memories_without_their_version"), 0

@@ -14,7 +14,8 @@ from bench.processor_share import ProcessorShares, available
 from bench.unit_costs import processor_s
 
 STORM = {
-    "acknowledged": 10, "lost": 0, "twice": 0, "memories_made": 5, "memories_made_twice": 0, "jobs_failed": 0,
+    "acknowledged": 10, "lost": 0, "twice": 0, "memories_made": 5, "memories_made_twice": 0,
+    "jobs_failed_otherwise": 0, "unindexed_when_tenants_came_again": 0,
 }  # fmt: skip
 
 
@@ -41,7 +42,8 @@ def test_the_verdict_can_be_that_it_was_not_kept() -> None:
 
     assert kept()
     assert not kept(rate=0.79)
-    for name, value in (("acknowledged", 0), ("lost", 1), ("twice", 1), ("memories_made_twice", 1), ("jobs_failed", 1)):
+    for name, value in (("acknowledged", 0), ("lost", 1), ("twice", 1), ("memories_made_twice", 1),
+                        ("jobs_failed_otherwise", 1), ("unindexed_when_tenants_came_again", 1)):  # fmt: skip
         assert not kept(**{name: value}), name
 
 

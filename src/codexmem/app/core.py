@@ -247,7 +247,8 @@ def open_core(settings: Settings, clock: Clock | None = None, speaking: LiveSess
     transfer.before_upgrade()
     db = open_database(
         settings.database_url, pool_size=settings.pool_size, statement_s=settings.statement_timeout_s,
-        lock_s=settings.lock_timeout_s,
+        lock_s=settings.lock_timeout_s, replica_url=settings.database_replica_url,
+        replica_s=settings.database_replica_s,
     )  # fmt: skip
     try:
         transfer.clear_leftovers()

@@ -27,6 +27,9 @@ def gauges(status: ServerStatus, core: Core | None) -> Iterable[Sample]:
         return  # nothing that is read from the store would be answered
     stalled = readiness.phase is Phase.STALLED
     yield Sample("codexmem_queue_stalled", "Whether jobs wait and none was started for a minute", float(stalled))
+    replica = core.db.engine.replica
+    if replica is not None and (behind_s := replica.behind_s()) is not None:
+        yield Sample("codexmem_replica_behind_seconds", "How old what is read from the replica may be", behind_s)
     yield Sample("codexmem_live_followers", "Readers of the live log", core.live.count())
     progress = core.worker.progress()
     yield Sample("codexmem_worker_running", "Jobs running in this process", progress.running)

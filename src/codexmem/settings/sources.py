@@ -49,10 +49,11 @@ def load(flags: Mapping[str, object] | None = None, environ: Mapping[str, str] |
     if not values.get("database_url"):
         values["database_url"] = f"sqlite:///{values['data_dir'] / 'codexmem.db'}"
         origins.pop("database_url", None)
-    if _layer(origins.get("database_direct_url")) != _layer(origins.get("database_url")):
-        # Another layer's is about another database, and an upgrade or a restore would strike that one.
-        values.pop("database_direct_url", None)
-        origins.pop("database_direct_url", None)
+    for name in ("database_direct_url", "database_replica_url"):
+        if _layer(origins.get(name)) != _layer(origins.get("database_url")):
+            # Another layer's is about another database, which an upgrade would strike or a search would read.
+            values.pop(name, None)
+            origins.pop(name, None)
     return Settings(**values, origins={s.name: origins.get(s.name, "default") for s in SETTINGS})
 
 

@@ -20,6 +20,8 @@ class Settings:
     data_dir: Path
     database_url: str
     database_direct_url: str = ""
+    database_replica_url: str = ""
+    database_replica_s: int = 5
     host: str = "127.0.0.1"
     port: int = 37877
     auth: str = ""

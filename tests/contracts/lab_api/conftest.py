@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -33,11 +33,13 @@ def sqlite_lab(tmp_path_factory: pytest.TempPathFactory, step_agent: StepAgent) 
 
 @pytest.fixture(scope="session")
 def postgresql_lab(
-    tmp_path_factory: pytest.TempPathFactory, postgres_server: PostgresServer, step_agent: StepAgent
-) -> Iterator[LabEndpoint]:
+    tmp_path_factory: pytest.TempPathFactory, postgres_server: PostgresServer, address: Callable[[str], str],
+    step_agent: StepAgent,
+) -> Iterator[LabEndpoint]:  # fmt: skip
     """As a team runs it, with a key."""
     data_dir = tmp_path_factory.mktemp("team-lab")
-    url = postgres_server.create_store("codexmem_lab_endpoint")
+    postgres_server.create_store("codexmem_lab_endpoint")
+    url = address("codexmem_lab_endpoint")
     key = create_key(data_dir, url, "lab")
     encoding = encoder.setting("postgresql")
     with lab_endpoint(data_dir, step_agent, key=key, database_url=url, **MODEL, embedder=encoding) as endpoint:

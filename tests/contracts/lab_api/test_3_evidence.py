@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -32,12 +32,13 @@ def sqlite_reading(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LabEndp
 
 @pytest.fixture(scope="session")
 def postgresql_reading(
-    tmp_path_factory: pytest.TempPathFactory, postgres_server: PostgresServer
+    tmp_path_factory: pytest.TempPathFactory, postgres_server: PostgresServer, address: Callable[[str], str]
 ) -> Iterator[LabEndpoint]:
     """The same as a team runs it."""
     home = tmp_path_factory.mktemp("reading-team")
     written(home / "roots" / "own", own="# Own\n\n自己的文献 on copper and CO2.")
-    url = postgres_server.create_store("codexmem_lab_reading")
+    postgres_server.create_store("codexmem_lab_reading")
+    url = address("codexmem_lab_reading")
     key = create_key(home, url, "lab")
     settings = {"embedder": encoder.setting("postgresql"), **settings_of(home)}
     with lab_endpoint(home, None, key=key, database_url=url, **settings) as endpoint:

@@ -103,8 +103,9 @@ def refuses(answer: asgi.Answer, why: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def store(postgres_server: PostgresServer) -> str:
-    return postgres_server.create_store("sign_in_hostile")
+def store(postgres_server: PostgresServer, address: Callable[[str], str]) -> str:
+    postgres_server.create_store("sign_in_hostile")
+    return address("sign_in_hostile")
 
 
 @pytest.fixture

@@ -212,10 +212,15 @@ class Finder:
         # Before a connection is held: an embedder may be a server far away.
         vector, note = self._embed(query.text) if not search.every_word else (None, None)
         watch.lap("embed")
-        with self._db.reading():
+
+        def found() -> tuple[_Listed, SearchAnswer | None]:
             listed = self._listed(search, query, recipe, watch, vector, note, now_ms)
-            if self._reranker is None:
-                return self._answer(search, listed, watch)
+            return listed, None if self._reranker is not None else self._answer(search, listed, watch)
+
+        listed, answer = self._db.read_lately(found)
+        if self._reranker is None or answer is not None:
+            assert answer is not None
+            return answer
         # While no connection is held, for the same reason.
         listed = self._reranked(self._reranker, search, listed, recipe, watch)
         with self._db.reading():

@@ -6,16 +6,17 @@ Nothing slow may happen inside a transaction: on SQLite other writers wait behin
 """
 
 import functools
+import logging
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, TypeVar
 
 import sqlalchemy as sa
 
 from codexmem.kernel.model import spans
-from codexmem.kernel.model.errors import CodexmemError
+from codexmem.kernel.model.errors import CodexmemError, Unavailable
 from codexmem.kernel.model.project_scope import present_scope
 from codexmem.kernel.model.tenant import tenant_name
 from codexmem.kernel.store.engine import Engine
@@ -24,6 +25,8 @@ from codexmem.kernel.store.schema import NUMBERED, Json, encoded
 AT_ONCE = 50  # rows per statement: one round trip for a memory's labels, few enough for any driver's limit
 
 Values = Mapping[str, object]
+Read = TypeVar("Read")
+_log = logging.getLogger(__name__)
 
 
 @functools.cache
@@ -195,6 +198,23 @@ class Database:
             transaction = Transaction(connection, self.engine, tenant, writes=False)
             with self._entered(transaction):
                 yield transaction
+
+    def read_lately(self, read: Callable[[], Read]) -> Read:
+        """What this reads in one snapshot that may be some seconds old: of a replica, where one is near enough."""
+        if self._current() is None and self.engine.replica is not None:
+            tenant = self.acting_tenant()
+            snapshot = self.engine.replica.reading(tenant, present_scope())
+            if snapshot is not None:
+                try:
+                    with (
+                        self._translated("store.read_replica"), snapshot as connection,
+                        self._entered(Transaction(connection, self.engine, tenant, writes=False)),
+                    ):  # fmt: skip
+                        return read()
+                except Unavailable as error:
+                    _log.warning("the replica was left for the primary: %s", error.message)
+        with self.reading():
+            return read()
 
     @contextmanager
     def dispatching(self) -> Iterator[Transaction]:

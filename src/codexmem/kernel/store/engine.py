@@ -12,6 +12,18 @@ from codexmem.kernel.model.tenant import ProjectScope
 from codexmem.kernel.store.notify import Notifier
 
 
+class Replica(Protocol):
+    """A server that repeats what another one does, a little later."""
+
+    def reading(self, tenant: str, scope: ProjectScope | None) -> AbstractContextManager[sa.Connection] | None:
+        """A snapshot confined to the tenant; None while it is too old for it."""
+        ...
+
+    def behind_s(self) -> float | None:
+        """How old it may be; None where that is not known."""
+        ...
+
+
 class Engine(Protocol):
     """One of SQLite and PostgreSQL."""
 
@@ -19,6 +31,11 @@ class Engine(Protocol):
     version: str  # of the server or library, as it reports itself
     placeholder: str  # of a value in the driver's own SQL
     ambient_tenant: str | None  # whom code acts for that has not said; None where it must say
+
+    @property
+    def replica(self) -> Replica | None:
+        """Where what may be some seconds old is read."""
+        ...
 
     def writing(self, tenant: str, scope: ProjectScope | None = None) -> AbstractContextManager[sa.Connection]:
         """A durable transaction confined to the tenant: when the block ends, its effects survive a power cut.

@@ -1,5 +1,6 @@
 """Opening and upgrading a store by its address: `sqlite:///path` or `postgresql://…`."""
 
+import functools
 import logging
 import os
 from collections.abc import Iterator
@@ -43,8 +44,13 @@ def require_writable(folder: Path) -> None:
         )
 
 
-def open_database(url: str, *, pool_size: int = 20, statement_s: int = 30, lock_s: int = 10) -> Database:
-    """Open the store; a SQLite file is created and upgraded, a PostgreSQL schema must be current already."""
+def open_database(
+    url: str, *, pool_size: int = 20, statement_s: int = 30, lock_s: int = 10, replica_url: str = "", replica_s: int = 5
+) -> Database:
+    """Open the store; a SQLite file is created and upgraded, a PostgreSQL schema must be current already.
+
+    What may be `replica_s` seconds old is read from the standby at `replica_url`, if there is one.
+    """
     path = sqlite_path(url)
     engine: Engine
     if path is not None:
@@ -52,9 +58,13 @@ def open_database(url: str, *, pool_size: int = 20, statement_s: int = 30, lock_
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         engine = sqlite.SqliteEngine(path)
     else:
-        engine = _postgres(url).PostgresEngine(
-            url, pool_size=pool_size, statement_s=statement_s, lock_s=lock_s, program=upgrade.newest()
-        )
+        connect = functools.partial(
+            _postgres(url).PostgresEngine, pool_size=pool_size, statement_s=statement_s, lock_s=lock_s,
+            program=upgrade.newest(),
+        )  # fmt: skip
+        engine = server = connect(url)
+        if replica_url:
+            server.follow(lambda: connect(replica_url), within_s=replica_s)
     try:
         if path is not None:
             upgrade_store(url)

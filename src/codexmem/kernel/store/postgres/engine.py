@@ -6,7 +6,7 @@ of the roles that migrations create.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -22,6 +22,7 @@ from codexmem.kernel.model.visibility import present_viewer
 from codexmem.kernel.store.cells import places
 from codexmem.kernel.store.postgres import connecting
 from codexmem.kernel.store.postgres.notify import PostgresNotifier
+from codexmem.kernel.store.postgres.replica import ReadReplica
 from codexmem.kernel.store.postgres.roles import APP_ROLE, DISPATCH_ROLE, MEMBER_ROLE
 
 _DRIVER = "postgresql+psycopg://"
@@ -95,12 +96,14 @@ class PostgresEngine:
             url, pool_size=pool_size, prepare=not self.pooled, application=f"{connecting.APPLICATION} {program}".strip()
         )
         self._trusted_since = ids.monotonic()  # older connections may lead to a server that is primary no more
+        self.replica: ReadReplica | None = None
 
     def writing(self, tenant: str, scope: ProjectScope | None = None) -> Any:
         """A transaction confined by row-level security to a tenant that lives here, and to the scope's projects."""
-        return self._transaction(
+        transaction = self._transaction(
             f"BEGIN; {_acting(tenant, scope)}; {self._limits}; {places.begin_writing(tenant_name(tenant))}"
         )
+        return self.replica.remembering(tenant, transaction) if self.replica else transaction
 
     def reading(self, tenant: str, scope: ProjectScope | None = None) -> Any:
         """A snapshot confined in the same way."""
@@ -108,6 +111,15 @@ class PostgresEngine:
             f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {_acting(tenant, scope)}; {self._limits}; "
             f"{places.begin_reading(tenant_name(tenant))}"
         )
+
+    def follow(self, connect: Callable[[], "PostgresEngine"], *, within_s: float) -> None:
+        """From now on, read at this standby what may be so many seconds old."""
+        self.replica = ReadReplica(self, connect, within_s=within_s)
+
+    def log_position(self) -> int:
+        """How far the log has come; on a standby, how far it has been repeated."""
+        with self._transaction("BEGIN READ ONLY") as connection:
+            return int(connection.execute(_position).scalar_one())
 
     def dispatching(self) -> Any:
         """A transaction of the role that hands out jobs and looks up keys."""
@@ -248,6 +260,8 @@ class PostgresEngine:
 
     def close(self) -> None:
         """Close the pool."""
+        if self.replica is not None:
+            self.replica.close()
         self._engine.dispose()
 
 
@@ -289,4 +303,8 @@ _place = sa.text(places.OF_KEY).bindparams(
     sa.bindparam("of_tenant", type_=sa.Text), sa.bindparam("hash", type_=sa.Text)
 )
 _lock_lane = sa.select(sa.func.pg_advisory_xact_lock(sa.func.hashtextextended(sa.bindparam("lane"), 0)))
+_position = sa.text(
+    "SELECT pg_wal_lsn_diff(CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_lsn() END, "
+    "'0/0')"
+)
 _horizon = sa.select(sa.cast(sa.cast(sa.func.pg_snapshot_xmin(sa.func.pg_current_snapshot()), sa.Text), sa.BigInteger))

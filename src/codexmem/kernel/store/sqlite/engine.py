@@ -17,6 +17,7 @@ from sqlalchemy.dialects import sqlite
 
 from codexmem.kernel.model.errors import Conflict, Unavailable
 from codexmem.kernel.model.tenant import LOCAL, ProjectScope
+from codexmem.kernel.store.engine import Replica
 from codexmem.kernel.store.notify import LocalNotifier
 from codexmem.kernel.store.schema import counters
 from codexmem.kernel.store.sqlite.condition import Condition
@@ -136,6 +137,7 @@ class SqliteReader:
     placeholder = "?"
     version = driver.sqlite_version
     ambient_tenant: str | None = LOCAL
+    replica: Replica | None = None  # a file has none
 
     def __init__(self, path: Path) -> None:
         self.path = path
