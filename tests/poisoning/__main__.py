@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-import sys
+import argparse
 import tempfile
 from collections import Counter
 from pathlib import Path
@@ -19,7 +19,9 @@ from tests.poisoning.vectors import VECTORS, World
 
 def main() -> int:
     """Every attack on a fresh store; 1 if any got through."""
-    each = int(sys.argv[1]) if sys.argv[1:] else 15
+    parser = argparse.ArgumentParser("just poisoning", description=__doc__)
+    parser.add_argument("each", type=int, nargs="?", default=15, help="attacks for each place of the text (15)")
+    each: int = parser.parse_args().each
     total, new = Outcome(), Outcome()
     corpus = attacks(tuple(VECTORS), each)
     with tempfile.TemporaryDirectory() as folder, acting_as(LOCAL):

@@ -149,7 +149,7 @@ class Conversation {
   ): Promise<void> {
     if (this.#options.capture === false) return;
     const session = { contentSessionId: this.#session, project: this.#options.project, platform: 'ai-sdk' };
-    const body = { ...session, private: false, rules_only: false, ...what };
+    const body = { ...session, ...what };
     await this.#trying((signal) => this.#memory.post(path, { body, signal }));
   }
 

@@ -118,9 +118,9 @@ class ToldTo:
 
     session: str  # the agent's own name for it
     at_ms: int  # when first
-    id: int | None = None  # None where only the name is known
-    project: str = ""
-    platform: str = ""
+    id: int | None  # None where only the name is known
+    project: str
+    platform: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,8 +143,8 @@ class Whence:
     updated_ms: int
     confirmed: int  # further times that it was said or seen
     unproven: tuple[str, ...]  # what its author claimed besides, and the evidence did not bear
-    shown: int = 0  # how often agents were handed it
-    used: int = 0  # how often one opened it, or said that it helped
+    shown: int  # how often agents were handed it
+    used: int  # how often one opened it, or said that it helped
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,8 +165,8 @@ class Provenance:
     linked_by: tuple[Relative, ...]  # what points to it
     derived: tuple[Relative, ...]  # what else came of the same events, or of this prompt
     more_derived: bool
-    told_to: tuple[ToldTo, ...] = ()  # the earliest first; what these wrote afterwards is its lineage
-    more_told: bool = False
+    told_to: tuple[ToldTo, ...]  # the earliest first; what these wrote afterwards is its lineage
+    more_told: bool
 
 
 MAX_VERSIONS = 50
@@ -412,7 +412,7 @@ def _session_of(memory: Memory, session: Session | None) -> SessionOf | None:
 
 def _told_of(key: str, at_ms: int, session: Session | None) -> ToldTo:
     if session is None:
-        return ToldTo(key, at_ms)
+        return ToldTo(key, at_ms, None, "", "")
     return ToldTo(key, at_ms, session.id, session.project, session.platform)
 
 

@@ -2865,7 +2865,7 @@ export interface components {
              * @description split: the new memories, as texts or with titles
              * @default []
              */
-            parts: (string | components["schemas"]["SplitPart"])[];
+            parts?: (string | components["schemas"]["SplitPart"])[];
             /**
              * Priority
              * @description edit: of notes
@@ -2876,7 +2876,7 @@ export interface components {
              * @description kept with every version
              * @default
              */
-            reason: string;
+            reason?: string;
             /**
              * Seen
              * @description only if this is still the version of the one memory
@@ -2988,7 +2988,7 @@ export interface components {
              * Aliases
              * @default []
              */
-            aliases: string[];
+            aliases?: string[];
             /** At Ms */
             at_ms: number;
             /** Delta */
@@ -2999,12 +2999,12 @@ export interface components {
              * Folders
              * @default []
              */
-            folders: string[];
+            folders?: string[];
             /**
              * Path
              * @default
              */
-            path: string;
+            path?: string;
             /** Project */
             project: string;
             /** Text */
@@ -3200,7 +3200,7 @@ export interface components {
              * Agent
              * @default
              */
-            agent: string;
+            agent?: string;
             /** Arguments */
             arguments?: {
                 [key: string]: unknown;
@@ -3209,22 +3209,22 @@ export interface components {
              * Arguments Hash
              * @default
              */
-            arguments_hash: string;
+            arguments_hash?: string;
             /**
              * At Ms
              * @default 0
              */
-            at_ms: number;
+            at_ms?: number;
             /**
              * By
              * @default
              */
-            by: string;
+            by?: string;
             /**
              * Call Id
              * @default
              */
-            call_id: string;
+            call_id?: string;
             /** Cause */
             cause?: string | null;
             /** Decision */
@@ -3235,7 +3235,7 @@ export interface components {
              * From Text
              * @default false
              */
-            from_text: boolean;
+            from_text?: boolean;
             /** Hash */
             hash: string;
             /**
@@ -3249,17 +3249,17 @@ export interface components {
              * Problem
              * @default
              */
-            problem: string;
+            problem?: string;
             /**
              * Project Id
              * @default
              */
-            project_id: string;
+            project_id?: string;
             /**
              * Reason
              * @default
              */
-            reason: string;
+            reason?: string;
             /** Result */
             result?: ("success" | "failure") | null;
             /** Risk */
@@ -3268,29 +3268,29 @@ export interface components {
              * Rule
              * @default
              */
-            rule: string;
+            rule?: string;
             /**
              * Run Id
              * @default
              */
-            run_id: string;
+            run_id?: string;
             /** Seq */
             seq: number;
             /**
              * Server
              * @default
              */
-            server: string;
+            server?: string;
             /**
              * Timestamp
              * @default
              */
-            timestamp: string;
+            timestamp?: string;
             /**
              * Tool
              * @default
              */
-            tool: string;
+            tool?: string;
             /** Torn */
             torn?: {
                 [key: string]: unknown;
@@ -3347,7 +3347,7 @@ export interface components {
              * Limit
              * @default 1000
              */
-            limit: number;
+            limit?: number;
             /** Project */
             project?: string | null;
         };
@@ -3465,19 +3465,19 @@ export interface components {
              * Dry Run
              * @default false
              */
-            dry_run: boolean;
+            dry_run?: boolean;
             /**
              * Extra
              * @default {}
              */
-            extra: {
+            extra?: {
                 [key: string]: unknown;
             };
             /**
              * N Runs
              * @default 1
              */
-            n_runs: number;
+            n_runs?: number;
             /**
              * @default {
              *       "kb_modulation_dir": "",
@@ -3486,22 +3486,22 @@ export interface components {
              *       "openai_api_base": ""
              *     }
              */
-            overrides: components["schemas"]["OverridesRequest"];
+            overrides?: components["schemas"]["OverridesRequest"];
             /**
              * Recipes Per Run
              * @default 3
              */
-            recipes_per_run: number;
+            recipes_per_run?: number;
             /**
              * Schema Version
              * @default 1
              */
-            schema_version: number;
+            schema_version?: number;
             /**
              * Temperature
              * @default 0.7
              */
-            temperature: number;
+            temperature?: number;
             /** User Request */
             user_request: string;
         };
@@ -3700,7 +3700,7 @@ export interface components {
              * Reason
              * @default user_cancel
              */
-            reason: string;
+            reason?: string;
         };
         /**
          * CancelRequested
@@ -3804,7 +3804,7 @@ export interface components {
              * Contentsessionid
              * @default
              */
-            contentSessionId: string;
+            contentSessionId?: string;
             /** Cwd */
             cwd?: string | null;
             /** Event Id */
@@ -3819,7 +3819,7 @@ export interface components {
              * Rules Only
              * @default false
              */
-            rules_only: boolean;
+            rules_only?: boolean;
         };
         /**
          * ContextMemory
@@ -3924,19 +3924,19 @@ export interface components {
              * Disclosure
              * @default
              */
-            disclosure: string;
+            disclosure?: string;
             /**
              * Priority
              * @default 5
              */
-            priority: number;
+            priority?: number;
             /** Project */
             project?: string | null;
             /**
              * Title
              * @default
              */
-            title: string;
+            title?: string;
             /** Uri */
             uri: string;
             /** @description who may see it; unless given, as the key's owner chose */
@@ -4027,7 +4027,7 @@ export interface components {
              * @description kept with every version
              * @default
              */
-            reason: string;
+            reason?: string;
             /**
              * Seq
              * @description the memory that was proposed, or the newer of a pair
@@ -4181,7 +4181,7 @@ export interface components {
              */
             machine: string;
             /** @default writer */
-            role: components["schemas"]["TenantRole"];
+            role?: components["schemas"]["TenantRole"];
         };
         /**
          * Direction
@@ -4437,34 +4437,34 @@ export interface components {
              * Cons
              * @default
              */
-            cons: string;
+            cons?: string;
             /**
              * Extra
              * @default {}
              */
-            extra: {
+            extra?: {
                 [key: string]: unknown;
             };
             /**
              * Other
              * @default
              */
-            other: string;
+            other?: string;
             /**
              * Products
              * @default []
              */
-            products: components["schemas"]["MeasuredProduct"][];
+            products?: components["schemas"]["MeasuredProduct"][];
             /**
              * Pros
              * @default
              */
-            pros: string;
+            pros?: string;
             /**
              * Schema Version
              * @default 1
              */
-            schema_version: number;
+            schema_version?: number;
             /** Score */
             score?: number | null;
         };
@@ -4531,7 +4531,7 @@ export interface components {
              * All After
              * @default false
              */
-            all_after: boolean;
+            all_after?: boolean;
             /** Delta */
             delta?: string | null;
             /** Source */
@@ -4607,19 +4607,19 @@ export interface components {
              * All After
              * @default false
              */
-            all_after: boolean;
+            all_after?: boolean;
             /**
              * Follow
              * @default false
              */
-            follow: boolean;
+            follow?: boolean;
             /** Ids */
             ids?: number[] | null;
             /**
              * Preview
              * @default false
              */
-            preview: boolean;
+            preview?: boolean;
             /** Project */
             project?: string | null;
             /** Session */
@@ -5056,7 +5056,7 @@ export interface components {
              * Concept
              * @default []
              */
-            concept: string[];
+            concept?: string[];
             /** Created From Ms */
             created_from_ms?: number | null;
             /** Created To Ms */
@@ -5066,23 +5066,23 @@ export interface components {
              * @description with what each signal added to the rank of a result
              * @default false
              */
-            explain: boolean;
+            explain?: boolean;
             /**
              * File
              * @default []
              */
-            file: string[];
+            file?: string[];
             /**
              * Kinds
              * @description none means every kind but chunk
              * @default []
              */
-            kinds: components["schemas"]["Kind"][];
+            kinds?: components["schemas"]["Kind"][];
             /**
              * Limit
              * @default 10
              */
-            limit: number;
+            limit?: number;
             /**
              * Min Score
              * @description results below this are left out; 0 shows even what does not fit, which is else left out
@@ -5092,25 +5092,25 @@ export interface components {
              * Offset
              * @default 0
              */
-            offset: number;
+            offset?: number;
             /**
              * Projects
              * @description memories of any of these; the empty name means those of no project; none means all
              * @default []
              */
-            projects: string[];
+            projects?: string[];
             /** Query */
             query: string;
             /**
              * Recipe
              * @default default
              */
-            recipe: string;
+            recipe?: string;
             /**
              * Role
              * @default []
              */
-            role: string[];
+            role?: string[];
             /** Session */
             session?: string | null;
             /**
@@ -5118,19 +5118,19 @@ export interface components {
              * @description none means candidate, active and validated
              * @default []
              */
-            statuses: components["schemas"]["Status"][];
+            statuses?: components["schemas"]["Status"][];
             /**
              * Tag
              * @default []
              */
-            tag: string[];
+            tag?: string[];
             /**
              * Type
              * @default []
              */
-            type: string[];
+            type?: string[];
             /** @default memory */
-            unit: components["schemas"]["Unit"];
+            unit?: components["schemas"]["Unit"];
         };
         /**
          * GivenCounts
@@ -5316,7 +5316,7 @@ export interface components {
              * Contentsessionid
              * @default
              */
-            contentSessionId: string;
+            contentSessionId?: string;
             /** Cwd */
             cwd?: string | null;
             /** Event Id */
@@ -5327,7 +5327,7 @@ export interface components {
              * Private
              * @default false
              */
-            private: boolean;
+            private?: boolean;
             /** Process */
             process?: string | null;
             /** Project */
@@ -5338,7 +5338,7 @@ export interface components {
              * Rules Only
              * @default false
              */
-            rules_only: boolean;
+            rules_only?: boolean;
         };
         /**
          * JobOf
@@ -5349,12 +5349,12 @@ export interface components {
              * Attempts
              * @default 0
              */
-            attempts: number;
+            attempts?: number;
             /**
              * By
              * @default
              */
-            by: string;
+            by?: string;
             /** Created Ms */
             created_ms?: number | null;
             /** Ended Ms */
@@ -5367,12 +5367,12 @@ export interface components {
              * Kind
              * @default
              */
-            kind: string;
+            kind?: string;
             /**
              * Status
              * @default
              */
-            status: string;
+            status?: string;
         };
         /**
          * JobStatus
@@ -6520,7 +6520,7 @@ export interface components {
              * @description the question that its client is thinking about
              * @default
              */
-            holding: string;
+            holding?: string;
         };
         /**
          * NotTold
@@ -6799,19 +6799,19 @@ export interface components {
              * Extra
              * @default {}
              */
-            extra: {
+            extra?: {
                 [key: string]: unknown;
             };
             /**
              * Role
              * @default global
              */
-            role: string;
+            role?: string;
             /**
              * Schema Version
              * @default 1
              */
-            schema_version: number;
+            schema_version?: number;
             /** Source Run Id */
             source_run_id?: string | null;
             /**
@@ -6819,7 +6819,7 @@ export interface components {
              * @default manual_note
              * @constant
              */
-            type: "manual_note";
+            type?: "manual_note";
         };
         /**
          * NoteRolledBack
@@ -7014,7 +7014,7 @@ export interface components {
              * @description addresses of those that await a person's approval
              * @default []
              */
-            proposed: string[];
+            proposed?: string[];
             /** Uri */
             uri: string;
             /**
@@ -7183,7 +7183,7 @@ export interface components {
              * @default date_desc
              * @enum {string}
              */
-            orderBy: "date_desc" | "date_asc";
+            orderBy?: "date_desc" | "date_asc";
             /**
              * Project
              * @description Only those of this project.
@@ -7222,7 +7222,7 @@ export interface components {
              * Contentsessionid
              * @default
              */
-            contentSessionId: string;
+            contentSessionId?: string;
             /** Cwd */
             cwd?: string | null;
             /** Event Id */
@@ -7239,7 +7239,7 @@ export interface components {
              * Rules Only
              * @default false
              */
-            rules_only: boolean;
+            rules_only?: boolean;
             /** Tool Input */
             tool_input?: unknown;
             /** Tool Name */
@@ -7440,22 +7440,22 @@ export interface components {
              * Kb Modulation Dir
              * @default
              */
-            kb_modulation_dir: string;
+            kb_modulation_dir?: string;
             /**
              * Kb Principles Dir
              * @default
              */
-            kb_principles_dir: string;
+            kb_principles_dir?: string;
             /**
              * Llm Model
              * @default
              */
-            llm_model: string;
+            llm_model?: string;
             /**
              * Openai Api Base
              * @default
              */
-            openai_api_base: string;
+            openai_api_base?: string;
         };
         /**
          * OwnIndex
@@ -7486,14 +7486,14 @@ export interface components {
              * Last
              * @default true
              */
-            last: boolean;
+            last?: boolean;
             /** Namespace */
             namespace: string;
             /**
              * Opening
              * @default 1
              */
-            opening: number;
+            opening?: number;
             /** Parts */
             parts: number;
             /** Pieces */
@@ -7502,7 +7502,7 @@ export interface components {
              * Source
              * @default
              */
-            source: string;
+            source?: string;
         };
         /**
          * PieceRequest
@@ -7519,7 +7519,7 @@ export interface components {
              * Title
              * @default
              */
-            title: string;
+            title?: string;
         };
         /**
          * PlainError
@@ -7561,7 +7561,7 @@ export interface components {
              * Extra
              * @default {}
              */
-            extra: {
+            extra?: {
                 [key: string]: unknown;
             };
             /** Name */
@@ -7570,14 +7570,14 @@ export interface components {
              * Product Ids
              * @default []
              */
-            product_ids: string[];
+            product_ids?: string[];
             /**
              * Schema Version
              * @default 1
              */
-            schema_version: number;
+            schema_version?: number;
             /** @default active */
-            status: components["schemas"]["Shelved"];
+            status?: components["schemas"]["Shelved"];
         };
         /**
          * Problem
@@ -7623,7 +7623,7 @@ export interface components {
              * Extra
              * @default {}
              */
-            extra: {
+            extra?: {
                 [key: string]: unknown;
             };
             /** Name */
@@ -7632,9 +7632,9 @@ export interface components {
              * Schema Version
              * @default 1
              */
-            schema_version: number;
+            schema_version?: number;
             /** @default active */
-            status: components["schemas"]["Shelved"];
+            status?: components["schemas"]["Shelved"];
         };
         /**
          * ProductShare
@@ -7755,10 +7755,7 @@ export interface components {
             more_derived: boolean;
             /** More Events */
             more_events: boolean;
-            /**
-             * More Told
-             * @default false
-             */
+            /** More Told */
             more_told: boolean;
             /** More Versions */
             more_versions: boolean;
@@ -7766,10 +7763,7 @@ export interface components {
             /** Run */
             run: string | null;
             session: components["schemas"]["SessionOf"] | null;
-            /**
-             * Told To
-             * @default []
-             */
+            /** Told To */
             told_to: components["schemas"]["ToldTo"][];
             /** Versions */
             versions: components["schemas"]["VersionOf"][];
@@ -7889,12 +7883,12 @@ export interface components {
              * @description how sure the author is, before any evidence
              * @default 0.5
              */
-            confidence: number;
+            confidence?: number;
             /**
              * Metadata
              * @default {}
              */
-            metadata: {
+            metadata?: {
                 [key: string]: unknown;
             };
             /**
@@ -7915,7 +7909,7 @@ export interface components {
              * Tags
              * @default []
              */
-            tags: string[];
+            tags?: string[];
         };
         /**
          * QACorrectionPayload
@@ -8041,7 +8035,7 @@ export interface components {
              * @description items that are looked at
              * @default 200
              */
-            batch_size: number;
+            batch_size?: number;
         };
         /**
          * QAGatekeeper
@@ -8484,13 +8478,13 @@ export interface components {
              * Limit
              * @default 6
              */
-            limit: number;
+            limit?: number;
             /**
              * Min Score
              * @description results below this score are left out
              * @default 0.2
              */
-            min_score: number;
+            min_score?: number;
             /**
              * Project Id
              * @description the project that is asked, or written to
@@ -8751,7 +8745,7 @@ export interface components {
              * Relation
              * @default
              */
-            relation: string;
+            relation?: string;
             /** Seq */
             seq: number;
             /** Status */
@@ -8807,7 +8801,7 @@ export interface components {
              * Reason
              * @default
              */
-            reason: string;
+            reason?: string;
         };
         /**
          * RenewedMemory
@@ -9100,17 +9094,17 @@ export interface components {
             /** Delta Id */
             delta_id?: string | null;
             /** @default strict */
-            mode: components["schemas"]["Mode"];
+            mode?: components["schemas"]["Mode"];
             /**
              * Reason
              * @default
              */
-            reason: string;
+            reason?: string;
             /**
              * Relearn
              * @default false
              */
-            relearn: boolean;
+            relearn?: boolean;
         };
         /**
          * Row
@@ -9123,42 +9117,42 @@ export interface components {
              * Blobs
              * @default []
              */
-            blobs: string[];
+            blobs?: string[];
             /**
              * Commit
              * @default
              */
-            commit: string | "";
+            commit?: string | "";
             /**
              * Completed
              * @default
              */
-            completed: string;
+            completed?: string;
             /**
              * Concepts
              * @default []
              */
-            concepts: string[];
+            concepts?: string[];
             /**
              * Facts
              * @default []
              */
-            facts: string[];
+            facts?: string[];
             /**
              * Files Modified
              * @default []
              */
-            files_modified: string[];
+            files_modified?: string[];
             /**
              * Files Read
              * @default []
              */
-            files_read: string[];
+            files_read?: string[];
             /**
              * Investigated
              * @default
              */
-            investigated: string;
+            investigated?: string;
             /**
              * Kind
              * @enum {string}
@@ -9168,66 +9162,66 @@ export interface components {
              * Learned
              * @default
              */
-            learned: string;
+            learned?: string;
             /**
              * Next Steps
              * @default
              */
-            next_steps: string;
+            next_steps?: string;
             /**
              * Notes
              * @default
              */
-            notes: string;
+            notes?: string;
             /** Number */
             number: number;
             /**
              * Project
              * @default
              */
-            project: string;
+            project?: string;
             /** Prompt Number */
             prompt_number?: number | null;
             /**
              * Request
              * @default
              */
-            request: string;
+            request?: string;
             /**
              * Reverts
              * @default []
              */
-            reverts: string[];
+            reverts?: string[];
             /**
              * Session
              * @default
              */
-            session: string;
+            session?: string;
             /**
              * Subtitle
              * @default
              */
-            subtitle: string;
+            subtitle?: string;
             /**
              * Text
              * @default
              */
-            text: string;
+            text?: string;
             /**
              * Title
              * @default
              */
-            title: string;
+            title?: string;
             /**
              * Tokens
              * @default 0
              */
-            tokens: number;
+            tokens?: number;
             /**
              * Type
              * @default
              */
-            type: string;
+            type?: string;
         };
         /**
          * RunDeltas
@@ -9457,7 +9451,7 @@ export interface components {
              * Agent Id
              * @default
              */
-            agent_id: string;
+            agent_id?: string;
             /**
              * At
              * @description when, in milliseconds
@@ -9473,7 +9467,7 @@ export interface components {
              * Tool Use Id
              * @default
              */
-            tool_use_id: string;
+            tool_use_id?: string;
         };
         /**
          * SentTurn
@@ -9497,17 +9491,17 @@ export interface components {
              * @description a prompt that was private as a whole has been removed
              * @default false
              */
-            private: boolean;
+            private?: boolean;
             /**
              * Prompt
              * @default
              */
-            prompt: string;
+            prompt?: string;
             /**
              * Tools
              * @default []
              */
-            tools: components["schemas"]["SentTool"][];
+            tools?: components["schemas"]["SentTool"][];
         };
         /**
          * SessionCountsAnswer
@@ -9664,7 +9658,7 @@ export interface components {
              * Cwd
              * @default
              */
-            cwd: string;
+            cwd?: string;
             /** Ended Ms */
             ended_ms?: number | null;
             /** Id */
@@ -9675,19 +9669,19 @@ export interface components {
              * Platform
              * @default
              */
-            platform: string;
+            platform?: string;
             /**
              * Project
              * @default
              */
-            project: string;
+            project?: string;
             /** Started Ms */
             started_ms?: number | null;
             /**
              * Status
              * @default
              */
-            status: string;
+            status?: string;
         };
         /**
          * SessionPage
@@ -9944,7 +9938,7 @@ export interface components {
              * Contentsessionid
              * @default
              */
-            contentSessionId: string;
+            contentSessionId?: string;
             /** Cwd */
             cwd?: string | null;
             /** Event Id */
@@ -9961,7 +9955,7 @@ export interface components {
              * Rules Only
              * @default false
              */
-            rules_only: boolean;
+            rules_only?: boolean;
         };
         /**
          * Summary
@@ -10061,7 +10055,7 @@ export interface components {
              * Version
              * @default 0
              */
-            version: number;
+            version?: number;
         };
         /**
          * SyncError
@@ -10101,32 +10095,32 @@ export interface components {
              * Ancestors
              * @default []
              */
-            ancestors: components["schemas"]["SyncBaseSent"][];
+            ancestors?: components["schemas"]["SyncBaseSent"][];
             base?: components["schemas"]["SyncBaseSent"] | null;
             /**
              * Cause
              * @description the commit, for the history
              * @default
              */
-            cause: string;
+            cause?: string;
             /**
              * Insisted
              * @description a person decided for the file where both were edited
              * @default false
              */
-            insisted: boolean;
+            insisted?: boolean;
             /**
              * Memory
              * @description the memory it was last in step with
              * @default
              */
-            memory: string;
+            memory?: string;
             /**
              * Onward
              * @description false after a checkout of another branch or an earlier commit
              * @default true
              */
-            onward: boolean;
+            onward?: boolean;
             /** Path */
             path: string;
             /**
@@ -10134,7 +10128,7 @@ export interface components {
              * @description the base was put over an old text and never committed
              * @default false
              */
-            replaced: boolean;
+            replaced?: boolean;
             /** Text */
             text?: string | null;
         };
@@ -10153,7 +10147,7 @@ export interface components {
              * @description only say what would be done
              * @default false
              */
-            dry_run: boolean;
+            dry_run?: boolean;
             /** Files */
             files: components["schemas"]["SyncFileSent"][];
             /** Project */
@@ -10444,16 +10438,10 @@ export interface components {
             /** At Ms */
             at_ms: number;
             /** Id */
-            id?: number | null;
-            /**
-             * Platform
-             * @default
-             */
+            id: number | null;
+            /** Platform */
             platform: string;
-            /**
-             * Project
-             * @default
-             */
+            /** Project */
             project: string;
             /** Session */
             session: string;
@@ -10619,14 +10607,14 @@ export interface components {
              * @description let the writer be asked about the session once it has ended
              * @default false
              */
-            ask_writer: boolean;
+            ask_writer?: boolean;
             /** Contentsessionid */
             contentSessionId: string;
             /**
              * Cwd
              * @default
              */
-            cwd: string;
+            cwd?: string;
             /**
              * Delta
              * @description what the part before answered
@@ -10637,7 +10625,7 @@ export interface components {
              * @description the transcript ends here
              * @default false
              */
-            ended: boolean;
+            ended?: boolean;
             /**
              * First
              * @description number of the first of these turns, from 1
@@ -10652,7 +10640,7 @@ export interface components {
              * @description a file of the checkout says that no author may be told of it
              * @default false
              */
-            rules_only: boolean;
+            rules_only?: boolean;
             /** Turns */
             turns: components["schemas"]["SentTurn"][];
         };
@@ -10765,13 +10753,13 @@ export interface components {
              * After
              * @default 0
              */
-            after: number;
+            after?: number;
             /** Delta */
             delta?: string | null;
             /** Into */
             into?: string | null;
             /** @default safe */
-            mode: components["schemas"]["Mode"];
+            mode?: components["schemas"]["Mode"];
             /** Source */
             source?: string | null;
         };
@@ -10810,7 +10798,7 @@ export interface components {
              * Append
              * @default false
              */
-            append: boolean;
+            append?: boolean;
             /** Content */
             content?: string | null;
             /** Disclosure */
@@ -10929,10 +10917,7 @@ export interface components {
             project: string;
             /** Seq */
             seq: number;
-            /**
-             * Shown
-             * @default 0
-             */
+            /** Shown */
             shown: number;
             /** Source */
             source: string | null;
@@ -10946,10 +10931,7 @@ export interface components {
             updated_ms: number;
             /** Uris */
             uris: string[];
-            /**
-             * Used
-             * @default 0
-             */
+            /** Used */
             used: number;
             /** Version */
             version: number;
