@@ -215,10 +215,10 @@ class Finder:
 
         def found() -> tuple[_Listed, SearchAnswer | None]:
             listed = self._listed(search, query, recipe, watch, vector, note, now_ms)
-            return listed, None if self._reranker is not None else self._answer(search, listed, watch)
+            return listed, self._answer(search, listed, watch) if self._reranker is None else None
 
         listed, answer = self._db.read_lately(found)
-        if self._reranker is None or answer is not None:
+        if self._reranker is None:
             assert answer is not None
             return answer
         # While no connection is held, for the same reason.
