@@ -6,13 +6,16 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
+from unittest import mock
 
 import psycopg
 import pytest
 
 from codexmem.app.core import Core, open_core
+from codexmem.kernel.jobs.job_kind import Done, JobContext, JobKind
 from codexmem.kernel.model.attrs import ObservationAttrs
 from codexmem.kernel.model.history import WriteContext
+from codexmem.kernel.model.job import Job, NewJob
 from codexmem.kernel.model.memory import Kind, MemoryDraft, Origin, State
 from codexmem.kernel.model.query import Filter
 from codexmem.kernel.model.search import SearchQuery
@@ -120,6 +123,28 @@ def test_what_others_write_is_seen_later_but_not_later_than_promised(
     pause(pair[1], on=False)
     until(lambda: near(here))
     assert found(here, "heron") == ["The heron cache holds 90 entries."]
+
+
+@pytest.mark.timeout(120)
+def test_jobs_read_the_primary(pair: tuple[PostgresServer, PostgresServer], here: Core, elsewhere: Core) -> None:
+    until(lambda: near(here))
+    pause(pair[1])
+    with acting_as("acme"):
+        save(elsewhere, "The egret worker claims 4 jobs.")
+    assert found(here, "egret") == []
+    seen: list[list[str]] = []
+
+    def look(_: Job, __: JobContext) -> Done:
+        seen.append(found(here, "egret"))
+        return Done()
+
+    with mock.patch.object(here.worker, "_duties", {"test.look": JobKind(look)}):
+        here.worker.start()
+        with acting_as("acme"):
+            elsewhere.queue.enqueue(NewJob("test.look", {}))
+        until(lambda: bool(seen))
+        here.worker.stop(5.0)
+    assert seen == [["The egret worker claims 4 jobs."]]
 
 
 @pytest.mark.timeout(120)

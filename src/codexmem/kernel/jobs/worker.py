@@ -19,7 +19,7 @@ from codexmem.kernel.jobs.queue import CANCEL_BELL, JOBS_BELL
 from codexmem.kernel.model import ids, spans
 from codexmem.kernel.model.ids import Clock
 from codexmem.kernel.model.job import PATIENT, Canceled, GiveUp, Job
-from codexmem.kernel.store.database import Database, acting_as
+from codexmem.kernel.store.database import Database, acting_as, reading_the_newest
 from codexmem.kernel.store.dispatch import Dispatch
 from codexmem.kernel.store.jobs import Jobs
 from codexmem.kernel.store.notify import Notifier
@@ -201,7 +201,7 @@ class Worker:
     def _run(self, context: JobContext) -> None:
         job = context.job
         try:
-            with acting_as(job.tenant), _recorded(job) as span:
+            with acting_as(job.tenant), reading_the_newest(), _recorded(job) as span:
                 self._work(context, span)
         except Lost:
             _log.warning("job %d of kind %s was lost to another worker", job.id, job.kind)

@@ -85,6 +85,7 @@ def tell_statements() -> Callable[[], None]:
 ACTING: sa.BindParameter[str] = sa.bindparam("acting_tenant", type_=sa.Text)
 
 _tenant: ContextVar[str | None] = ContextVar("codexmem_tenant", default=None)
+_newest: ContextVar[bool] = ContextVar("codexmem_newest", default=False)
 
 
 @contextmanager
@@ -95,6 +96,16 @@ def acting_as(tenant: str) -> Iterator[None]:
         yield
     finally:
         _tenant.reset(token)
+
+
+@contextmanager
+def reading_the_newest() -> Iterator[None]:
+    """Let nothing inside the block be read from a replica: what is decided there must know what was just written."""
+    token = _newest.set(True)
+    try:
+        yield
+    finally:
+        _newest.reset(token)
 
 
 def _bind(statement: sa.Executable) -> str:
@@ -201,7 +212,7 @@ class Database:
 
     def read_lately(self, read: Callable[[], Read]) -> Read:
         """What this reads in one snapshot that may be some seconds old: of a replica, where one is near enough."""
-        if self._current() is None and self.engine.replica is not None:
+        if self._current() is None and self.engine.replica is not None and not _newest.get():
             tenant = self.acting_tenant()
             snapshot = self.engine.replica.reading(tenant, present_scope())
             if snapshot is not None:
