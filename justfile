@@ -127,7 +127,11 @@ soak-removed-log *args:
 soak-tenant-moves *args:
     "{{ python }}" -m bench.tenant_moves "$@"
 
-# a synchronous standby promoted while clients write, again and again, and a frozen primary: nothing lost
+# a thousand tenants behind several servers: how throughput grows with them, and one killed every five seconds
+soak-many-tenants *args:
+    "{{ python }}" -m bench.many_tenants "$@"
+
+# a synchronous standby promoted while clients write, again and again, and a frozen primary: nothing lost; --patroni: by itself
 soak-failover *args:
     "{{ python }}" -m bench.failover "$@"
 
