@@ -41,7 +41,10 @@ def run(made: Stores, *, events: int, size: int, reconnects: int) -> dict[str, A
         core = open_core(settings.load({"data_dir": str(home / "writer"), "database_url": url}, {}, home))
         stack.callback(core.close)
         keys = {tenant: core.keys.create(tenant, "bench").secret for tenant in TENANTS}
-        server = stack.enter_context(Server(home, database_url=url, key=keys[TENANTS[0]]))
+        # Without an encoder, which a team's server loads meanwhile and which would be taken for what the readers cost.
+        server = stack.enter_context(
+            Server(home, database_url=url, key=keys[TENANTS[0]], settings={"CODEXMEM_EMBEDDER": "none"})
+        )
         pid = json.loads((home / "server.json").read_text())["pid"]
         address = f"http://127.0.0.1:{server.port}"
         reading = Reading(address, keys[TENANTS[0]], events, reconnects)

@@ -14,7 +14,7 @@ import platform
 import random
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -106,13 +106,16 @@ def words(chance: random.Random, count: int, number: int) -> str:
     return " ".join([*chance.choices(_WORDS, k=count), f"{chance.randrange(1 << 60):x}", str(number)])
 
 
-def until_idle(url: str) -> None:
-    """Wait until nothing runs, or is due within a minute."""
-    due = "SELECT count(*) FROM jobs WHERE status = 'running' OR status = 'queued' AND run_at_ms < %s"
+def until_idle(url: str, kinds: Sequence[str] = ()) -> None:
+    """Wait until nothing of these kinds runs, or is due within a minute; of any kind if none is named."""
+    due = (
+        "SELECT count(*) FROM jobs WHERE (status = 'running' OR status = 'queued' AND run_at_ms < %s) "
+        "AND (cardinality(%s::text[]) = 0 OR kind = ANY (%s))"
+    )
     deadline = time.monotonic() + 1_800
     with psycopg.connect(url, autocommit=True) as connection:
         while time.monotonic() < deadline:
-            row = connection.execute(due, [int(time.time() * 1000) + 60_000]).fetchone()
+            row = connection.execute(due, [int(time.time() * 1000) + 60_000, list(kinds), list(kinds)]).fetchone()
             if row == (0,):
                 return
             time.sleep(0.5)
