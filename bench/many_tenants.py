@@ -246,7 +246,8 @@ def scaling(filled: Filled, postgres: PostgresServer, *, counts: Sequence[int], 
     # One order after the other, so that what is warm by then is not always the same.
     orders = [counts if round_ % 2 == 0 else counts[::-1] for round_ in range(rounds)]
     for round_, processes in ((round_, each) for round_, order in enumerate(orders) for each in order):
-        with serving(filled, processes, embedder) as victim, _limited(share) as shares:
+        # The groups are removed after the processes in them.
+        with _limited(share) as shares, serving(filled, processes, embedder) as victim:
             members = servers(victim)
             if shares is not None:
                 shares.limit(members)
