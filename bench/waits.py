@@ -21,10 +21,11 @@ from typing import Any
 from unittest import mock
 from urllib.parse import quote
 
-from bench import drafts, hook_time, report, rows, search_latency, writes
+from bench import capture, drafts, hook_time, replay, report, search_latency
+from bench import writes as writing
 from bench.corpus import Corpus
 from bench.hook_calls import Hooks, timed
-from bench.stores import folder, stores
+from bench.stores import Stores, folder, stores
 from bench.victim import Victim
 from codexmem.app.core import Core, open_core
 from codexmem.kernel.embed import choice
@@ -36,7 +37,6 @@ from codexmem.kernel.model.memory import Kind
 from codexmem.kernel.model.tenant import LOCAL
 from codexmem.kernel.store.database import acting_as
 from codexmem.kernel.store.opening import sqlite_path
-from codexmem.kernel.store.sqlite.engine import plain_engine
 from codexmem.settings import Settings
 
 Ratios = Mapping[str, Sequence[float]]
@@ -44,6 +44,7 @@ _FEW = 5  # rounds of what takes seconds
 _SAVED = 200  # memories beside which commands and the bridge are measured
 _SEARCHED, _QUESTIONS = 10_000, 60
 _IMPORTED, _BATCH = 2_000, 500
+_TURN_S = 1.0
 _EMBEDDED = 64
 _BY = WriteContext("bench")
 
@@ -89,10 +90,14 @@ WAITS = (
          "its statements bare", "同样的语句", 1.5),
     Wait("search_all", "search", "search over 10,000, p95", "在 10,000 条记忆中搜索,p95", "its statements bare",
          "同样的语句", 1.5),
-    Wait("capture", "writes", "16 writers, durable", "16 个写入者,持久", "bare group commits of the same rows",
-         "同样的行的裸分组提交", 0.6, is_rate=True),
-    Wait("import", "import", "import in batches of 500", "每批 500 条导入", "bare inserts of the same rows, no index",
-         "同样的行的裸插入,无索引", 0.5, is_rate=True),
+    Wait("capture", "captures", "16 sessions that are captured", "16 个会话被捕获",
+         "the same rows and index entries, bare, 16 in a commit", "同样的行和索引条目,裸写入,每次提交 16 个", 0.6,
+         is_rate=True),
+    Wait("save", "saves", "16 writers that save memories", "16 个写入者保存记忆",
+         "the same rows and index entries, bare, 16 in a commit", "同样的行和索引条目,裸写入,每次提交 16 个", 0.6,
+         is_rate=True),
+    Wait("import", "import", "import in batches of 500", "每批 500 条导入", "the same rows and index entries, bare",
+         "同样的行和索引条目,裸写入", 0.5, is_rate=True),
     Wait("vectors", "vectors", "catch-up of vectors", "补算向量", "encoder alone", "仅编码器", 0.85, is_rate=True),
 )  # fmt: skip
 
@@ -257,60 +262,77 @@ def searches(rounds: int, seed: int) -> Ratios:
     return found
 
 
-def captures(rounds: int, seed: int) -> Ratios:
-    """As `just bench-writes`, on SQLite."""
-    measured = [
-        writes.measure("sqlite", rounds=2, seconds=1.0, seed=seed + number, parent=None)
-        for number in range(min(rounds, _FEW))
-    ]
-    return {"capture": [each["service_to_group_rows"] for each in measured]}
-
-
 @contextmanager
 def _core(embedder: Embedder | None = None) -> Iterator[Core]:
     """The product's wiring on a store of its own; no worker runs."""
-    with stores("sqlite", durable=True) as made, mock.patch.object(choice, "choose", return_value=embedder):
+    with stores("sqlite", durable=True) as made, _wired(made, embedder) as core:
+        yield core
+
+
+@contextmanager
+def _wired(made: Stores, embedder: Embedder | None = None) -> Iterator[Core]:
+    with mock.patch.object(choice, "choose", return_value=embedder):
         core = open_core(Settings(made.home, made.fresh()))
-        try:
-            with acting_as(LOCAL):
-                yield core
-        finally:
-            core.close()
+    try:
+        with acting_as(LOCAL):
+            yield core
+    finally:
+        core.close()
+
+
+@contextmanager
+def _beside_bare() -> Iterator[tuple[Core, replay.Writes, replay.Bare]]:
+    """The product, what it writes, and a copy of its store as it is now."""
+    with stores("sqlite", durable=True) as made:
+        path = sqlite_path(made.fresh())
+        assert path is not None
+        bare = replay.Bare(path)
+        with replay.noted() as writes, _wired(made) as core:
+            writes.taken()
+            yield core, writes, bare
+        bare.close()
+
+
+def captures(rounds: int, seed: int) -> Ratios:
+    """Sixteen sessions that report their tools' calls at once."""
+    chance = random.Random(seed)
+    with _beside_bare() as (core, writes, bare):
+        sessions = [capture.reporter(core, f"session-{number}", chance) for number in range(writing.WRITERS)]
+        return {"capture": _shares(rounds, writing.Contender("capture", sessions), writes, bare)}
+
+
+def saves(rounds: int, seed: int) -> Ratios:
+    """Sixteen threads that remember."""
+    material = writing.Material(seed)
+    with _beside_bare() as (core, writes, bare), writing.service(core, material) as contender:
+        return {"save": _shares(rounds, contender, writes, bare)}
+
+
+def _shares(rounds: int, contender: writing.Contender, writes: replay.Writes, bare: replay.Bare) -> list[float]:
+    found = []
+    for number in range(min(rounds, _FEW) + 1):  # the first warms up
+        began = time.perf_counter()
+        writing.turn(contender, _TURN_S)
+        took = time.perf_counter() - began
+        alone = bare.write(writes.taken(), writing.WRITERS)
+        if number:
+            found.append(alone / took)
+    return found
 
 
 def imports(rounds: int, seed: int) -> Ratios:
-    """Batches of the product beside transactions of as many rows."""
-    chance, found = random.Random(seed), []
-    with _core() as core, stores("sqlite", durable=True) as made:
-        path = sqlite_path(made.fresh())
-        assert path is not None
-        engine = plain_engine(path)
-        pooled = engine.raw_connection()
-        bare: Any = pooled.driver_connection
-        statements = [rows.insert_statement(table, "?") for table in rows.TABLES]
+    """Batches of the product beside transactions that write the same."""
+    chance, found, delta = random.Random(seed), [], None
+    with _beside_bare() as (core, writes, bare):
         for number in range(min(rounds, _FEW)):
             texts = [drafts.text(chance) for _ in range(_IMPORTED)]
-            prepared = [
-                rows.remembered(drafts.observation(chance, content=text), tenant=LOCAL, seq=at, event=at, now_ms=at)
-                for at, text in enumerate(texts, number * _IMPORTED + 1)
-            ]
-            began = time.perf_counter()
-            for start in range(0, _IMPORTED, _BATCH):
-                bare.execute("BEGIN IMMEDIATE")
-                for memory in prepared[start : start + _BATCH]:
-                    for statement, values in zip(statements, memory, strict=True):
-                        for row in values:
-                            bare.execute(statement, row)
-                bare.execute("COMMIT")
-            alone = time.perf_counter() - began
             taken = [_foreign(number * _IMPORTED + at, text) for at, text in enumerate(texts, 1)]
-            began, delta = time.perf_counter(), None
+            began = time.perf_counter()
             for start in range(0, _IMPORTED, _BATCH):
                 done = core.importing.take_in(f"bench{seed}", taken[start : start + _BATCH], _BY, delta=delta)
                 delta = done.delta
-            found.append(alone / (time.perf_counter() - began))
-        pooled.close()
-        engine.dispose()
+            took = time.perf_counter() - began
+            found.append(bare.write(writes.taken(), 1) / took)
     return {"import": found}
 
 
@@ -362,7 +384,8 @@ MEASURES: dict[str, Callable[[int, int], Ratios]] = {
     "bridge": bridge,
     "first-search": first_search,
     "search": searches,
-    "writes": captures,
+    "captures": captures,
+    "saves": saves,
     "import": imports,
     "vectors": vectors,
 }

@@ -23,7 +23,7 @@ from codexmem.kernel.model.file_labels import file_labels, label_beginnings
     ],
 )
 def test_labels(path: str, labels: list[str]) -> None:
-    assert file_labels(path) == labels
+    assert list(file_labels(path)) == labels
 
 
 @pytest.mark.parametrize(

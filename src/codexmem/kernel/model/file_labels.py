@@ -5,14 +5,17 @@ from its beginning, so an end of the path lets a search begin at any of the last
 only by those who begin at the root.
 """
 
+import functools
+
 ENDS = 4  # names at the end of a path, each of which may begin a label
 
 
-def file_labels(path: str) -> list[str]:
+@functools.lru_cache(maxsize=4096)
+def file_labels(path: str) -> tuple[str, ...]:
     """The path as it is written, then its last name, its last two, and so on."""
     names = [name for name in path.replace("\\", "/").split("/") if name not in {"", "."}]
     ends = ("/".join(names[-count:]) for count in range(1, min(ENDS, len(names)) + 1))
-    return list(dict.fromkeys((path, *ends)))
+    return tuple(dict.fromkeys((path, *ends)))
 
 
 def label_beginnings(part: str) -> list[str]:

@@ -94,7 +94,7 @@ def _rebuilt(value: Any, leaves: Iterator[Any], depth: int) -> Any:
 
 def _suspicious(text: str) -> bool:
     lowered = text.lower()
-    return any(name in lowered for name in (*CLOSED_TAGS, *HOST_TAGS))
+    return any(map(lowered.__contains__, (*CLOSED_TAGS, *HOST_TAGS)))
 
 
 def _strip_all(leaves: Sequence[Any], lone: set[int] | None = None) -> list[Any]:

@@ -145,12 +145,12 @@ class _Rules:
         self._known = _spellings((*known, *_own), text)
         # The other two families cost an import each, so a mark of theirs must be there.
         self._forms: list[int] = []
-        if any(mark in text for mark in _FORM_MARKS):
+        if any(map(text.__contains__, _FORM_MARKS)):
             from codexmem.kernel.model import secret_forms
 
             self._forms = secret_forms.found_in(text)
         lowered = text.lower()
-        self._labels = any(word in lowered for word in _LABEL_MARKS)
+        self._labels = any(map(lowered.__contains__, _LABEL_MARKS))
         self._emails = level in {"basic", "strict"} and "@" in text
         self._strict = level == "strict"
 
@@ -196,7 +196,7 @@ class _Rules:
         return found
 
     def _unescaped(self, text: str) -> tuple[str, list[int]] | None:
-        if "%" not in text or not any(mark in text for mark in _ESCAPE_MARKS):
+        if "%" not in text or not any(map(text.__contains__, _ESCAPE_MARKS)):
             return None
         if self._plain[0] is not text:
             self._plain = (text, _unescaped(text))

@@ -202,14 +202,22 @@ _TELLING = 8  # characters, with the beginning, that the first piece of a token 
 _PIECES = 3
 _MANY_WORDS = 1024  # from this length on, looking at each word once is quicker
 _LEAST_WORD = 6  # the shortest beginning with four characters behind it
+_SHORTEST = min(len(beginning) + least for _, beginning, _, least, _ in TOKENS)
+# Most beginnings end in a character that most words lack: looking for it first spares looking for each of them.
+_BY_MARK = tuple(
+    (mark, [row for row, token in enumerate(TOKENS) if token[1].rstrip("-_") + mark == token[1]])
+    for mark in ("-", "_", "")
+)
 
 
 def found_in(text: str) -> list[int]:
     """Which rows of the table can match at all; cheap enough to ask of everything."""
+    if len(text) < _SHORTEST:
+        return []
     if len(text) > _MANY_WORDS:
         # No beginning has a space in it, so it is in the text if it is in one of its words; most words repeat.
         text = " ".join({word for word in text.split() if len(word) >= _LEAST_WORD})
-    return [row for row, token in enumerate(TOKENS) if token[1] in text]
+    return sorted(row for mark, rows in _BY_MARK if mark in text for row in rows if TOKENS[row][1] in text)
 
 
 def spans(text: str, rows: Iterable[int]) -> Iterator[Span]:

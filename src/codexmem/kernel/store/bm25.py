@@ -21,6 +21,7 @@ HEAD_MOST, BODY_MOST = 64, 127
 # A tsvector ends at 1 MiB. Words beyond it, by order of first appearance, are not indexed: some 60,000 distinct English
 # words fit, or as many distinct pairs of Chinese characters.
 MOST_BYTES = 900_000
+_SURE_TO_FIT = MOST_BYTES // 300  # words: one has 64 characters of four bytes at most, and its places
 MOST_LABELS = 2_000  # scope tokens of one memory
 # A search ranks what its rarest terms find, about so many texts at most, or where even the rarest is more common, texts
 # that have it and another term; the other terms add to scores. If too few are found so, all texts with any are ranked.
@@ -51,6 +52,9 @@ class Bag:
 def counted(words: IndexedTokens, scope: Iterable[str]) -> Bag:
     """The bag of these words."""
     head, body = Counter(words.head), Counter(words.body)
+    labels = tuple(itertools.islice(scope, MOST_LABELS))
+    if len(words.head) + len(words.body) <= _SURE_TO_FIT:
+        return Bag(_up_to(head, HEAD_MOST), _up_to(body, BODY_MOST), labels)
     used = 0
     kept_head: dict[str, int] = {}
     kept_body: dict[str, int] = {}
@@ -63,7 +67,11 @@ def counted(words: IndexedTokens, scope: Iterable[str]) -> Bag:
             kept_head[word] = in_head
         if in_body:
             kept_body[word] = in_body
-    return Bag(kept_head, kept_body, tuple(itertools.islice(scope, MOST_LABELS)))
+    return Bag(kept_head, kept_body, labels)
+
+
+def _up_to(counts: Mapping[str, int], most: int) -> dict[str, int]:
+    return {word: min(count, most) for word, count in counts.items()}
 
 
 def choice(terms: Sequence[str], having: Mapping[str, int]) -> tuple[Sequence[str], Sequence[str]]:

@@ -6,7 +6,9 @@ Nothing slow may happen inside a transaction: on SQLite other writers wait behin
 """
 
 import functools
+import itertools
 import logging
+import operator
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -21,8 +23,6 @@ from codexmem.kernel.model.project_scope import present_scope
 from codexmem.kernel.model.tenant import tenant_name
 from codexmem.kernel.store.engine import Engine
 from codexmem.kernel.store.schema import NUMBERED, Json, encoded
-
-AT_ONCE = 50  # rows per statement: one round trip for a memory's labels, few enough for any driver's limit
 
 Values = Mapping[str, object]
 Read = TypeVar("Read")
@@ -41,25 +41,27 @@ def _insert_statement(
 
 @functools.cache
 def _binder(table: sa.Table, columns: tuple[str, ...]) -> Callable[[Values], tuple[Any, ...]]:
-    coded = [(name, isinstance(table.c[name].type, Json)) for name in columns]
+    coded = [name for name in columns if isinstance(table.c[name].type, Json)]
+    pick: Callable[[Values], Any] = operator.itemgetter(*columns)
 
     def bind(values: Values) -> tuple[Any, ...]:
-        return tuple(encoded(values[name]) if is_json else values[name] for name, is_json in coded)
+        found = pick({**values, **{name: encoded(values[name]) for name in coded}} if coded else values)
+        return found if len(columns) > 1 else (found,)
 
     return bind
 
 
 def _plain_insert(
-    driver: Any, placeholder: str, table: sa.Table, rows: Sequence[Values], returning: str | None = None
+    driver: Any, engine: Engine, table: sa.Table, rows: Sequence[Values], returning: str | None = None
 ) -> Any:
     """Insert rows that all name the same columns; with `returning` one row, whose value comes back."""
-    columns = tuple(rows[0])
+    columns, placeholder = tuple(rows[0]), engine.placeholder
     bind = _binder(table, columns)
     if returning is not None:
         return driver.execute(_insert_statement(table, columns, 1, placeholder, returning), bind(rows[0])).fetchone()[0]
-    for start in range(0, len(rows), AT_ONCE):
-        some = rows[start : start + AT_ONCE]
-        values = tuple(value for row in some for value in bind(row))
+    for start in range(0, len(rows), engine.rows_per_insert):
+        some = rows[start : start + engine.rows_per_insert]
+        values = tuple(itertools.chain.from_iterable(map(bind, some)))
         driver.execute(_insert_statement(table, columns, len(some), placeholder, None), values)
     return None
 
@@ -142,9 +144,7 @@ class Transaction:
         """Insert rows that all name the same columns, as cheaply as the driver can."""
         if rows:
             _tell_insert(table)
-            _plain_insert(
-                self._driver, self.engine.placeholder, table, [{"tenant": self.tenant, **row} for row in rows]
-            )
+            _plain_insert(self._driver, self.engine, table, [{"tenant": self.tenant, **row} for row in rows])
 
     def add_numbered(self, table: sa.Table, row: Mapping[str, object]) -> int:
         """Insert one row into a numbered table; returns its number."""
@@ -155,8 +155,20 @@ class Transaction:
             return value
         _tell_insert(table)
         rows = [{"tenant": self.tenant, **row}]
-        drawn: int = _plain_insert(self._driver, self.engine.placeholder, table, rows, returning=key)
+        drawn: int = _plain_insert(self._driver, self.engine, table, rows, returning=key)
         return drawn
+
+    def write(self, statement: str, *values: object) -> None:
+        """Send a statement that answers nothing, in the driver's own SQL, with what it binds and nothing else."""
+        if (recorder := spans.recorder()) is not None:
+            recorder.statement(statement)
+        self._driver.execute(statement, values)
+
+    def first(self, statement: str, *values: object) -> Any:
+        """The first row that the driver's own SQL answers, None if it answers none."""
+        if (recorder := spans.recorder()) is not None:
+            recorder.statement(statement)
+        return self._driver.execute(statement, values).fetchone()
 
     @property
     def _driver(self) -> Any:

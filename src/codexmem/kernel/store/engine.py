@@ -30,6 +30,7 @@ class Engine(Protocol):
     name: str
     version: str  # of the server or library, as it reports itself
     placeholder: str  # of a value in the driver's own SQL
+    rows_per_insert: int  # how many rows of one table go into a statement
     ambient_tenant: str | None  # whom code acts for that has not said; None where it must say
 
     @property

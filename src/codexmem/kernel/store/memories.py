@@ -184,12 +184,12 @@ class MemoryTable:
         if after.visibility is not (before.visibility if before is not None else Visibility.PROJECT):
             self._show(tx, memory, before)
         moved = before is not None and before.project != after.project
-        old_facets = before.facets() if before else frozenset()
-        kept = frozenset() if moved else old_facets & after.facets()
+        facets, old_facets = after.facets(), before.facets() if before else frozenset()
+        kept = frozenset() if moved else old_facets & facets
         _drop(tx, _drop_facet, memory.seq, ({"facet": f, "value": v} for f, v in old_facets - kept))
         tx.add(memory_facets, *(
             {"facet": f, "value": v, "created_ms": memory.created_ms, "seq": memory.seq, "project": after.project}
-            for f, v in sorted(after.facets() - kept)
+            for f, v in sorted(facets - kept)
         ))  # fmt: skip
         if after.uris or (before is not None and before.uris):
             self._name(tx, memory)

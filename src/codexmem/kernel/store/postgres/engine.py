@@ -73,6 +73,7 @@ class PostgresEngine:
 
     name = "postgresql"
     placeholder = "%s"
+    rows_per_insert = 50  # one round trip for a memory's labels, few enough for the driver's limit
     ambient_tenant: str | None = None  # a team's server never guesses whom it acts for
 
     def __init__(self, url: str, *, pool_size: int = POOL_SIZE, statement_s: int = STATEMENT_S,

@@ -135,6 +135,9 @@ class SqliteReader:
 
     name = "sqlite"
     placeholder = "?"
+    # Before a statement of several rows SQLite makes ready to take back that statement alone. That takes the longer the
+    # more the savepoint around it has changed: a third of the time of an import.
+    rows_per_insert = 1
     version = driver.sqlite_version
     ambient_tenant: str | None = LOCAL
     replica: Replica | None = None  # a file has none

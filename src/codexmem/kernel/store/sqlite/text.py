@@ -6,6 +6,7 @@ state's entry is numbered by memory and version together.
 """
 
 import functools
+import itertools
 import json
 import re
 import zlib
@@ -77,15 +78,16 @@ class SqliteTextIndex:
         """Index the memory's present state in place of the former one, which moves to the past."""
         with self._db.transaction() as tx:
             bag = bm25.counted(words, texts.scope_of(tx.tenant, memory))
-            row = _run(tx, _STANDING, tx.tenant, memory.seq).first()
-            before = _unpacked(row.words) if row is not None else None
+            standing = tx.first(_STANDING, tx.tenant, memory.seq)
+            version, from_ms, length, packed = standing or (0, 0, 0, b"")
+            before = _unpacked(packed) if standing else None
             if before != bag:
                 if before is not None:
                     _take(tx, PRESENT, memory.seq, before)
                 _give(tx, PRESENT, memory.seq, bag)
-            if row is not None and before is not None:
-                self._end(tx, memory, row.version, row.from_ms, before)
-            _run(tx, _COUNT, tx.tenant, int(row is None), bag.length - (row.length if row is not None else 0))
+            if before is not None:
+                self._end(tx, memory, version, from_ms, before)
+            tx.write(_COUNT, tx.tenant, int(before is None), bag.length - length)
             tx.add(memory_texts, {**texts.columns_of(memory, bag.length), "words": _packed(bag)})
 
     def put_past(self, memory: Memory, words: IndexedTokens, until_ms: int) -> None:
@@ -101,9 +103,9 @@ class SqliteTextIndex:
         # The same version again, or one that held for no time, leaves nothing to look back at.
         if version < memory.version and from_ms < memory.updated_ms:
             _give(tx, PAST, _past_id(memory.seq, version), bag)
-            _run(tx, _END, memory.updated_ms, tx.tenant, memory.seq, version)
+            tx.write(_END, memory.updated_ms, tx.tenant, memory.seq, version)
         else:
-            _run(tx, _DROP, tx.tenant, memory.seq, version)
+            tx.write(_DROP, tx.tenant, memory.seq, version)
 
     def drop(self, seqs: Sequence[int]) -> None:
         """Leave nothing of these behind, past included."""
@@ -124,10 +126,10 @@ class SqliteTextIndex:
         bag = _unpacked(row.words)
         if row.to_ms is None:
             _take(tx, PRESENT, seq, bag)
-            _run(tx, _COUNT, tx.tenant, -1, -row.length)
+            tx.write(_COUNT, tx.tenant, -1, -row.length)
         else:
             _take(tx, PAST, _past_id(seq, version), bag)
-        _run(tx, _DROP, tx.tenant, seq, version)
+        tx.write(_DROP, tx.tenant, seq, version)
 
     def find(self, terms: Sequence[str], wanted: Filter, *, limit: int, required: Required = ()) -> list[IndexHit]:
         """The best matches of any of the terms that pass the filter, best first."""
@@ -230,6 +232,7 @@ def _unpacked(stored: bytes) -> Bag:
     return Bag(head, body, tuple(scope))
 
 
+@functools.lru_cache(maxsize=1 << 16)
 def _spelled(token: str) -> str:
     # No two tokens are spelled alike, and none is split or folded by FTS5.
     return token if _PLAIN.fullmatch(token) else f"#={token.encode('utf-8', 'surrogatepass').hex()}"
@@ -237,17 +240,17 @@ def _spelled(token: str) -> str:
 
 def _columns(bag: Bag) -> tuple[str, str, str]:
     def repeated(counts: Mapping[str, int]) -> str:
-        return " ".join(" ".join([_spelled(word)] * count) for word, count in counts.items())
+        return " ".join(itertools.chain.from_iterable(itertools.repeat(_spelled(w), n) for w, n in counts.items()))
 
     return repeated(bag.head), repeated(bag.body), " ".join(bag.scope)
 
 
 def _give(tx: Transaction, table: str, number: int, bag: Bag) -> None:
-    _run(tx, _given(table), number, *_columns(bag))
+    tx.write(_given(table), number, *_columns(bag))
 
 
 def _take(tx: Transaction, table: str, number: int, bag: Bag) -> None:
-    _run(tx, _taken(table), number, *_columns(bag))
+    tx.write(_taken(table), number, *_columns(bag))
 
 
 @functools.cache
