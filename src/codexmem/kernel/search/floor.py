@@ -111,10 +111,7 @@ def weigh(query: ParsedQuery, pool: Pool, store: StoreCounts,
     """What speaks for each candidate, and the logarithm of how many had the chance to look alike."""
     parts = pieces(_terms(query), store, query.asking)
     cosines = pool.dense if pool.dense is not None else [0.0] * len(pool)
-    weighed = [
-        Weighed(max(part.found(text) for part in parts), cosine)
-        for text, cosine in zip(_texts(pool, parts, whole), cosines, strict=True)
-    ]
+    weighed = list(map(Weighed, _evidence(pool, parts, whole), cosines))
     return weighed, math.log(max(1, store.reachable) * len(parts))
 
 
@@ -177,23 +174,27 @@ def _terms(query: ParsedQuery) -> Sequence[str]:
     return telling([*query.terms, *(term for name in sorted(query.people) for term in tokens.terms(name))])
 
 
-def _texts(
+def _evidence(
     pool: Pool, parts: Sequence[Wanted], whole: Callable[[Sequence[int]], Mapping[int, str]]
-) -> list[CandidateText]:
-    """What the candidates say. Of those that words found where this does not show it, the best are read wholly."""
-    texts = [CandidateText(each) for each in pool.candidates]
+) -> list[WordEvidence]:
+    """What each has of it. Of those that words found where this does not show it, the best are read wholly."""
+
+    def found(text: CandidateText) -> WordEvidence:
+        return max(part.found(text) for part in parts)
+
+    said = [found(CandidateText(each)) for each in pool.candidates]
     hidden = [
         place
         for place, each in enumerate(pool.candidates)
-        if pool.lexical[place] > 0.0
-        and (each.length > OPENING or not any(part.found(texts[place]).share for part in parts))
+        if pool.lexical[place] > 0.0 and (each.length > OPENING or not said[place].share)
     ]
     hidden = sorted(hidden, key=lambda place: -pool.lexical[place])[:_WHOLE]
     read = whole([pool.candidates[place].seq for place in hidden]) if hidden else {}
     for place in hidden:
         each = pool.candidates[place]
-        texts[place] = CandidateText(each, read.get(each.seq))
-    return texts
+        if each.seq in read:
+            said[place] = found(CandidateText(each, read[each.seq]))
+    return said
 
 
 def _only_codes(terms: Sequence[str]) -> bool:

@@ -137,7 +137,8 @@ class SqliteTextIndex:
             return []
         with self._db.reading() as tx:
             # A project, session or label already leaves few texts to rank.
-            having = None if texts.narrow_scopes(tx.tenant, wanted) else self._having(tx, terms)
+            narrow = bool(texts.narrow_scopes(tx.tenant, wanted))
+            having = None if narrow else self._having(tx, terms, self._counts(tx)[0])
             first, others = bm25.choice(terms, having) if having is not None else (terms, ())
             if len(first) < len(terms):
                 # All terms once more: FTS5 must see them to rank by them. What it counts twice so, is ranked again.
@@ -165,12 +166,11 @@ class SqliteTextIndex:
         """How many texts the tenant has, and about how many have each term."""
         with self._db.reading() as tx:
             number, _ = self._counts(tx)
-            having = self._having(tx, terms) or self._counted(tx, terms)
+            having = self._having(tx, terms, number) or self._counted(tx, terms)
             return number, {term: min(number, having[term]) for term in terms}
 
-    def _having(self, tx: Transaction, terms: Sequence[str]) -> dict[str, int] | None:
+    def _having(self, tx: Transaction, terms: Sequence[str], number: int) -> dict[str, int] | None:
         """About how many texts have each term, remembered for a while; None in a store so small that all are ranked."""
-        number, _ = self._counts(tx)
         if number <= bm25.ENOUGH:
             return None
         if abs(number - self._counted_at) > number // _DRIFT or len(self._common) > _REMEMBERED:
@@ -187,13 +187,12 @@ class SqliteTextIndex:
         return {term: having.get(token, 0) for token, term in spelled.items()}
 
     def _weights(self, tx: Transaction, terms: Sequence[str]) -> dict[str, float]:
-        having = self._having(tx, terms) or self._counted(tx, terms)
         number, _ = self._counts(tx)
+        having = self._having(tx, terms, number) or self._counted(tx, terms)
         return {term: bm25.idf(number, having[term]) for term in terms}
 
     def _counts(self, tx: Transaction) -> tuple[int, int]:
-        row = _run(tx, _COUNTS, tx.tenant).first()
-        return (row.texts, row.tokens) if row is not None else (0, 0)
+        return tx.first(_COUNTS, tx.tenant) or (0, 0)
 
     def _ranked(self, tx: Transaction, found: Iterable[Any], terms: Sequence[str]) -> Iterator[PastHit]:
         """With all terms, by how rare each is in the present; so that past and present stand on one scale."""
