@@ -312,6 +312,14 @@ bench-vectors *args:
 bench-search *args:
     "{{ python }}" -m bench.search_latency "$@"
 
+# a server on a large store: ready, idle, searches and prompts over HTTP
+bench-large *args:
+    "{{ python }}" -m bench.large "$@"
+
+# where the processor's time of a wait goes, as pictures
+bench-flame *args:
+    "{{ python }}" -m bench.flame "$@"
+
 # searches over HTTP by sixteen clients at once, with the shipped encoder
 bench-clients *args:
     "{{ python }}" -m bench.search_clients "$@"

@@ -68,8 +68,8 @@ def memories(corpus: Corpus, size: int) -> Iterator[Made]:
 def filled(url: str, size: int, jobs: int, count: int, seed: int, progress: report.Progress) -> list[Asked]:
     """Fill the store, leave it as a server leaves it, and say what will be asked."""
     corpus, kept = Corpus(seed), list[Made]()
-    equal = set(range(1, EQUAL_SIZE + 1, max(1, EQUAL_SIZE // count)))
-    spread = set(range(EQUAL_SIZE + 1, size + 1, max(1, (size - EQUAL_SIZE) // (2 * count))))
+    equal = set(range(1, EQUAL_SIZE + 1, max(1, EQUAL_SIZE // (count + _WARM))))
+    spread = set(range(EQUAL_SIZE + 1, size + 1, max(1, (size - EQUAL_SIZE) // (2 * (count + _WARM)))))
     fill(url, search_latency.noted(memories(corpus, size), equal | spread, kept), corpus.vectors, progress, ENCODER)
     questions = corpus.questions(kept)
     path = sqlite_path(url)

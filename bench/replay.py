@@ -75,6 +75,7 @@ class Bare:
     """A connection to a copy of the store."""
 
     def __init__(self, path: Path) -> None:
+        self.path = path
         self._engine = engine.plain_engine(path)
         self._pooled = self._engine.raw_connection()
         self._connection: Any = self._pooled.driver_connection
