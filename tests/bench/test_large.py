@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -18,24 +19,22 @@ from codexmem.kernel.store.database import acting_as
 def test_what_was_filled_is_asked_over_http(tmp_path: Path) -> None:
     with acting_as(LOCAL), stores("sqlite", durable=False) as made:
         url = made.fresh()
-        asked = large.filled(url, 600, 30, 6, 3, report.Progress("test"))
+        asked = large.filled(url, 600, 30, 4, 3, report.Progress("test"))
+        within = [each for each in asked if each.scope == "equal"]
+        everywhere = [each for each in asked if each.scope == "all"]
         assert {each.scope for each in asked} == set(large.SCOPES)
-        assert all(each.question.project == large.EQUAL for each in asked if each.scope == "equal")
+        assert all(each.question.project == large.EQUAL for each in within)
         assert all(overheard.statements for each in asked for overheard in each.heard)
         victim = Victim(tmp_path, url, environment={"CODEXMEM_EMBEDDER": "local"})
         victim.start()
         bare = Bare(url)
         try:
-            connection = victim.connect()
-            connection.request("GET", "/api/ops/system", headers=victim.headers())
-            told = connection.getresponse().read().decode()
+            with closing(victim.connect()) as connection:
+                connection.request("GET", "/api/ops/system", headers=victim.headers())
+                told = connection.getresponse().read().decode()
             assert '"queued":30' in told.replace(" ", ""), told
-            found = large.waits(victim, bare, [each for each in asked if each.scope == "equal"], large._search)
-            assert found["ratio_p95"] > 1.0
-            assert (
-                large.waits(victim, bare, [each for each in asked if each.scope == "all"], large._prompt)["http_p50_ms"]
-                > 0.0
-            )
+            assert large.waits(victim, bare, within, large._search)["ratio_p95"] > 1.0
+            assert large.waits(victim, bare, everywhere, large._prompt)["http_p50_ms"] > 0.0
         finally:
             bare.close()
             assert victim.stop() == 0
