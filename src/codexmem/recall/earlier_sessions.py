@@ -70,24 +70,30 @@ class EarlierSessions:
         verdict: Judge = lambda _: UNKNOWN,
     ) -> Excerpt:  # fmt: skip
         """What the few sessions said that fit best, but for the memories that were told before."""
-        transcripts = self._transcripts(found, wanted, told, verdict)
+        said: dict[str, list[Memory]] = {}
+        transcripts = self._transcripts(found, wanted, told, verdict, said)
         if not transcripts or not excerpt.is_short(transcripts[0], budget):
             return excerpt.excerpt(text, transcripts, budget)
         words = excerpt.known_by(transcripts[0], transcripts)
         alike = SearchQuery(" ".join(words), replace(wanted, kinds=_SAID), limit=_FOUND, min_score=0.0)
-        near = self._transcripts(self._finder.search(alike).results, wanted, told, verdict)
+        near = self._transcripts(self._finder.search(alike).results, wanted, told, verdict, said)
         others = {each.head: each for each in (*transcripts[1:], *near)}
         others.pop(transcripts[0].head, None)
         return excerpt.excerpt(text, transcripts, budget, excerpt.amending(transcripts[0], list(others.values())))
 
-    def _transcripts(self, found: Sequence[SearchResult], wanted: Filter, told: frozenset[int],
-                     verdict: Judge) -> list[Transcript]:  # fmt: skip
+    def _transcripts(self, found: Sequence[SearchResult], wanted: Filter, told: frozenset[int], verdict: Judge,
+                     said: dict[str, list[Memory]]) -> list[Transcript]:  # fmt: skip
+        """Of the sessions that fit best; `said` has those that were read before, and gets those that are read now."""
         weighed = _session_scores(found)
         best = sorted(weighed, key=lambda key: -weighed[key])[:_SESSIONS]
         known = self._sessions.known(best)
-        outdated = self._outdated(wanted) if best else ()
+        if not best:
+            return []
+        outdated = self._outdated(wanted)
+        unread = [key for key in best if key not in said]
+        said |= self._memories.of_sessions(unread, replace(wanted, kinds=_SAID), _ROWS) if unread else {}
         transcripts = (
-            self._transcript(key, known.get(key), weighed[key], wanted, told, outdated, verdict) for key in best
+            _transcript(key, known.get(key), weighed[key], said[key], told, outdated, verdict) for key in best
         )
         return [each for each in transcripts if each.turns]
 
@@ -101,25 +107,23 @@ class EarlierSessions:
         )
         return tuple(each.state.content for each in self._memories.page(of, PageRequest(limit=_STATEMENTS)).items)
 
-    def _transcript(
-        self, key: str, session: Session | None, score: float, wanted: Filter, told: frozenset[int],
-        outdated: Sequence[str], verdict: Judge,
-    ) -> Transcript:  # fmt: skip
-        wanted = replace(wanted, kinds=_SAID, session=key)
-        turns: dict[int, list[Memory]] = {}
-        for memory in self._memories.page(wanted, PageRequest(limit=_ROWS)).items:
-            attrs = memory.state.attrs
-            if isinstance(attrs, PromptAttrs | SummaryAttrs):
-                turns.setdefault(attrs.prompt_number or 0, []).append(memory)
-        newest = max((each.created_ms for turn in turns.values() for each in turn), default=0)
-        rows = [
-            _turn(turns[number], outdated, verdict) for number in sorted(turns) if not _is_gone(turns[number], verdict)
-        ]
-        rows = [row for row in rows if told.isdisjoint(row.seqs) and not _only_asks(row)]
-        head = f"session {session.id if session else quoting.quoted(key, _KEY)}, {context_page.date(newest)}"
-        if any(is_imported(each) for turn in turns.values() for each in turn):
-            head += " [import]"
-        return Transcript(head, score, newest, tuple(rows))
+
+def _transcript(
+    key: str, session: Session | None, score: float, said: Sequence[Memory], told: frozenset[int],
+    outdated: Sequence[str], verdict: Judge,
+) -> Transcript:  # fmt: skip
+    turns: dict[int, list[Memory]] = {}
+    for memory in said:
+        attrs = memory.state.attrs
+        if isinstance(attrs, PromptAttrs | SummaryAttrs):
+            turns.setdefault(attrs.prompt_number or 0, []).append(memory)
+    newest = max((each.created_ms for turn in turns.values() for each in turn), default=0)
+    rows = [_turn(turns[number], outdated, verdict) for number in sorted(turns) if not _is_gone(turns[number], verdict)]
+    rows = [row for row in rows if told.isdisjoint(row.seqs) and not _only_asks(row)]
+    head = f"session {session.id if session else quoting.quoted(key, _KEY)}, {context_page.date(newest)}"
+    if any(is_imported(each) for turn in turns.values() for each in turn):
+        head += " [import]"
+    return Transcript(head, score, newest, tuple(rows))
 
 
 def _leading(found: Sequence[SearchResult]) -> list[SearchResult]:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from functools import lru_cache
 
 from codexmem.kernel.model import quoting
@@ -317,13 +318,14 @@ _ENDS = re.compile(r"(?<=[.!?;])\s+|(?<=[\u3002\uff01\uff1f\uff1b])|\n+")
 
 def takes_over(text: str) -> bool:
     """Whether anything in a text would take over a conversation, if it were obeyed."""
-    return any(rule.finds(form, form.lower()) for form in _forms(text) for rule in _TAKES_OVER)
+    return _finds(_TAKES_OVER, _forms(text))
 
 
 @lru_cache(maxsize=_KNOWN)
 def looks_like_instruction(text: str) -> bool:
     """Whether a text takes over a conversation or gives an order that harms. Linear in its length, 20,000 at most."""
-    return takes_over(text) or any(rule.finds(form, form.lower()) for form in _forms(text) for rule in _HARMS)
+    forms = _forms(text)
+    return _finds(_TAKES_OVER, forms) or _finds(_HARMS, forms)
 
 
 def without_instructions(text: str) -> str:
@@ -336,6 +338,10 @@ def without_instructions(text: str) -> str:
     left = "\n".join(kept)
     # What only makes an order together with its neighbours goes with them.
     return "" if looks_like_instruction(left) else left
+
+
+def _finds(rules: Sequence[_Rule], forms: Sequence[str]) -> bool:
+    return any(rule.finds(form, lowered) for form in forms for lowered in (form.lower(),) for rule in rules)
 
 
 def _forms(text: str) -> tuple[str, ...]:

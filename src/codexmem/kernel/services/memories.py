@@ -100,6 +100,10 @@ class Memories:
         """One page in creation order."""
         return self._lists.page(wanted, page)
 
+    def of_sessions(self, sessions: Sequence[str], wanted: Filter, limit: int) -> dict[str, list[Memory]]:
+        """The newest of each of a few sessions, so many of each at most; two queries for all of them."""
+        return self._lists.of_sessions(sessions, wanted, limit)
+
     def change(
         self,
         handle: Handle,

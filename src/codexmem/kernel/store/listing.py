@@ -7,7 +7,7 @@ large the store is.
 """
 
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -19,7 +19,8 @@ from codexmem.kernel.model import audience
 from codexmem.kernel.model.memory import VISIBLE, Memory
 from codexmem.kernel.model.query import Filter, PageRequest, RowCursor, RowOrder
 from codexmem.kernel.store import rows
-from codexmem.kernel.store.database import ACTING, Database
+from codexmem.kernel.store.array_param import among
+from codexmem.kernel.store.database import ACTING, Database, Transaction
 from codexmem.kernel.store.history import ONCE_CORE
 from codexmem.kernel.store.schema import memories, memory_facets
 from codexmem.kernel.store.schema.memories import PUT_AWAY
@@ -59,7 +60,7 @@ _CONDITIONS["without"] = sa.or_(
     ),
 )
 _CONDITIONS["once_core"] = ONCE_CORE
-_LEADING = frozenset({"kind", "status", "value"})  # in which the branches of one filter differ
+_LEADING = frozenset({"kind", "status", "value", "session"})  # in which the branches of one statement differ
 _TOGETHER = 16  # branches that one statement reads
 _OPTIONAL = ("project", "session", "created_from_ms", "created_to_ms", "priority_min", "priority_max")
 
@@ -94,20 +95,43 @@ class Lists:
             # in two branches.
             places = {
                 (row.created_ms, row.seq)
-                for together in (branches[at : at + _TOGETHER] for at in range(0, len(branches), _TOGETHER))
+                for together in _together(branches)
                 for row in tx.run(
                     _union(shape, further, newest, page.after is not None, len(together)), **_bound(together), **place
                 )
             }
             distinct = [RowCursor(*each) for each in sorted(places, reverse=newest)]
             chosen = distinct[page.offset : page.offset + page.limit]
-            rows_read = tx.run(_whole, seqs=[cursor.seq for cursor in chosen]).mappings() if chosen else ()
-            found = {row["seq"]: row for row in rows_read}
-        items = tuple(filter(audience.admits, (rows.memory(found[cursor.seq]) for cursor in chosen)))
-        return Listing(items, chosen[-1] if len(distinct) > page.offset + page.limit else None)
+            items = self._whole(tx, [cursor.seq for cursor in chosen])
+        return Listing(tuple(items), chosen[-1] if len(distinct) > page.offset + page.limit else None)
+
+    def of_sessions(self, sessions: Sequence[str], wanted: Filter, limit: int) -> dict[str, list[Memory]]:
+        """The newest memories of each of a few sessions that pass the filter, so many of each at most."""
+        branches = [branch for each in sessions for branch in _branches(replace(wanted, session=each))]
+        shape = frozenset(_CONDITIONS.keys() & branches[0]) if branches else frozenset()
+        with self._db.reading() as tx:
+            places = [
+                (row.created_ms, row.seq)
+                for together in _together(branches)
+                for row in tx.run(_union(shape, 0, True, False, len(together)), **_bound(together), limit=limit)
+            ]
+            items = self._whole(tx, [seq for _, seq in sorted(places, reverse=True)])
+        found: dict[str, list[Memory]] = {each: [] for each in sessions}
+        for memory in items:
+            found[memory.session or ""].append(memory)
+        return found
+
+    def _whole(self, tx: Transaction, seqs: Sequence[int]) -> Iterable[Memory]:
+        """These memories in this order, but for those that the one who asks may not see."""
+        found = {row["seq"]: row for row in tx.run(_whole, seqs=seqs).mappings()} if seqs else {}
+        return filter(audience.admits, (rows.memory(found[seq]) for seq in seqs))
 
 
-_whole = sa.select(memories).where(memories.c.tenant == ACTING, memories.c.seq.in_(bindparam("seqs", expanding=True)))
+_whole = sa.select(memories).where(memories.c.tenant == ACTING, among(memories.c.seq, "seqs"))
+
+
+def _together(branches: Sequence[dict[str, object]]) -> Iterator[Sequence[dict[str, object]]]:
+    return (branches[at : at + _TOGETHER] for at in range(0, len(branches), _TOGETHER))
 
 
 def _narrowed(wanted: Filter, after: RowCursor, *, newest: bool) -> Filter:
