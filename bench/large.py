@@ -117,10 +117,10 @@ def _memory_mb(pid: int) -> float:
     return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
-def _switches(pid: int) -> int:
-    """How often its threads have waited for something so far."""
-    said = (Path(task, "status").read_text() for task in Path(f"/proc/{pid}/task").iterdir())
-    return sum(int(line.split()[1]) for text in said for line in text.splitlines() if line.startswith("voluntary"))
+def _switches(pid: int) -> dict[str, int]:
+    """How often each of its threads has waited for something so far."""
+    said = {task.name: (task / "status").read_text() for task in Path(f"/proc/{pid}/task").iterdir()}
+    return {name: int(text.partition("\nvoluntary_ctxt_switches:")[2].split()[0]) for name, text in said.items()}
 
 
 def idle(victim: Victim) -> tuple[float, float]:
@@ -128,7 +128,8 @@ def idle(victim: Victim) -> tuple[float, float]:
     time.sleep(_SETTLE_S)
     before, began = _switches(victim.pid), time.monotonic()
     time.sleep(_IDLE_S)
-    return _memory_mb(victim.pid), (_switches(victim.pid) - before) / (time.monotonic() - began)
+    woken = sum(count - before.get(name, 0) for name, count in _switches(victim.pid).items())
+    return _memory_mb(victim.pid), woken / (time.monotonic() - began)
 
 
 def _timed(connection: http.client.HTTPConnection, victim: Victim, path: str) -> float:
