@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import pytest
 
@@ -96,6 +97,22 @@ def test_every_filter_pages_through_exactly_what_fits(real: Services, filled: li
             seen.extend(memory.seq for memory in listing.items)
             page = PageRequest(limit, listing.after, order) if listing.after is not None else None
         assert seen == expected(filled, wanted, order), (wanted, order, limit)
+
+
+@pytest.mark.parametrize("limit", [1, 3, 100])
+@pytest.mark.parametrize(
+    "wanted", [Filter(BOTH), Filter(OBSERVATIONS, project="p1"), Filter(BOTH, created_to_ms=1_020_000)]
+)
+def test_sessions_read_together_are_as_each_by_itself(
+    real: Services, filled: list[Memory], wanted: Filter, limit: int
+) -> None:
+    names = [*(f"none{number}" for number in range(15)), "s3", "s0", "s2", "s1"]  # more than one statement reads
+    found = real.memories.of_sessions(names, wanted, limit)
+    assert list(found) == names
+    for name, said in found.items():
+        alone = expected(filled, replace(wanted, session=name), RowOrder.NEWEST)
+        assert [memory.seq for memory in said] == alone[:limit]
+    assert real.memories.of_sessions([], wanted, limit) == {}
 
 
 def test_a_page_is_stable_while_memories_are_added(real: Services, filled: list[Memory]) -> None:

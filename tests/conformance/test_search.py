@@ -13,7 +13,7 @@ from codexmem.kernel.model.errors import InvalidArgument, Unavailable
 from codexmem.kernel.model.history import WriteContext
 from codexmem.kernel.model.memory import Kind, Origin, Status, manual_session
 from codexmem.kernel.model.query import Seq
-from codexmem.kernel.model.search import MAX_QUERY, SearchMode, Unit
+from codexmem.kernel.model.search import MAX_QUERY, Floor, SearchMode, Unit
 from codexmem.kernel.search import recipes
 from codexmem.kernel.search.recipes import Recipe
 from codexmem.kernel.store.database import Database, acting_as
@@ -58,6 +58,26 @@ def test_what_was_just_written_is_found_at_once(store: Searched) -> None:
     assert store.found("Lisbon") == [changed.seq]
     assert store.search("Lisbon").results[0].memory == changed
     assert store.found("gamma") == []
+
+
+@pytest.mark.parametrize(
+    "query, reached",
+    [
+        ("what did we decide about the retry limit of the upload gateway", Floor.UNASKED),
+        ("the upload is slow again today and I do not know where to look first", Floor.AHEAD),
+        ("a recipe for bread with rye flour and a long rest overnight please", Floor.AHEAD),
+    ],
+)
+def test_two_levels_at_once_answer_as_two_searches(store: Searched, query: str, reached: Floor) -> None:
+    for number in range(40):
+        store.write(f"Note {number}: the harbour has a lighthouse, and its keeper number {number} counts the ships")
+    store.write("The retry limit of the upload gateway is five, decided after the outage in March")
+    both = store.search(query, floor=Floor.UNASKED, or_else=Floor.AHEAD)
+    first, second = (store.search(query, floor=each) for each in (Floor.UNASKED, Floor.AHEAD))
+    alone = first if first.results else second
+    assert both.floor is alone.floor is reached
+    told, expected = ([(each.memory.seq, each.relevance) for each in answer.results] for answer in (both, alone))
+    assert told == expected
 
 
 def test_what_has_no_vectors_yet_is_found_by_its_words(hybrid: Searched) -> None:

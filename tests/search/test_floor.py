@@ -30,7 +30,7 @@ def judged(query: str, *texts: str, dense: list[float] | None = None, model: str
     beside = {name: fields[name] for name in ("before", "after") if name in fields}
     found = pool(candidates, lexical=fields.get("lexical", [1.0] * len(candidates)), dense=dense, **beside)
     counts = StoreCounts(store, having or {}, fields.get("reachable", store))
-    return floor.judge(read(query, *people), found, counts, model, level, fields.get("whole", lambda seqs: {}))
+    return floor.judge(read(query, *people), found, counts, model, (level,), fields.get("whole", lambda seqs: {}))
 
 
 def test_what_shares_nothing_that_tells_is_no_result() -> None:
@@ -150,7 +150,7 @@ def test_what_has_no_vector_yet_is_judged_by_its_words() -> None:
     made = pool(texts, lexical=[2.0, 0.0, 0.0], dense=[0.02, 0.02, 0.01])
     query, counts = read("On which day do I deploy?"), StoreCounts(3, {"deploy": 1}, 3)
     judgement = [
-        floor.judge(query, each, counts, USE, Floor.UNASKED, lambda seqs: {}).fits[0]
+        floor.judge(query, each, counts, USE, (Floor.UNASKED,), lambda seqs: {}).fits[0]
         for each in (made, replace(made, unmeasured=frozenset({0})))
     ]
     assert judgement == [False, True]

@@ -23,9 +23,10 @@ class Found:
     """Stands in for the search: nothing clearly fits, and this is what nearly does."""
 
     results: list[SearchResult]
+    floor: Floor = Floor.AHEAD
 
     def search(self, query: SearchQuery) -> Any:
-        return replace(self, results=[]) if query.floor is Floor.UNASKED else self
+        return replace(self, results=[], floor=query.floor) if query.or_else is None else self
 
 
 def told(results: list[SearchResult], prompt: str = PROMPT) -> list[SearchResult]:

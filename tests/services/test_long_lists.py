@@ -5,17 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import sqlalchemy as sa
 
+from codexmem.kernel.model.attrs import PromptAttrs
+from codexmem.kernel.model.history import WriteContext
+from codexmem.kernel.model.memory import Kind, MemoryDraft, Origin, State
 from codexmem.kernel.model.query import Filter, RowCursor
+from codexmem.kernel.model.search import SearchResult
 from codexmem.kernel.store.captures import Captures
 from codexmem.kernel.store.database import Database
 from codexmem.kernel.store.jobs import Jobs
 from codexmem.kernel.store.schema import captured_events, memories, sessions
 from codexmem.kernel.store.sessions import Sessions
+from codexmem.recall.earlier_sessions import EarlierSessions
 from codexmem.recall.session_store import SessionOutlines
 from codexmem.recall.sessions import SessionLists, TurnCursor, TurnReader
 from codexmem.recall.timeline import KINDS, Edge, TimelineReader, Toward
@@ -161,3 +167,28 @@ def test_a_long_session_is_counted_up_to_a_bound(database: Database, real: Servi
     ])  # fmt: skip
     outline = SessionOutlines(database).of([session.id])[session.id]
     assert (outline.observations, outline.summaries, outline.whole, outline.asked) == (1_000, 0, False, "")
+
+
+@pytest.mark.parametrize("budget", [100, 20_000])
+def test_a_prompt_reads_its_earlier_sessions_together(database: Database, budget: int) -> None:
+    real = services.build(database)
+    wanted = Filter(frozenset({Kind.PROMPT, Kind.SUMMARY}), project="shop")
+
+    def found(names: range) -> list[SearchResult]:
+        drafts = [
+            MemoryDraft(Kind.PROMPT, State(f"the retry limit of {n} is {turn}", PromptAttrs(turn), project="shop"),
+                        Origin.HUMAN, session=f"s{n}")
+            for n in names for turn in (1, 2, 3)
+        ]  # fmt: skip
+        made = [real.memories.remember(draft, WriteContext("test")) for draft in drafts]
+        return [SearchResult(memory, 0.9 - place / 100, {}, None, 0.9) for place, memory in enumerate(made)]
+
+    def statements(results: list[SearchResult]) -> int:
+        finder: Any = SimpleNamespace(search=lambda _: SimpleNamespace(results=results))
+        earlier = EarlierSessions(real.memories, finder, Sessions(database))
+        with counted(database) as cost:
+            told = earlier.excerpt("what is the retry limit?", wanted, results, frozenset(), budget)
+        assert told.lines
+        return cost.statements
+
+    assert statements(found(range(2, 8))) == statements(found(range(1)))

@@ -53,17 +53,21 @@ class EarlierSessions:
         """What is told of unasked: memories that clearly fit, or else one session or commit, if it is clearly meant.
         `missed` hears of what fits less.
         """
-        fitting = [each for each in self._search(text, wanted, Floor.UNASKED) if not leaves_out(each.memory)]
-        if fitting or len(tokens.terms(text)) < _TELLING:
-            return fitting
-        found = self._search(text, wanted, Floor.AHEAD)
+        telling = len(tokens.terms(text)) >= _TELLING
+        search = SearchQuery(
+            text, wanted, limit=_FOUND, floor=Floor.UNASKED, or_else=Floor.AHEAD if telling else None
+        )  # fmt: skip
+        answer = self._finder.search(search)
+        if answer.floor is Floor.UNASKED:
+            fitting = [each for each in answer.results if not leaves_out(each.memory)]
+            if fitting or not telling:
+                return fitting
+            answer = self._finder.search(replace(search, floor=Floor.AHEAD, or_else=None))
+        found = answer.results
         leading = [each for each in _leading(found) if not leaves_out(each.memory)]
         for each in found:
             missed(NotTold.NOT_RELEVANT_ENOUGH, each.memory.seq)
         return leading
-
-    def _search(self, text: str, wanted: Filter, floor: Floor) -> list[SearchResult]:
-        return list(self._finder.search(SearchQuery(text, wanted, limit=_FOUND, floor=floor)).results)
 
     def excerpt(
         self, text: str, wanted: Filter, found: Sequence[SearchResult], told: frozenset[int], budget: int,

@@ -57,6 +57,7 @@ class SearchQuery:
     recipe: str = "default"
     explain: bool = False
     floor: Floor = Floor.ASKED
+    or_else: Floor | None = None  # what must speak for the best where nothing reaches that
     every_word: bool = False  # only what contains all words of the text; meaning takes no part
 
     def __post_init__(self) -> None:
@@ -91,5 +92,6 @@ class SearchAnswer:
     sources: dict[str, int]  # candidates by where they came from: lexical, sqlite, chroma, neighbours …
     timings_ms: dict[str, float]  # by step, with `total`
     more: bool = False  # whether another page follows
+    floor: Floor = Floor.ASKED  # which of those it asked for the results reach
     notes: tuple[str, ...] = ()  # what was degraded and why, in words
     ranking: Ranking | None = field(default=None, repr=False, compare=False)  # for the trace: why each stands there

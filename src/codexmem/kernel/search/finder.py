@@ -24,6 +24,7 @@ from codexmem.kernel.model.ranking import RERANK
 from codexmem.kernel.model.search import (
     MAX_DEPTH,
     NO_VECTORS,
+    Floor,
     SearchAnswer,
     SearchMode,
     SearchQuery,
@@ -153,6 +154,7 @@ class _Listed:
     order: list[int]  # places in the pool
     ranked: Calibrated
     relevance: list[float]  # along the pool
+    floor: Floor
     sources: dict[str, int]
     notes: tuple[str, ...]
 
@@ -269,7 +271,8 @@ class Finder:
         seen = max(depth + 1, self._reranker.depth if self._reranker is not None else 0)
         order = spread(order, pool.candidates, alike=recipe.near_duplicate, depth=seen)
         watch.lap("rank")
-        return _Listed(pool, order, ranked.given(judged.best), judged.relevance, sources, (missing,) if missing else ())
+        notes = (missing,) if missing else ()
+        return _Listed(pool, order, ranked.given(judged.best), judged.relevance, judged.level, sources, notes)
 
     def _answer(self, search: SearchQuery, listed: _Listed, watch: Stopwatch, *, again: bool = False) -> SearchAnswer:
         """The page; `again` says that its memories may have changed since they were found."""
@@ -288,6 +291,7 @@ class Finder:
             sources=listed.sources,
             timings_ms=watch.total(),
             more=len(chosen) > depth,
+            floor=listed.floor,
             notes=listed.notes,
             ranking=listed.ranked.ranking(listed.pool, page),
         )
@@ -373,7 +377,8 @@ class Finder:
 
     def _judged(self, search: SearchQuery, query: parsed_query.ParsedQuery, pool: Pool) -> Judged:
         model = self._embedder.model if self._embedder is not None else None
-        return floor.judge(query, pool, self._store_counts(search, query), model, search.floor, self._whole)
+        levels = (search.floor,) if search.or_else is None else (search.floor, search.or_else)
+        return floor.judge(query, pool, self._store_counts(search, query), model, levels, self._whole)
 
     def _store_counts(self, search: SearchQuery, query: parsed_query.ParsedQuery) -> StoreCounts:
         texts, having = self._text.commonness(query.terms)
@@ -446,6 +451,7 @@ class Finder:
             sources={"past": len(hits)},
             timings_ms=watch.total(),
             more=len(chosen) > depth,
+            floor=judged.level,
             notes=("the past is searched by words only",),
             ranking=ranked.ranking(pool, page),
         )

@@ -91,6 +91,7 @@ class Judged:
     """What is a result; along the pool."""
 
     fits: list[bool]
+    level: Floor  # at which they do
     relevance: list[float]  # between 0 and 1; one half is the line for what is told unasked
 
     @property
@@ -115,12 +116,12 @@ def weigh(query: ParsedQuery, pool: Pool, store: StoreCounts,
     return weighed, math.log(max(1, store.reachable) * len(parts))
 
 
-def judge(query: ParsedQuery, pool: Pool, store: StoreCounts, model: str | None, level: Floor,
+def judge(query: ParsedQuery, pool: Pool, store: StoreCounts, model: str | None, levels: Sequence[Floor],
           whole: Callable[[Sequence[int]], Mapping[int, str]]) -> Judged:  # fmt: skip
-    """Judge each candidate; `whole` reads all that the memories of these numbers say.
+    """Judge each candidate at the first of these levels at which any fits, else at the last.
 
-    Who asks for words is shown what has all of them, however common they are. An encoder nobody measured cannot open
-    the gate, but is trusted once words did.
+    `whole` reads all that the memories of these numbers say. Who asks for words is shown what has all of them, however
+    common they are. An encoder nobody measured cannot open the gate, but is trusted once words did.
     """
     spelled = _only_codes(_terms(query))
     gate = WORDS if pool.dense is None or spelled else ENCODERS.get(model or "", WORDS)
@@ -135,30 +136,38 @@ def judge(query: ParsedQuery, pool: Pool, store: StoreCounts, model: str | None,
             literal if has_all_words[place] else -math.inf)
         for place, each in enumerate(weighed)
     ]  # fmt: skip
-    line, strict = gate.lines[level], gate.lines[Floor.UNASKED]
-    relevance = [
-        max(_logistic(grade - strict[query.unspaced]), _LITERAL if has and level is Floor.ASKED else 0.0)
-        for grade, has in zip(grades, has_all_words, strict=True)
-    ]
     shares = [max(each.evidence.share, float(has)) for each, has in zip(weighed, has_all_words, strict=True)]
-    if not any(line.passed(*each, unspaced=query.unspaced) for each in zip(grades, shares, strict=True)):
-        return Judged([False] * len(pool), relevance)
-    trusted = gate is WORDS and pool.dense is not None and not spelled
+    trusted, strict = gate is WORDS and pool.dense is not None and not spelled, gate.lines[Floor.UNASKED]
     # Without a word in common the meaning must say something.
     some = [
         word or share > 0.0 or gate.cosine * each.cosine >= _SOME
         for each, share, word in zip(weighed, shares, worded, strict=True)
     ]
-    least = (line[query.unspaced] if line is strict else line.lowest(unspaced=query.unspaced)) - _TAIL
-    found = [trusted or (near and grade >= least) for near, grade in zip(some, grades, strict=True)]
-    if level is Floor.UNASKED:
-        return Judged(found, relevance)
-    # An answer is found by the question before it.
-    fits = [
-        own or any(place is not None and found[place] for place in beside)
-        for own, beside in zip(found, zip(pool.before, pool.after, strict=True), strict=True)
-    ]
-    return Judged(fits, relevance)
+
+    def at(level: Floor) -> Judged:
+        line = gate.lines[level]
+        relevance = [
+            max(_logistic(grade - strict[query.unspaced]), _LITERAL if has and level is Floor.ASKED else 0.0)
+            for grade, has in zip(grades, has_all_words, strict=True)
+        ]
+        if not any(line.passed(*each, unspaced=query.unspaced) for each in zip(grades, shares, strict=True)):
+            return Judged([False] * len(pool), level, relevance)
+        least = (line[query.unspaced] if line is strict else line.lowest(unspaced=query.unspaced)) - _TAIL
+        found = [trusted or (near and grade >= least) for near, grade in zip(some, grades, strict=True)]
+        if level is Floor.UNASKED:
+            return Judged(found, level, relevance)
+        # An answer is found by the question before it.
+        fits = [
+            own or any(place is not None and found[place] for place in beside)
+            for own, beside in zip(found, zip(pool.before, pool.after, strict=True), strict=True)
+        ]
+        return Judged(fits, level, relevance)
+
+    judged = at(levels[0])
+    for level in levels[1:]:
+        if not any(judged.fits):
+            judged = at(level)
+    return judged
 
 
 def _grade(gate: RelevanceGate, each: Weighed, crowd: float, query: ParsedQuery, *, measured: bool) -> float:
