@@ -194,7 +194,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     for name in options.waits or MEASURES:
         found = MEASURES[name]()
         path = options.dir / f"flame-{name}{options.suffix}.svg"
-        path.write_text(picture(found.stacks, f"{name}: {found.seconds:.2f} s of a processor"), encoding="utf-8")
+        path.write_text(picture(found.stacks, name), encoding="utf-8")
         document[name] = {"seconds": round(found.seconds, 2), "picture": str(path)}
     text = "\n".join(f"{name}: {each['seconds']} s, {each['picture']}" for name, each in document.items())
     return report.conclude("flame", document, text, kept=True, as_json=options.json)
