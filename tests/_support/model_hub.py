@@ -54,8 +54,13 @@ class ModelHub:
             def log_message(self, *_: object) -> None:
                 pass
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Endpoint)
-        self._server.daemon_threads = True
+        class Quiet(ThreadingHTTPServer):
+            daemon_threads = True
+
+            def handle_error(self, *_: object) -> None:
+                pass  # a client that has its answer may reset the connection; a command's output must not show it
+
+        self._server = Quiet(("127.0.0.1", 0), Endpoint)
         self.port = self._server.server_address[1]
         threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True).start()
         return self

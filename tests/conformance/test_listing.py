@@ -75,6 +75,7 @@ FILTERS = [
     Filter(BOTH, project="p1"),
     Filter(BOTH, session="s2"),
     Filter(BOTH, project="p0", session="s0"),
+    Filter(BOTH, session="s1", facets=(("concept", frozenset({"gotcha", "pattern"})),)),
     Filter(BOTH, created_from_ms=1_010_000, created_to_ms=1_030_000),
     Filter(BOTH, priority_min=2, priority_max=6),
     Filter(BOTH, facets=(("concept", frozenset({"gotcha"})),)),

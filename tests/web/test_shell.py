@@ -117,6 +117,7 @@ def test_a_reference_is_its_own_way(visit: Visitor) -> None:
 def test_keys_go_to_pages_and_can_be_turned_off(visit: Visitor, language: Language) -> None:
     words = WORDS[language]
     page = visit("/viewer", language)
+    expect(page.get_by_role("heading", level=1)).to_be_visible()  # else nobody hears the first key
     page.keyboard.press("g")
     page.keyboard.press("m")
     heading(page, words["memories"])
