@@ -38,3 +38,12 @@ def test_what_was_filled_is_asked_over_http(tmp_path: Path) -> None:
         finally:
             bare.close()
             assert victim.stop() == 0
+
+
+def test_goals_are_missed_by_name() -> None:
+    good = {"http_p95_ms": 3.0, "bare_p95_ms": 2.0, "ratio_p95": 1.5}
+    idle = {"idle_full_mb": 180.0, "idle_empty_mb": 120.0, "wakeups_full_s": 2.0, "wakeups_empty_s": 1.0}
+    found = {"search_all": good, "prompt_project": good, "ready_s": 3.5, "ready_empty_s": 3.0, **idle}
+    assert large.missed(found) == []
+    worse = {"prompt_project": good | {"ratio_p95": 1.6}, "ready_s": 4.0, "idle_full_mb": 181.0, "wakeups_full_s": 2.1}
+    assert large.missed(found | worse) == ["prompt, project", "ready", "idle memory", "wake-ups"]

