@@ -74,8 +74,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Each test is marked with what it starts; one with a reason why it may fail is tried again, and that reported."""
     for item in items:
         starts = tiers.of(item, TESTS)
-        for tier in starts or {"unit"}:
-            item.add_marker(tier)
+        for mark in starts if starts & set(tiers.TIERS) else {"unit"} | starts:
+            item.add_marker(mark)
         if item.get_closest_marker("retry"):
             item.add_marker(pytest.mark.flaky(reruns=2, reruns_delay=1))
 

@@ -8,8 +8,10 @@ import os
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,6 +19,7 @@ from tests._support import tiers
 from tests._support.embedding_server import EmbeddingServer
 from tests._support.postgres import PostgresServer
 from tests._support.server import Server, environment
+from tests._support.waiting import eventually
 
 TESTS = Path(__file__).parent
 MOST_RETRIED = 0.02
@@ -42,6 +45,24 @@ def serves_in_a_thread() -> None:
     EmbeddingServer().__enter__()
 
 
+def reads_a_clock() -> None:
+    def inside() -> float:
+        return time.monotonic()
+
+    inside()
+
+
+def sleeps_in_a_page() -> None:
+    def inside(page: Any) -> None:
+        page.wait_for_timeout(5)
+
+    inside(None)
+
+
+def waits_until_it_holds() -> None:
+    eventually(lambda: True)
+
+
 def starts_nothing() -> None:
     environment(Path("x"))
 
@@ -53,6 +74,9 @@ def starts_nothing() -> None:
         (starts_a_server_far_away, {"process"}),
         (starts_a_database, {"postgresql"}),
         (serves_in_a_thread, {"process"}),
+        (reads_a_clock, {"timing"}),
+        (sleeps_in_a_page, {"timing"}),
+        (waits_until_it_holds, set()),
         (starts_nothing, set()),
     ],
 )

@@ -16,15 +16,11 @@ from urllib.parse import urlsplit
 from uuid import uuid4
 
 from tests._support import changed, warm
+from tests._support.waiting import patience
 from tests._support.warm import ForkedProcess
 
 STOPS_WITHIN_S = 60.0  # it may take 20 s by its own rules, and this is no test of them
 STARTS_WITHIN_S = 90.0  # on a machine that has a core for it
-
-
-def patience() -> float:
-    """By how much longer than that one waits now: what wants to run, for each core that could run it."""
-    return max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,10 @@ STARTING = frozenset(
     {"subprocess", "multiprocessing", "pty", "socketserver", "http.server", "uvicorn", "concurrent.futures.process"}
 )
 POSTGRES = "tests._support.postgres"
+MEASURES = frozenset({"monotonic", "perf_counter", "process_time", "thread_time", "sleep", "getrusage"})
+TIME_MODULES = frozenset({"time", "asyncio", "anyio", "resource"})
+ALWAYS_MEASURE = frozenset({"wait_for_timeout", "tracemalloc"})
+MEASURING = frozenset({"tests._support.cpu"})  # the support modules that measure for a test, and not to wait
 _REFUSED = frozenset(
     {"subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "os.exec", "os.system", "socket.bind"}
 )
@@ -153,7 +157,7 @@ def _look(thing: Any) -> tuple[frozenset[str], tuple[Any, ...]]:
         return frozenset(), (inner,)
     if not isinstance(thing, types.FunctionType) or not _ours(thing.__module__):
         return frozenset(), ()
-    found: set[str] = set()
+    found: set[str] = {"timing"} if _measures(thing) else set()
     named: list[Any] = [cell.cell_contents for cell in thing.__closure__ or () if _filled(cell)]
     names = set(_names(thing.__code__))
     for name in names & thing.__globals__.keys():
@@ -166,6 +170,18 @@ def _look(thing: Any) -> tuple[frozenset[str], tuple[Any, ...]]:
             found |= _of_module(getattr(value, "__module__", None) or "")
             named.append(value if isinstance(value, type) or callable(value) else type(value))
     return frozenset(found), tuple(named)
+
+
+def _measures(function: types.FunctionType) -> bool:
+    """Whether it reads a clock, measures memory or sleeps."""
+    if function.__module__.startswith("tests._support.") and function.__module__ not in MEASURING:
+        return False
+    names = set(_names(function.__code__))
+    values = (function.__globals__.get(name) for name in names)
+    owners = names | {
+        getattr(value, "__name__" if isinstance(value, types.ModuleType) else "__module__", "") for value in values
+    }
+    return bool(names & ALWAYS_MEASURE or (names & MEASURES and owners & TIME_MODULES))
 
 
 def _members(kind: type) -> Iterator[Callable[..., Any] | type]:

@@ -29,7 +29,8 @@ from codexmem.kernel.model.writer import writer_of
 from codexmem.settings.table import DEFAULT_MODEL
 from tests._support import warm
 from tests._support.model_server import ModelServer
-from tests._support.server import Server, environment, patience
+from tests._support.server import Server, environment
+from tests._support.waiting import patience
 from tests.cli.test_processes import environ
 
 WITHIN_S = 60.0  # times `patience`: whether something happens is asked here, not how soon
