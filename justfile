@@ -1,4 +1,4 @@
-# Every task of the project. Bare `just` runs the gate; `just --list` shows the rest.
+# Every task of the project, by group. Bare `just` says what to run first; `just --list` shows all.
 
 set positional-arguments
 
@@ -7,32 +7,46 @@ python := justfile_directory() / ".venv/bin/python"
 # Whatever the caller has set: tests and the programs they start are compiled once, not by each of them.
 export PYTHONDONTWRITEBYTECODE := ""
 
-# everything the gate checks, in its order
-check: engines lint types test
+[private]
+default:
+    @echo "First    just setup --light   once: .venv with the project; needs no root, apt or Node"
+    @echo "Commit   just smoke           lint, types, unit tests near the change, one journey; a minute"
+    @echo "Push     just gate            .ci/run: is the product broken? at most ten minutes"
+    @echo "Now and then: just full       everything there is; writes build/full.txt, blocks nothing"
+    @echo "Changed commands, settings, endpoints, locks or figures: just generated"
+    @echo "More     just --list --group measure, just --list --group 'long runs'"
+    @"{{ just_executable() }}" --justfile "{{ justfile() }}" --list --unsorted --list-heading "" \
+        --group start --group tests --group generated --group web --group docs --group agents --group release
 
-# make .venv from the lock and install the project into it
-setup:
-    .ci/run --setup-only
+# make .venv from the locks and install the project into it; --light: no root, apt or Node
+[group('start')]
+setup *args:
+    .ci/run --setup-only "$@"
 
-# the engines this checkout tests against
-engines:
-    @"{{ python }}" -m tests._support.engines
+# the gate, before a push: is the product broken? at most ten minutes on two quiet cores
+[group('start')]
+gate *args:
+    .ci/run "$@"
 
-# style and format
+# check style and format
+[group('start')]
 lint:
     "{{ python }}" -m ruff check .
     "{{ python }}" -m ruff format --check .
 
 # write what `lint` only checks
+[group('start')]
 fix:
     "{{ python }}" -m ruff check --fix .
     "{{ python }}" -m ruff format .
 
-# strict types
+# check types, strictly
+[group('start')]
 types:
     "{{ python }}" -m mypy
 
-# before a commit: lint of the files that changed, types, and the tests that start nothing and are not slow; arguments go to pytest
+# lint of changed files, types, and the quick unit tests; arguments go to pytest
+[group('start')]
 quick *args:
     #!/usr/bin/env bash
     set -euo pipefail
@@ -49,23 +63,28 @@ quick *args:
     "{{ python }}" -m pytest -m "unit and not slow" -n 2 --dist worksteal "$@" || { wait "$types" || true; exit 1; }
     wait "$types"
 
-# all tests, on both engines; arguments go to pytest
+# all tests, or those that the arguments choose; they go to pytest
+[group('tests')]
 test *args:
     "{{ python }}" -m pytest "$@"
 
 # tests that need no PostgreSQL
+[group('tests')]
 test-sqlite *args:
     "{{ python }}" -m pytest -m "not postgresql" "$@"
 
-# attacks by remembered text, and what of them reaches an agent; a number of attacks for each place may be given
+# attacks by remembered text; a number chooses how many for each place
+[group('tests')]
 poisoning *args:
     "{{ python }}" -m tests.poisoning "$@"
 
 # tests that need PostgreSQL
+[group('tests')]
 test-postgres *args:
     "{{ python }}" -m pytest -m postgresql "$@"
 
-# pin every dependency with its hashes; `just lock --upgrade` takes newer versions
+# pin every dependency with its hashes; --upgrade takes newer versions
+[group('generated')]
 lock *args:
     "{{ python }}" -m uv pip compile --universal --generate-hashes --no-emit-index-url --no-header --quiet \
         --python-version 3.11 pyproject.toml --output-file requirements/base.txt "$@"
@@ -78,416 +97,514 @@ lock *args:
     "{{ python }}" -m uv pip compile --universal --generate-hashes --no-emit-index-url --no-header --quiet \
         --python-version 3.11 --group release --output-file requirements/release.txt "$@"
 
-# pin the coding agents and the issuer that tests drive, after a change in their package.json
+# pin the agents and the issuer that tests drive, after a change in package.json
+[group('generated')]
 lock-agents:
     "{{ python }}" -m tests.agents.installation lock
     "{{ python }}" -m tests.issuer.provider lock
 
-# from `pip install` to a recalled memory with four real agents in an empty home, and back; prints the seconds
+# from `pip install` to a recalled memory with four real agents, and back; in seconds
+[group('agents')]
 first-minute:
     "{{ python }}" -m tests.agents.first_minute
 
-# recordings of real agents under mem-codecli, which tests of the adapters play again
+# record real agents under mem-codecli for the tests that play recordings
+[group('agents')]
 record-agents *names:
     "{{ python }}" -m tests.agents.recordings "$@"
 
-# the model request in docs/agents.md, from two sessions of a real agent
+# write the model request in docs/agents.md from two real sessions
+[group('agents')]
 agents-example:
     "{{ python }}" -m tests.agents.example
 
-# how many files, functions and folders four journeys touch, and the package's size; `--write` puts it into docs/architecture.md
+# count what four journeys touch, and the package's size; --write keeps it
+[group('measure')]
 journeys *args:
     "{{ python }}" -m bench.journeys "$@"
 
 # history against a plain model, 20,000 sequences per engine
+[group('long runs')]
 soak-history *args:
     "{{ python }}" -m bench.history "$@"
 
-# every act on memories of every kind against a plain model, 20,000 sequences per engine
+# every act on every kind of memory against a plain model, 20,000 sequences per engine
+[group('long runs')]
 soak-lives *args:
     "{{ python }}" -m bench.lives "$@"
 
-# the sixteen tools on notes against a plain model, 2,000 sequences per engine
+# the tools on notes against a plain model, 2,000 sequences per engine
+[group('long runs')]
 soak-notes *args:
     "{{ python }}" -m bench.notes "$@"
 
-# random edits of files and memories against a plain model, 10,000 sequences per engine: none lost, none overwritten
+# random edits of files and memories, 10,000 sequences per engine: none lost
+[group('long runs')]
 soak-sync *args:
     "{{ python }}" -m bench.sync "$@"
 
-# SIGKILL under load with a ledger of acknowledged writes
+# SIGKILL under load, with a ledger of acknowledged writes
+[group('long runs')]
 soak-kill *args:
     "{{ python }}" -m bench.kill "$@"
 
-# the write-ahead log removed under a server that is killed with its first 503: nothing acknowledged is lost
+# remove the write-ahead log under a server: nothing acknowledged is lost
+[group('long runs')]
 soak-removed-log *args:
     "{{ python }}" -m bench.removed_log "$@"
 
-# tenants moved between three clusters under write load, the mover killed at every step
+# move tenants between three clusters under load and kill the mover at every step
+[group('long runs')]
 soak-tenant-moves *args:
     "{{ python }}" -m bench.tenant_moves "$@"
 
-# a thousand tenants behind several servers: how throughput grows with them, and one killed every five seconds
+# a thousand tenants on several servers, one of them killed every five seconds
+[group('long runs')]
 soak-many-tenants *args:
     "{{ python }}" -m bench.many_tenants "$@"
 
-# a synchronous standby promoted while clients write, again and again, and a frozen primary: nothing lost; --patroni: by itself
+# promote a synchronous standby while clients write; --patroni: it does so by itself
+[group('long runs')]
 soak-failover *args:
     "{{ python }}" -m bench.failover "$@"
 
-# queue: backlog, worker crashes, lanes
+# the queue: backlog, crashes of workers, lanes
+[group('long runs')]
 soak-queue *args:
     "{{ python }}" -m bench.queue "$@"
 
 # 100,000 queries of every sort on each engine: none may raise
+[group('long runs')]
 soak-queries *args:
     "{{ python }}" -m bench.queries "$@"
 
-# searches while Chroma is killed and the embedding server goes: all answered, all telling the truth
+# search while Chroma is killed and the embedding server goes away
+[group('long runs')]
 soak-storm *args:
     "{{ python }}" -m bench.storm "$@"
 
 # live readers that take nothing, while the log grows by 100,000 events
+[group('long runs')]
 soak-streams *args:
     "{{ python }}" -m bench.streams "$@"
 
-# 10,000 extractions while the model server fails half of the time: each ends, once
+# 10,000 extractions, half of the model's answers failing: each ends, once
+[group('long runs')]
 soak-extraction *args:
     "{{ python }}" -m bench.extraction_faults "$@"
 
 # 20,000 consolidations at random, each taken back exactly
+[group('long runs')]
 soak-consolidation *args:
     "{{ python }}" -m bench.consolidation "$@"
 
-# 1,000 sessions imported beside live hooks, killed 20 times, repeated and taken back: just soak-import --data DIR
+# import 1,000 sessions beside live hooks, kill it 20 times, undo it: --data DIR
+[group('long runs')]
 soak-import *args:
     "{{ python }}" -m bench.transcripts "$@"
 
-# 10,000 hook events while the server is killed: none lost, none twice, exit 0 always
+# 10,000 hook events while the server is killed: none lost, none twice
+[group('long runs')]
 soak-hooks *args:
     "{{ python }}" -m bench.hook_storm "$@"
 
-# the person's own Codex, Claude Code, Qwen Code, Gemini CLI and OpenCode as models, none of it captured
+# your own Codex, Claude Code, Qwen Code, Gemini CLI and OpenCode as models
+[group('long runs')]
 soak-authors *args:
     "{{ python }}" -m tests.agents.authors "$@"
 
-# every writer in both languages with real servers: nothing leaves the machine before somebody has chosen
+# every writer in both languages: nothing leaves the machine before somebody agrees
+[group('long runs')]
 soak-consent *args:
     CODEXMEM_CONSENT_TESTS_WHOLE=1 CODEXMEM_TEST_FORK=0 "{{ python }}" -m pytest tests/cli/test_consent.py "$@"
 
-# what five real agents keep of a conversation, read and compared with what their hooks are told
+# read what five real agents keep of a conversation, beside what hooks report
+[group('long runs')]
 soak-transcripts *args:
     "{{ python }}" -m tests.agents.transcripts "$@"
 
-# the ten methods of the knowledge interface against a plain model, 2,000 sequences per engine
+# the knowledge interface against a plain model, 2,000 sequences per engine
+[group('long runs')]
 soak-knowledge *args:
     "{{ python }}" -m bench.knowledge "$@"
 
-# 10,000 hostile names and paths, with links planted and swapped: nothing outside is touched
+# 10,000 hostile names and paths: nothing outside is touched
+[group('long runs')]
 soak-hostile *args:
     "{{ python }}" -m bench.hostile_paths "$@"
 
-# 1,000 backups under load and 200 killed restores per engine: one moment each, old or new
+# 1,000 backups under load and 200 killed restores per engine
+[group('long runs')]
 soak-snapshots *args:
     "{{ python }}" -m bench.snapshots "$@"
 
-# 1,000 harms to an audit log of 100,000 rows: each is found, and its first row named
+# damage an audit log of 100,000 rows in 1,000 ways: each is found
+[group('long runs')]
 soak-audit *args:
     "{{ python }}" -m bench.audit_harm "$@"
 
-# 200 SIGKILLs of server and workers per engine while batches run: every run true, every call traced, no event lost
+# 200 SIGKILLs per engine while batches run: no call untraced, no event lost
+[group('long runs')]
 soak-lab-kills *args:
     "{{ python }}" -m bench.lab_kills "$@"
 
-# a strict rollback restores exactly the state before that learning, 20,000 sequences per engine
+# roll a learning back exactly, 20,000 sequences per engine
+[group('long runs')]
 soak-lab-rollback *args:
     "{{ python }}" -m bench.lab_rollback "$@"
 
-# requests made from the lab's interface description, right and wrong, for ten minutes per engine: no server error
+# requests made from the lab's description, ten minutes per engine: no server error
+[group('long runs')]
 soak-schemathesis *args:
     "{{ python }}" -m bench.lab_schema "$@"
 
 # write the interface description of /api/v1 to docs/openapi
+[group('generated')]
 openapi-lab:
     "{{ python }}" -m tests.contracts.lab_api.openapi
 
-# write the OpenAPI document of every interface to docs/openapi, and the web application's types from it
+# write the OpenAPI document of every interface, and the web application's types
+[group('generated')]
 openapi:
     "{{ python }}" -m tests.surfaces.web.openapi
     "{{ python }}" -m tests.web.building types
 
 # build the documentation site, strictly, in build/docs/site
+[group('docs')]
 docs:
     "{{ python }}" -m tests.docs.building
 
 # build it and show it on http://127.0.0.1:8000 until Ctrl-C
+[group('docs')]
 docs-serve:
     "{{ python }}" -m tests.docs.building serve
 
 # record the terminal session of the README in both languages, with real Codex
+[group('docs')]
 record-terminal:
     "{{ python }}" -m tests.docs.recording
 
-# write the plugins for the agents' shops and server.json from the code
+# write the plugins for the agents' shops and server.json
+[group('generated')]
 plugins:
     "{{ python }}" -m tests.clients.install.plugins
 
-# every plugin checked, installed, used and removed by the real program; names choose agents
+# check, install, use and remove every plugin with the real program; names choose
+[group('agents')]
 try-plugins *names:
     "{{ python }}" -m tests.agents.plugins "$@"
 
-# the agents that the gate does not have: set up by install, used and cleaned by the real program; names choose agents
+# install, use and clean the agents that tests do not have; names choose
+[group('agents')]
 try-agents *names:
     "{{ python }}" -m tests.agents.installed "$@"
 
-# write the reference pages of docs/reference from the code
+# write the reference pages of docs/reference
+[group('generated')]
 docs-reference:
     "{{ python }}" -m tests.docs.reference
 
 # build the web application where the server finds it
+[group('web')]
 web:
     "{{ python }}" -m tests.web.building
 
-# look at the web application in Chromium; arguments go to pytest
+# test the web application in Chromium; arguments go to pytest
+[group('web')]
 test-web *args:
     "{{ python }}" -m pytest -m browser "$@"
 
-# every test of the web application in both languages, every rule of axe in both themes
+# every test of the web application in both languages, axe in both themes
+[group('long runs')]
 soak-web *args:
     CODEXMEM_WEB_TESTS_WHOLE=1 "{{ python }}" -m pytest -m browser "$@"
 
-# pictures of every page, light and dark, English and Chinese, in web/screenshots; some of them by name
+# take pictures of every page in web/screenshots; names choose
+[group('web')]
 screenshots *names:
     "{{ python }}" -m tests.web.shots "$@"
 
-# twelve pages, each in one look, compared with kept pictures; `--write` keeps new ones of all looks
+# compare twelve pages with kept pictures; --all looks, --write keeps new ones
+[group('web')]
 pictures *args:
     "{{ python }}" -m tests.web.pictures "$@"
 
-# the same pages in both themes and languages
-soak-pictures *args:
-    "{{ python }}" -m tests.web.pictures --all "$@"
-
-# 100 script-injection texts in every field that a page shows, each in each: none runs, none is asked elsewhere
+# 100 script-injection texts in every field that a page shows: none runs
+[group('long runs')]
 soak-hostile-pages *args:
     "{{ python }}" -m bench.hostile_pages "$@"
 
-# the lab's queue: turns between batches, a cancel of 500 runs, pages of a trace of 100,000 events
+# the lab's queue: turns between batches, cancelling 500 runs, pages of a long trace
+[group('measure')]
 bench-lab-queue *args:
     "{{ python }}" -m bench.lab_queue "$@"
 
-# the trace of a run of 100,000 events in Chromium: rows in the page, and how long each interaction takes
+# a trace of 100,000 events in Chromium: rows, and time of each interaction
+[group('measure')]
 bench-web-trace *args:
     "{{ python }}" -m bench.web_trace "$@"
 
-# whether memories are marked whose files changed between two releases of real packages, and what looking costs
+# whether memories of changed files are marked between two releases, and its cost
+[group('measure')]
 bench-staleness *args:
     "{{ python }}" -m bench.staleness "$@"
 
-# every wait of a person or an agent beside what the machine needs for it; `--write` writes docs/performance.md
+# every wait of a person or an agent; --write writes docs/performance.md
+[group('measure')]
 bench *args:
     "{{ python }}" -m bench.performance "$@"
 
 # wall time of a hook beside that of Python itself
+[group('measure')]
 bench-hook *args:
     "{{ python }}" -m bench.hook_time "$@"
 
-# what the wrapper costs an agent that prints 100 MB, and when its first byte comes
+# what the wrapper costs an agent that prints 100 MB
+[group('measure')]
 bench-passthrough *args:
     "{{ python }}" -m bench.passthrough "$@"
 
 # write rate beside bare commits
+[group('measure')]
 bench-writes *args:
     "{{ python }}" -m bench.writes "$@"
 
 # reads and lists at 10,000 and 1,000,000 memories
+[group('measure')]
 bench-scale *args:
     "{{ python }}" -m bench.scale "$@"
 
 # search by meaning in large scopes: speed and recall
+[group('measure')]
 bench-vectors *args:
     "{{ python }}" -m bench.vectors "$@"
 
-# search beside the bare queries it stands on, at 10,000, 100,000 and 1,000,000 memories
+# search beside its bare queries, at 10,000, 100,000 and 1,000,000 memories
+[group('measure')]
 bench-search *args:
     "{{ python }}" -m bench.search_latency "$@"
 
-# a server on a large store: ready, idle, searches and prompts over HTTP
+# a server on a large store: ready, idle, searches and prompts
+[group('measure')]
 bench-large *args:
     "{{ python }}" -m bench.large "$@"
 
-# where the processor's time of a wait goes, as pictures
+# draw where the processor's time of a wait goes
+[group('measure')]
 bench-flame *args:
     "{{ python }}" -m bench.flame "$@"
 
-# searches over HTTP by sixteen clients at once, with the shipped encoder
+# searches by sixteen clients at once, with the shipped encoder
+[group('measure')]
 bench-clients *args:
     "{{ python }}" -m bench.search_clients "$@"
 
-# processor time and bytes of an event, a memory and a search on PostgreSQL: --write keeps them
+# time and bytes of an event, a memory and a search on PostgreSQL; --write keeps them
+[group('measure')]
 bench-costs *args:
     "{{ python }}" -m bench.unit_costs "$@"
 
-# what a number of developers takes, from those costs and prices: --inputs FILE, --write for docs/scale.md
+# hardware for a number of developers; --inputs FILE, --write for docs/scale.md
+[group('measure')]
 bench-growth *args:
     "{{ python }}" -m bench.growth "$@"
 
-# other memories beside ours, each in its own environment: --environments DIR --data DIR; --systems and --texts choose
+# other memories beside ours: --environments DIR --data DIR; --systems, --texts choose
+[group('measure')]
 bench-others *args:
     "{{ python }}" -m bench.others "$@"
 
 # tenants interleaved on one pooled connection
+[group('measure')]
 bench-tenants *args:
     "{{ python }}" -m bench.tenants "$@"
 
 # what rights by project cost
+[group('measure')]
 bench-rights *args:
     "{{ python }}" -m bench.project_rights "$@"
 
 # a busy tenant beside quiet ones, a frozen database, a revoked key
+[group('measure')]
 bench-fairness *args:
     "{{ python }}" -m bench.fairness "$@"
 
-# what is answered though nothing fits, and what is kept: just bench-relevance --data DIR [--embedder local] [--fit]
+# what is answered though nothing fits: --data DIR [--embedder local] [--fit]
+[group('measure')]
 bench-relevance *args:
     "{{ python }}" -m bench.relevance "$@"
 
-# how well recall finds, on question sets in a folder: just bench-retrieval --data DIR
+# how well recall finds, on question sets: --data DIR
+[group('measure')]
 bench-retrieval *args:
     "{{ python }}" -m codexmem.cli bench retrieval "$@"
 
-# whether decisions of earlier chats reach an agent's first request: just bench-delivery --data DIR
+# whether decisions of earlier chats reach an agent's first request: --data DIR
+[group('measure')]
 bench-delivery *args:
     "{{ python }}" -m bench.delivery "$@"
 
-# whether the commit that decided a rule reaches an agent's first request: just bench-git-history --data DIR
+# whether the commit that decided a rule reaches the first request: --data DIR
+[group('measure')]
 bench-git-history *args:
     "{{ python }}" -m bench.git_history "$@"
 
-# how often real agents must be corrected, with and without codexmem: just bench-effect --data DIR [--sample N]
+# how often real agents must be corrected, with and without us: --data DIR [--sample N]
+[group('measure')]
 bench-effect *args:
     "{{ python }}" -m bench.corrections "$@"
 
-# what real coding sessions are told, and whether questions about them are answered: just bench-coding --data DIR
+# what real coding sessions are handed, and what is answered about them: --data DIR
+[group('measure')]
 bench-coding *args:
     "{{ python }}" -m bench.coding "$@"
 
-# what an author is shown of real sessions, and what asking costs: just bench-author --data DIR
+# what an author is shown of real sessions, and its cost: --data DIR
+[group('measure')]
 bench-author *args:
     "{{ python }}" -m bench.author "$@"
 
-# answers with invented files, numbers, commands, quotes and instructions: what is stored of them
+# answers of a model with invented facts: what is stored of them
+[group('measure')]
 bench-claims *args:
     "{{ python }}" -m bench.claims "$@"
 
-# strangers' prompts, small talk and nonsense, put to every interface: just bench-noise --data DIR
+# strangers' prompts, small talk and nonsense at every interface: --data DIR
+[group('measure')]
 bench-noise *args:
     "{{ python }}" -m bench.noise "$@"
 
-# whether facts said once in a month of work reach the sessions that need them; needs no sets
+# whether facts of a month of invented work reach the sessions that need them
+[group('measure')]
 bench-month *args:
     "{{ python }}" -m bench.month "$@"
 
-# whether what people are shown is to the letter what an agent is handed, on random stores
+# whether the preview of the context is what an agent gets, on random stores
+[group('measure')]
 bench-preview *args:
     "{{ python }}" -m bench.preview "$@"
 
 # tables and picture of docs/effect.md from its history
+[group('generated')]
 plot-effect *args:
     "{{ python }}" -m bench.effect "$@"
 
 # tables and picture of docs/retrieval.md from its history
+[group('generated')]
 plot-retrieval *args:
     "{{ python }}" -m bench.plot_retrieval "$@"
 
-# whether a request brings the notes it names and no others: just bench-precision --data DIR
+# whether a request brings the notes it names and no others: --data DIR
+[group('measure')]
 bench-precision *args:
     "{{ python }}" -m bench.precision "$@"
 
-# whether both engines give the same first ten results; needs --data
+# whether both engines give the same first ten results: --data DIR
+[group('measure')]
 bench-agreement *args:
     "{{ python }}" -m bench.agreement "$@"
 
-# weights and calibration of the default recipe from tuning questions; needs --data and --store
+# fit weights and calibration of the default recipe: --data DIR --store DIR
+[group('measure')]
 fit-recipe *args:
     "{{ python }}" -m bench.fit "$@"
 
-# a sample of what was missed, by cause; needs --data and --suite
+# a sample of what recall missed, by cause: --data DIR --suite NAME
+[group('measure')]
 bench-misses *args:
     "{{ python }}" -m bench.misses "$@"
 
-# the tests of all contracts on both engines; `--encoder on` or `off`: with or without the shipped encoder; `--pooler`: on PostgreSQL through PgBouncer
+# tests of all contracts on both engines; --encoder on|off, --pooler: by PgBouncer
+[group('tests')]
 contracts *args:
     "{{ python }}" -m tests.contracts "$@"
 
-# the table of every clause of a contract with its tests and their results; of all contracts if none is named
+# write the table of a contract's clauses with their tests; of all if none is named
+[group('generated')]
 contract-table *contracts:
     "{{ python }}" -m tests.contracts.clauses "$@"
 
 # what answers gain by learning from signals that are partly wrong
+[group('measure')]
 bench-qa-loop *args:
     "{{ python }}" -m bench.qa_loop "$@"
 
-# recall of secrets by provider and context, false alarms and hostile texts, beside detect-secrets
+# recall of secrets by provider and context, and false alarms, beside detect-secrets
+[group('measure')]
 bench-secrets *args:
     "{{ python }}" -m bench.secrets "$@"
 
-# how many events per second are captured
+# how many events are captured in a second
+[group('measure')]
 bench-capture *args:
     "{{ python }}" -m bench.capture "$@"
 
-# how quick Brief, memories, QA and one memory are in Chromium, as ratios to a bare page of the same server
+# how quick four pages are in Chromium, beside a bare page of the same server
+[group('measure')]
 bench-web *args:
     "{{ python }}" -m bench.web "$@"
 
-# a timeline of 100,000 memories in Chromium: rows in the page, and how long keys and clicks take
+# a timeline of 100,000 memories in Chromium: rows, keys and clicks
+[group('measure')]
 bench-web-scroll *args:
     "{{ python }}" -m bench.web_scroll "$@"
 
-# other projects' own tests on the client's adapters: unpacked sources of langgraph-checkpoint and openai-agents
+# run the tests of langgraph-checkpoint and openai-agents on the client's adapters
+[group('agents')]
 try-adapters *args:
     "{{ python }}" -m tests.client.upstream "$@"
 
-# wheel and source distribution, with the web application, in dist/
+# build wheel and source distribution, with the web application, in dist/
+[group('release')]
 build:
     "{{ python }}" -m tests.packaging.building
 
-# build the last commit twice, in two clones, and the wheel from the source distribution: all hashes equal, or what differs
+# build the last commit twice, in two clones: all hashes are equal
+[group('release')]
 reproduce:
     "{{ python }}" -m tests.packaging.building reproduce
 
-# the wheel and its locked requirements in an empty environment, from the registry: packages and what weighs
+# install the wheel and its lock into an empty environment: packages and bytes
+[group('release')]
 install-size:
     "{{ python }}" -m tests.packaging.fresh
 
 # whether every base dependency has a wheel for every platform and Python
+[group('release')]
 wheels-everywhere:
     "{{ python }}" -m tests.packaging.wheels
 
-# manual pages in share/man from the commands
+# write the manual pages in share/man
+[group('generated')]
 man:
     "{{ python }}" -m tests.packaging.manual
 
-# Dockerfile, Compose file, chart and workflows by their own linters; tools come from requirements/release.txt
+# check Dockerfile, Compose file, chart and workflows by their own linters
+[group('release')]
 lint-deploy:
     "{{ python }}" -m tests.packaging.linting
 
-# the image's program as a container would run it, without a container engine; as root
+# run the image's program as a container would, without an engine; as root
+[group('release')]
 trial-container:
     "{{ python }}" -m tests.packaging.contained
 
-# licences of all locked packages and their native libraries, written to docs/dependencies.md; `--check` only compares
+# write the licences of all locked packages to docs/dependencies.md; --check compares
+[group('generated')]
 dependencies *args:
     "{{ python }}" -m tests.packaging.dependencies "$@"
 
 # bill of materials (CycloneDX) of the base install in dist/
+[group('release')]
 sbom *dir:
     "{{ python }}" -m tests.packaging.materials "$@"
 
-# whether package, changelog, chart and image name the same version: just release-check 0.2.0
+# whether package, changelog, chart and image name the same version
+[group('release')]
 release-check *version:
     "{{ python }}" -m tests.packaging.releasing check "$@"
 
 # upgrade stores of every schema there was, on both engines
+[group('long runs')]
 soak-upgrades *args:
     CODEXMEM_UPGRADE_TESTS_WHOLE=1 "{{ python }}" -m pytest tests/store/test_upgrading.py "$@"

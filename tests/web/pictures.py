@@ -1,4 +1,4 @@
-"""Twelve pages as pictures, compared with those taken before: `just pictures`, in all looks `just soak-pictures`.
+"""Twelve pages as pictures, compared with those taken before: `just pictures`, in all looks `just pictures --all`.
 
 What is compared is the layout: a picture is blurred and made small until letters are shades, so that other fonts, times
 and numbers do not count, but a column that is gone, moved or of another colour does. Pictures that differ are put
