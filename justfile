@@ -45,23 +45,60 @@ fix:
 types:
     "{{ python }}" -m mypy
 
-# lint of changed files, types, and the quick unit tests; arguments go to pytest
+# before a commit: lint and types of the change, unit tests that import it, one journey; a minute
 [group('start')]
-quick *args:
+smoke: lint-changed
     #!/usr/bin/env bash
     set -euo pipefail
     cd "{{ justfile_directory() }}"
-    mapfile -t changed < <({ git diff --name-only --diff-filter=d "$(git merge-base HEAD origin/main 2>/dev/null || git merge-base HEAD main 2>/dev/null || echo HEAD)"; \
-        git ls-files --others --exclude-standard; } | grep '\.py$' | sort -u)
+    # One core judges types while the other tests; mypy remembers what it has judged.
+    "{{ python }}" -m mypy & types=$!
+    trap 'kill $types 2>/dev/null || true' EXIT
+    mapfile -t near < <("{{ python }}" -m tests._support.changes tests)
+    if [ "${#near[@]}" -gt 0 ]; then
+        # 5: the tests near the change are none that start nothing
+        "{{ python }}" -m pytest -q -m "unit and not slow and not full" "${near[@]}" || [ $? = 5 ]
+    fi
+    "{{ python }}" -m pytest -q tests/stories/test_journey.py
+    wait "$types"
+
+# lint of changed files, types, and all quick unit tests; arguments go to pytest
+[group('start')]
+quick *args: lint-changed
+    #!/usr/bin/env bash
+    set -euo pipefail
+    cd "{{ justfile_directory() }}"
+    "{{ python }}" -m mypy & types=$!
+    trap 'kill $types 2>/dev/null || true' EXIT
+    "{{ python }}" -m pytest -m "unit and not slow and not full" -n 2 --dist worksteal "$@"
+    wait "$types"
+
+# everything there is, in random order, then what only a quiet machine shows; writes build/full.txt
+[group('start')]
+full *args:
+    #!/usr/bin/env bash
+    set -uo pipefail
+    cd "{{ justfile_directory() }}"
+    .ci/run --setup-only || exit
+    mkdir -p build
+    {
+        git log -1 --format='%H %s'
+        "{{ python }}" -m pytest -p randomly -n 2 --dist worksteal -m "not timing" "$@"; everything=$?
+        "{{ python }}" -m pytest -m timing "$@"; timed=$?
+        echo "ended with $everything, and with $timed where time is measured"
+    } 2>&1 | tee build/full.txt
+    grep -q '^ended with 0, and with 0 ' build/full.txt
+
+[private]
+lint-changed:
+    #!/usr/bin/env bash
+    set -euo pipefail
+    cd "{{ justfile_directory() }}"
+    mapfile -t changed < <("{{ python }}" -m tests._support.changes python)
     if [ "${#changed[@]}" -gt 0 ]; then
         "{{ python }}" -m ruff check "${changed[@]}"
         "{{ python }}" -m ruff format --check "${changed[@]}"
     fi
-    # One core judges types while the other tests; mypy remembers what it has judged.
-    "{{ python }}" -m mypy &
-    types=$!
-    "{{ python }}" -m pytest -m "unit and not slow" -n 2 --dist worksteal "$@" || { wait "$types" || true; exit 1; }
-    wait "$types"
 
 # all tests, or those that the arguments choose; they go to pytest
 [group('tests')]

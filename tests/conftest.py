@@ -11,6 +11,7 @@ import itertools
 import os
 import shutil
 import signal
+import time
 from collections import defaultdict
 from collections.abc import Callable, Generator, Iterator
 from contextlib import nullcontext
@@ -24,7 +25,7 @@ from codexmem.kernel.model.tenant import LOCAL
 from codexmem.kernel.store import opening
 from codexmem.kernel.store.database import Database, acting_as
 from codexmem.kernel.store.opening import open_database, sqlite_url, upgrade_store
-from tests._support import disk, engines, pgbouncer, statements, template, tiers, vectors
+from tests._support import disk, engines, gate, pgbouncer, statements, template, tiers, vectors
 from tests._support.chroma import ChromaServer
 from tests._support.postgres import PostgresServer
 from tests._support.server import Server
@@ -56,6 +57,7 @@ ENGINES = [
     pytest.param("postgresql", marks=pytest.mark.postgresql),
 ]
 TESTS = Path(__file__).parent
+PREPARED = "GATE_PREPARED"  # names the file that .ci/run makes when everything is installed
 LONG_S, WORTH_TELLING_S = 120, 5
 _tenants = itertools.count(1)
 
@@ -65,19 +67,31 @@ def pytest_report_header() -> str:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Folders without a single `unit` test are not even read when only those are asked for."""
-    unit = config.getoption("markexpr").startswith("unit")
-    return True if unit and collection_path.parent == TESTS and collection_path.name in tiers.FOLDERS else None
+    """A file of which the gate leaves every test out is not even read where only the gate's are asked for."""
+    if collection_path.suffix != ".py" or "not full" not in config.getoption("markexpr"):
+        return None
+    path = collection_path.relative_to(TESTS.parent).as_posix()
+    return True if any(each.whole(path) for each in gate.table()) else None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Each test is marked with what it starts; one with a reason why it may fail is tried again, and that reported."""
+    """Mark each test with what it starts, and as `full` where the gate leaves it out."""
     for item in items:
-        starts = tiers.of(item, TESTS)
+        starts = tiers.of(item)
         for mark in starts if starts & set(tiers.TIERS) else {"unit"} | starts:
             item.add_marker(mark)
-        if item.get_closest_marker("retry"):
-            item.add_marker(pytest.mark.flaky(reruns=2, reruns_delay=1))
+        if gate.is_left(item.nodeid, {mark.name for mark in item.iter_markers()}):
+            item.add_marker("full")
+    items.sort(key=lambda item: item.get_closest_marker("prepared") is not None)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """What a test needs besides pip's packages may still be on its way; the gate ends if that fails."""
+    if PREPARED in os.environ and item.get_closest_marker("prepared"):
+        while not Path(os.environ[PREPARED]).exists():
+            time.sleep(0.2)
+    return (yield)
 
 
 def pytest_collection_finish() -> None:

@@ -1,29 +1,25 @@
-"""Tests are marked by what they start, which the marks get right; few are tried again, and each says why."""
+"""Tests are marked by what they start, which the marks get right; the gate leaves out what its table names."""
 
 from __future__ import annotations
 
-import ast
 import contextlib
 import os
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests._support import tiers
+from tests._support import gate, tiers
 from tests._support.embedding_server import EmbeddingServer
 from tests._support.postgres import PostgresServer
 from tests._support.server import Server, environment
 from tests._support.waiting import eventually
 
 TESTS = Path(__file__).parent
-MOST_RETRIED = 0.02
-SHORTEST_REASON = 20
 
 
 def starts_a_program() -> None:
@@ -133,51 +129,47 @@ def test_a_unit_test_that_starts_a_program_fails(tmp_path: Path) -> None:
     }, done.stdout
 
 
-def retried(source: str) -> Iterator[tuple[str, str | None]]:
-    """Every test function of a module, with its reason for another try."""
-    for node in _statements(ast.parse(source)):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test_"):
-            found = [each for each in node.decorator_list if ast.unparse(each).startswith("pytest.mark.retry")]
-            reasons = [ast.literal_eval(each.args[0]) for each in found if isinstance(each, ast.Call) and each.args]
-            yield node.name, " ".join(reasons) if found else None
+class TestGate:
+    """What the gate leaves out: the tests of `tests/gate.toml`, and those that read a clock."""
+
+    LEFT = gate.Left(
+        ("tests/a/", "tests/b.py::test_x"), "dear", ("tests/c.py",), on="process", but=("tests/a/x.py::test_1",)
+    )
+
+    @pytest.mark.parametrize(
+        "test, left",
+        [
+            ("tests/a/x.py::test_2", True),
+            ("tests/a/x.py::test_1", False),
+            ("tests/a/x.py::test_1[en]", False),
+            ("tests/a/x.py::test_10", True),
+            ("tests/b.py::test_x[1]", True),
+            ("tests/b.py::test_xy", False),
+        ],
+    )
+    def test_an_entry_holds_what_lies_in_it_but_for_exceptions(self, test: str, left: bool) -> None:
+        assert self.LEFT.holds(test, {"process"}) is left
+        assert not self.LEFT.holds(test, {"unit"})
+
+    def test_what_reads_a_clock_is_left_wherever_it_is(self) -> None:
+        assert gate.is_left("tests/nowhere.py::test_x", {"timing"})
+        assert not gate.is_left("tests/nowhere.py::test_x", {"unit"})
+
+    @pytest.mark.parametrize("entry", gate.table(), ids=lambda entry: entry.tests[0])
+    def test_an_entry_names_tests_that_exist(self, entry: gate.Left) -> None:
+        named = [
+            *entry.tests,
+            *entry.but,
+            *(each.split(" ")[0] for each in entry.proved_by if each.startswith("tests/")),
+        ]
+        assert [each for each in named if "*" not in each and not exists(each)] == []
+        assert entry.because
+        assert entry.proved_by
 
 
-def _statements(inside: ast.Module | ast.ClassDef) -> Iterator[ast.stmt]:
-    """Those of a module and of its classes: pytest looks for tests nowhere else."""
-    for node in inside.body:
-        yield node
-        if isinstance(node, ast.ClassDef):
-            yield from _statements(node)
-
-
-@pytest.mark.slow
-def test_few_tests_are_tried_again_and_each_says_why() -> None:
-    functions = [each for path in TESTS.rglob("test_*.py") for each in retried(path.read_text(encoding="utf-8"))]
-    reasons = [(name, reason) for name, reason in functions if reason is not None]
-    assert reasons
-    assert [name for name, reason in reasons if len(reason) < SHORTEST_REASON] == []
-    assert len(reasons) < MOST_RETRIED * len(functions), f"{len(reasons)} of {len(functions)}"
-
-
-@pytest.mark.slow
-def test_no_test_is_tried_again_in_another_way() -> None:
-    """Not by module or class, where the reason would be no test's own, and not by the plugin's own mark."""
-    wrong = []
-    for path in {*TESTS.rglob("*.py")} - {Path(__file__)}:
-        text = path.read_text(encoding="utf-8")
-        if not any(each in text for each in ("flaky", "retry")):
-            continue
-        for node in ast.walk(ast.parse(text)):
-            marked = isinstance(node, ast.Attribute) and ast.unparse(node) == "pytest.mark.flaky"
-            if isinstance(node, ast.Attribute) and marked and path != TESTS / "conftest.py":
-                wrong.append(f"{path}:{node.lineno}")
-            if isinstance(node, ast.Assign | ast.ClassDef):
-                held = node.value if isinstance(node, ast.Assign) else ast.Tuple(elts=node.decorator_list)
-                if "pytest.mark.retry" in ast.unparse(held):
-                    wrong.append(f"{path}:{node.lineno}")
-    assert wrong == []
-
-
-def test_an_uncovered_reason_is_seen() -> None:
-    source = "@pytest.mark.retry\ndef test_a(): ...\n@pytest.mark.retry('why')\ndef test_b(): ...\ndef test_c(): ...\n"
-    assert list(retried(source)) == [("test_a", ""), ("test_b", "why"), ("test_c", None)]
+def exists(test: str) -> bool:
+    """Whether the folder, file or function is there."""
+    path, _, name = test.partition("::")
+    found = TESTS.parent / path
+    function = name.rpartition("::")[2].split("[")[0]
+    return found.exists() and (not name or f"def {function}(" in found.read_text(encoding="utf-8"))

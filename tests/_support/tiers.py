@@ -1,10 +1,11 @@
 """What a test starts, told by what its code can reach; and a guard that refuses the rest.
 
 A test is marked with each thing that it starts: `postgresql`, `process` (a program, or a server on a port), `browser`,
-`agent`, `build`. One that starts nothing is `unit`. The marks come from the test's folder, from the fixtures it asks
-for, and from what its functions and fixtures name, through every function and class of `tests` that those name in
-turn. What only the package itself would start cannot be seen that way: the guard stops a `unit` test which does, and
-such a test says `@pytest.mark.process` itself.
+`agent`, `build`. One that starts nothing is `unit`. The marks come from what its functions and fixtures name, through
+every function and class of `tests` that those name in turn. What only the package itself would start cannot be seen
+that way: the guard stops a `unit` test which does, and such a test says `@pytest.mark.process` itself.
+
+A test is `prepared` besides if it needs more than pip installs: programs of npm or apt, or the built web application.
 """
 
 from __future__ import annotations
@@ -15,18 +16,29 @@ import sys
 import types
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 TIERS = ("postgresql", "process", "browser", "agent", "build")
-# What every test of a folder starts; those of `bench` run its programs, many of them for a long time.
-FOLDERS = {"agents": "agent", "bench": "process", "packaging": "build", "web": "browser"}
 STARTING = frozenset(
     {"subprocess", "multiprocessing", "pty", "socketserver", "http.server", "uvicorn", "concurrent.futures.process"}
 )
-POSTGRES = "tests._support.postgres"
+PREPARED = frozenset({"prepared"})
+# What using a module of ours means.
+MEANS = {
+    "tests._support.postgres": frozenset({"postgresql"}),
+    "tests._support.pgbouncer": PREPARED,
+    "tests._support.patroni": PREPARED,
+    "tests._support.npm_packages": PREPARED,
+    "tests.web.building": PREPARED,
+    "tests.issuer.provider": PREPARED | {"process"},
+    "tests.client.frameworks": PREPARED | {"process"},
+    "tests.agents.installation": PREPARED | {"agent"},
+    "tests.packaging.building": PREPARED | {"build"},
+    "tests.docs.building": frozenset({"build"}),
+    "playwright.sync_api": PREPARED | {"browser"},
+}
 MEASURES = frozenset({"monotonic", "perf_counter", "process_time", "thread_time", "sleep", "getrusage"})
 TIME_MODULES = frozenset({"time", "asyncio", "anyio", "resource"})
 ALWAYS_MEASURE = frozenset({"wait_for_timeout", "tracemalloc"})
@@ -73,12 +85,9 @@ def nothing_starts() -> Iterator[None]:
         raise StartedError(f"a unit test starts nothing, but: {'; '.join(started)}")
 
 
-def of(item: pytest.Item, tests: Path) -> set[str]:
+def of(item: pytest.Item) -> set[str]:
     """What the test starts; empty where that is nothing."""
     found = {mark.name for mark in item.iter_markers()}.intersection(TIERS)
-    folder = item.path.relative_to(tests).parts[0] if item.path.is_relative_to(tests) else ""
-    if folder in FOLDERS:
-        found.add(FOLDERS[folder])
     if isinstance(item, pytest.Function):
         for thing in (item.obj, *_given(item).values()):
             found |= reach(thing)
@@ -101,7 +110,8 @@ def _fixtures(item: pytest.Function) -> Iterator[Callable[..., Any]]:
     """Every fixture that runs for the test; also one asked for by a name that is put together with the engine's."""
     engine = _given(item).get("engine_name", "")
     known = item.session._fixturemanager
-    waiting, seen = list(item.fixturenames), set[str]()
+    # The address of a server leads through PgBouncer only where `just contracts --pooler` asks for that.
+    waiting, seen = list(item.fixturenames), {"address"}
     while waiting:
         name = waiting.pop()
         found = () if name in seen else known.getfixturedefs(name, item) or ()
@@ -202,11 +212,10 @@ def _names(code: types.CodeType) -> Iterator[str]:
 
 
 def _of_module(name: str) -> frozenset[str]:
-    if name == POSTGRES:
-        return frozenset({"postgresql"})
-    return (
-        frozenset({"process"}) if any(name == each or name.startswith(f"{each}.") for each in STARTING) else frozenset()
-    )
+    if name in MEANS:
+        return MEANS[name]
+    starts = any(name == each or name.startswith(f"{each}.") for each in STARTING)
+    return frozenset({"process"}) if starts else frozenset()
 
 
 def _ours(module: str | None) -> bool:
