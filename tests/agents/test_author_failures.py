@@ -144,6 +144,7 @@ def test_a_program_whose_limit_is_reached_is_asked_when_that_is_over(author: Aut
 
 
 @pytest.mark.sqlite
+@pytest.mark.process
 def test_a_program_that_hangs_is_ended_and_rules_have_written(
     database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -17,7 +17,6 @@ from pathlib import Path
 import pytest
 
 from codexmem.agents.authors import NAMES
-from codexmem.agents.authors.author import trouble_of, wait_of
 from codexmem.agents.authors.model import AgentModel, agent_model, author_of
 from codexmem.kernel.llm.model import Message, Model, ModelPrompt, Trouble, Unanswered
 from codexmem.kernel.model.errors import InvalidArgument
@@ -32,6 +31,8 @@ WHOLE = (
     '{"type":"turn.completed","usage":{"input_tokens":7,"output_tokens":3}}'
 )
 Make = Callable[..., AgentModel]
+
+pytestmark = pytest.mark.process
 
 
 def goes_on() -> None:
@@ -210,26 +211,6 @@ def test_a_program_that_keeps_crashing_is_left_alone(make: Make, tmp_path: Path)
 def test_what_the_program_said_is_not_passed_on(make: Make) -> None:
     error = refused(make("echo SECRET-OF-THE-PROMPT >&2; exit 1"))
     assert "SECRET" not in f"{error.message} {error.hint}"
-
-
-@pytest.mark.parametrize("words, seconds", [
-    ("Please retry in 34.5s.", 34.5), ("try again in 2 hours 3 minutes", 7_380), ("reset after 3h20m5s", 12_005),
-    ("try again in 5 hours and 2 minutes.", 18_120), ("usage limit reached|1000060", 900), ("limit reached", 900),
-    ("usage limit reached|1700000060", 60), ("try again in 99 days", 86_400), ("in 200ms", 900),
-])  # fmt: skip
-def test_how_long_a_limit_lasts(words: str, seconds: float) -> None:
-    assert wait_of(words, 1_700_000_000.0) == seconds
-
-
-@pytest.mark.parametrize("words, trouble", [
-    ("You've reached your usage limit", Trouble.RATE_LIMIT), ("5-hour limit reached ∙ resets 3pm", Trouble.RATE_LIMIT),
-    ("Credit balance is too low", Trouble.QUOTA_EXHAUSTED), ("Invalid API key · Run /login", Trouble.AUTH_INVALID),
-    ("error: unexpected argument '--ephemeral'", Trouble.SETUP_REQUIRED), ("Segmentation fault", Trouble.TRANSIENT),
-    ("Prompt is too long", Trouble.UNRECOVERABLE), ("Unknown arguments: safe-mode", Trouble.SETUP_REQUIRED),
-    ("", Trouble.TRANSIENT),
-])  # fmt: skip
-def test_what_a_failure_means(words: str, trouble: Trouble) -> None:
-    assert trouble_of(words) is trouble
 
 
 def test_the_first_that_is_installed_is_chosen(make: Make, environ: dict[str, str], tmp_path: Path) -> None:

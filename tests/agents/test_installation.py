@@ -53,6 +53,7 @@ def test_an_installation_of_another_lock_is_refused(tmp_path: Path) -> None:
         Installation.find(tmp_path)
 
 
+@pytest.mark.process
 def test_tests_of_agents_reach_loopback_and_nothing_else(alone: bool) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         socket.create_connection(listener.getsockname(), timeout=5).close()
