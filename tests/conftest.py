@@ -59,7 +59,7 @@ ENGINES = [
 TESTS = Path(__file__).parent
 PREPARED = "GATE_PREPARED"  # names the file that .ci/run makes when everything is installed
 LONG_S, WORTH_TELLING_S = 120, 5
-_tenants = itertools.count(1)
+_tenants, _stores = itertools.count(1), itertools.count(1)
 
 
 def pytest_report_header() -> str:
@@ -166,6 +166,22 @@ def postgres_url(postgres_server: PostgresServer, address: Callable[[str], str])
 def postgres_database(postgres_url: str) -> Iterator[Database]:
     """The shared database, opened; without a tenant until `acting_as`."""
     database = open_database(postgres_url)
+    yield database
+    database.close()
+
+
+@pytest.fixture(scope="module")
+def own_store(postgres_server: PostgresServer) -> str:
+    """The name of an empty store of a module's own: another one if the module is left and entered again."""
+    name = f"module{next(_stores)}"
+    postgres_server.create_store(name)
+    return name
+
+
+@pytest.fixture(scope="module")
+def own_database(own_store: str, address: Callable[[str], str]) -> Iterator[Database]:
+    """That store, opened."""
+    database = open_database(address(own_store))
     yield database
     database.close()
 

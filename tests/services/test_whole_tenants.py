@@ -30,9 +30,9 @@ _names = itertools.count(1)
 
 
 @pytest.fixture(scope="module")
-def full(postgres_server: PostgresServer) -> str:
+def full(postgres_server: PostgresServer, own_store: str) -> str:
     """A store in which `acme` and `other` have a row in every table."""
-    url = postgres_server.create_store("whole_tenants")
+    url = postgres_server.url(own_store)
     fill(url, "acme")
     with psycopg.connect(url, autocommit=True) as connection:
         # The other one has the same rows under its own name, but for what one store has only once.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import psycopg
 import pytest
 import sqlalchemy as sa
@@ -42,15 +44,15 @@ ANN = rights((ALPHA, TenantRole.WRITER))
 
 
 @pytest.fixture(scope="module")
-def real(postgres_database: Database) -> services.Services:
-    return services.build(postgres_database)
+def real(own_database: Database) -> services.Services:
+    return services.build(own_database)
 
 
 @pytest.fixture(scope="module")
-def stored(real: services.Services, postgres_database: Database) -> dict[str, Memory]:
+def stored(real: services.Services, own_database: Database) -> dict[str, Memory]:
     """One memory of each project, with whatever leads to it."""
-    log = Log(postgres_database, EventTable(postgres_database), LocalNotifier(), real.clock)
-    sessions = Sessions(postgres_database)
+    log = Log(own_database, EventTable(own_database), LocalNotifier(), real.clock)
+    sessions = Sessions(own_database)
     found: dict[str, Memory] = {}
     with acting_as(TENANT):
         for project in (ALPHA, BETA, ""):
@@ -66,7 +68,7 @@ def stored(real: services.Services, postgres_database: Database) -> dict[str, Me
             if project:
                 sessions.touch(f"s-{project}", project=project, platform="p", cwd="/", now_ms=1)
             found[project] = memory
-            with postgres_database.transaction() as tx:
+            with own_database.transaction() as tx:
                 tx.connection.exec_driver_sql(_VECTOR, {"seq": memory.seq, "project": project, "tenant": TENANT})
     return found
 
@@ -78,25 +80,25 @@ def seen(db: Database, table: str) -> int:
 
 @pytest.mark.parametrize("table", sorted(metadata.tables))
 def test_a_statement_that_forgets_the_project_sees_none_of_others(
-    postgres_database: Database, stored: dict[str, Memory], table: str
+    own_database: Database, stored: dict[str, Memory], table: str
 ) -> None:
     with acting_as(TENANT):
-        everything = seen(postgres_database, table)
+        everything = seen(own_database, table)
         for granted in (rights(), rights(("gamma", TenantRole.ADMIN))):
             with acting_within(granted):
                 try:
-                    count = seen(postgres_database, table)
+                    count = seen(own_database, table)
                 except Forbidden:
                     continue  # the table does not exist for members
                 assert count == (everything if table in STATISTICS else 0)
         if table in {"memories", "memory_versions", "memory_uris", "memory_texts", "memory_links", "deltas", "sessions",
                      "memory_vectors", "memory_facets"}:  # fmt: skip
             with acting_within(ANN):
-                assert 0 < seen(postgres_database, table) < everything
+                assert 0 < seen(own_database, table) < everything
 
 
 def test_verbs_find_what_is_granted_and_nothing_else(
-    real: services.Services, stored: dict[str, Memory], postgres_database: Database
+    real: services.Services, stored: dict[str, Memory], own_database: Database
 ) -> None:
     with acting_as(TENANT), acting_within(ANN):
         assert real.memories.get(Seq(stored[ALPHA].seq), NOTES).state.project == ALPHA
@@ -106,7 +108,7 @@ def test_verbs_find_what_is_granted_and_nothing_else(
             with pytest.raises(NotFound):
                 real.memories.append(Seq(stored[project].seq), NOTES, "x", ME)
     with acting_as(TENANT):
-        index = services.text_index(postgres_database)
+        index = services.text_index(own_database)
         every = {hit.seq for hit in index.find(["4711"], Filter(NOTES), limit=10)}
         assert every == {each.seq for each in stored.values()}
         with acting_within(ANN):
@@ -145,15 +147,17 @@ def test_nothing_is_written_into_a_project_without_a_writers_right(
         assert real.memories.get(Seq(made.seq), NOTES).state.project == ALPHA
 
 
-def test_the_member_role_cannot_change_who_may_do_what(postgres_database: Database) -> None:
+def test_the_member_role_cannot_change_who_may_do_what(own_database: Database) -> None:
     with acting_as(TENANT), acting_within(rights((ALPHA, TenantRole.ADMIN)), TenantRole.ADMIN):
         for table in ("members", "member_subjects", "groups", "group_members", "grants", "api_keys"):
-            with pytest.raises(Forbidden), postgres_database.transaction() as tx:
+            with pytest.raises(Forbidden), own_database.transaction() as tx:
                 tx.connection.execute(sa.delete(metadata.tables[table]))
 
 
-def test_a_member_without_settings_sees_nothing(postgres_url: str, stored: dict[str, Memory]) -> None:
-    with psycopg.connect(postgres_url, autocommit=True) as connection:
+def test_a_member_without_settings_sees_nothing(
+    own_store: str, address: Callable[[str], str], stored: dict[str, Memory]
+) -> None:
+    with psycopg.connect(address(own_store), autocommit=True) as connection:
         for start in ("", f"SET LOCAL codexmem.tenant = '{TENANT}'; "):
             connection.execute("BEGIN")
             with pytest.raises(psycopg.Error):

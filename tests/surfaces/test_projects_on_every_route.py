@@ -85,9 +85,9 @@ class Team:
 
 
 @pytest.fixture(scope="module")
-def team(postgres_server: PostgresServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Team]:
+def team(postgres_server: PostgresServer, own_store: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Team]:
     folder: Path = tmp_path_factory.mktemp("team")
-    url = postgres_server.create_store("projects_on_every_route")
+    url = postgres_server.url(own_store)
     core = open_core(load({"database_url": url, "data_dir": str(folder)}, {"CODEXMEM_EMBEDDER": "none"}, folder))
     services = Services(ServerStatus(version="test", clock=SystemClock()))
     services.opened(core)

@@ -151,9 +151,9 @@ def test_axe_finds_nothing(visit: Visitor, logged: str, language: Language) -> N
     assert axe.violations(page) == []
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def logged(served: Server, tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A project whose log tests look at."""
+    """A project whose log tests look at; as long there as the server."""
     used(tmp_path_factory.mktemp("logged"), "audit-logged").send(served)
     return "audit-logged"
 

@@ -36,8 +36,9 @@ def test_the_payloads_have_teeth(browser: Browser) -> None:
     context.close()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def planted(served: Server, model: ModelServer, tmp_path_factory: pytest.TempPathFactory) -> Planting:
+    """As long there as the server."""
     planting = Planting(served, model, tmp_path_factory.mktemp("hostile"), 0, len(PAYLOADS))
     planting.plant()
     return planting

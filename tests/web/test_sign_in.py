@@ -54,9 +54,11 @@ class Team:
 
 
 @pytest.fixture(scope="module")
-def team(built_web: Path, postgres_server: PostgresServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Team]:
+def team(
+    built_web: Path, postgres_server: PostgresServer, own_store: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Team]:
     folder = tmp_path_factory.mktemp("sign-in")
-    store = postgres_server.create_store("sign_in")
+    store = postgres_server.url(own_store)
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     # Another site than the issuer's, as browsers see it.

@@ -76,11 +76,9 @@ def nothing_to_say(model: ModelServer) -> Iterator[None]:
     model.script = before
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def working(served: Server) -> Callable[[str], seed.Agent]:
-    """A session of a name, made once: one is only read; those of the languages are undone and forgotten, in that
-    order.
-    """
+    """A session of a name, made once, as long there as the server; a test that changes it is alone with its name."""
     made: dict[str, seed.Agent] = {}
 
     def get(name: str) -> seed.Agent:
@@ -297,7 +295,7 @@ def test_a_whole_session_is_forgotten_only_by_its_name(
     visit: Visitor, served: Server, working: Callable[[str], seed.Agent]
 ) -> None:
     working("read")  # a session that stays, for the list
-    words, agent = WORDS["en"], working("en")
+    words, agent = WORDS["en"], working("forgotten")
     page = visit(f"/ui/sessions/{agent.number}")
     page.get_by_role("button", name=words["forget"]).click()
     dialog = page.get_by_role("dialog", name=words["forget session?"].format(agent.number))

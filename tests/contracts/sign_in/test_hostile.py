@@ -25,7 +25,6 @@ from codexmem.operations import keys as key_module
 from codexmem.operations.people import GrantHolder
 from codexmem.operations.sign_in import page_after
 from codexmem.settings import load
-from tests._support.postgres import PostgresServer
 from tests.issuer.hostile import CLIENT, HostileIssuer, SigningKey
 from tests.surfaces._kit import asgi
 
@@ -102,14 +101,10 @@ def refuses(answer: asgi.Answer, why: str) -> None:
     assert (answer.status, why in answer.body.decode()) == (403, True), answer.body
 
 
-@pytest.fixture(scope="module")
-def store(postgres_server: PostgresServer, address: Callable[[str], str]) -> str:
-    postgres_server.create_store("sign_in_hostile")
-    return address("sign_in_hostile")
-
-
 @pytest.fixture
-def team(store: str, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Team]:
+def team(
+    own_store: str, address: Callable[[str], str], tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Team]:
     monkeypatch.setattr(key_module, "_REMEMBER_SECONDS", 0.0)
     with HostileIssuer() as issuer:
         environ = {
@@ -117,7 +112,7 @@ def team(store: str, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator
             "CODEXMEM_OIDC_TENANT": "acme", "CODEXMEM_OIDC_GROUPS": "eng=backend, lead=leads, lead=backend",
             "CODEXMEM_OIDC_JOIN": "on", "CODEXMEM_PUBLIC_URL": f"http://{asgi.HOST}",
         }  # fmt: skip
-        core = open_core(load({"database_url": store, "data_dir": str(tmp_path)}, environ, tmp_path))
+        core = open_core(load({"database_url": address(own_store), "data_dir": str(tmp_path)}, environ, tmp_path))
         services = Services(ServerStatus(version="test", clock=SystemClock()))
         services.opened(core)
         guard = GuardSettings(core.keys.authenticate, acting_as, session_cookie=SESSION)
