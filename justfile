@@ -8,7 +8,7 @@ python := justfile_directory() / ".venv/bin/python"
 export PYTHONDONTWRITEBYTECODE := ""
 
 # everything the gate checks, in its order
-check: engines lint types test
+check: engines lint (generated "--check") types test
 
 # make .venv from the lock and install the project into it
 setup:
@@ -95,7 +95,11 @@ record-agents *names:
 agents-example:
     "{{ python }}" -m tests.agents.example
 
-# how many files, functions and folders four journeys touch, and the package's size; `--write` puts it into docs/architecture.md
+# everything that is made from code, locks or kept figures: reference, interface descriptions, manual, plugins, licences, tables, charts; `--check` only compares
+generated *args:
+    @"{{ python }}" -m tests.generated "$@"
+
+# how many files, functions and folders four journeys touch, and the package's size
 journeys *args:
     "{{ python }}" -m bench.journeys "$@"
 
@@ -207,15 +211,6 @@ soak-lab-rollback *args:
 soak-schemathesis *args:
     "{{ python }}" -m bench.lab_schema "$@"
 
-# write the interface description of /api/v1 to docs/openapi
-openapi-lab:
-    "{{ python }}" -m tests.contracts.lab_api.openapi
-
-# write the OpenAPI document of every interface to docs/openapi, and the web application's types from it
-openapi:
-    "{{ python }}" -m tests.surfaces.web.openapi
-    "{{ python }}" -m tests.web.building types
-
 # build the documentation site, strictly, in build/docs/site
 docs:
     "{{ python }}" -m tests.docs.building
@@ -228,10 +223,6 @@ docs-serve:
 record-terminal:
     "{{ python }}" -m tests.docs.recording
 
-# write the plugins for the agents' shops and server.json from the code
-plugins:
-    "{{ python }}" -m tests.clients.install.plugins
-
 # every plugin checked, installed, used and removed by the real program; names choose agents
 try-plugins *names:
     "{{ python }}" -m tests.agents.plugins "$@"
@@ -239,10 +230,6 @@ try-plugins *names:
 # the agents that the gate does not have: set up by install, used and cleaned by the real program; names choose agents
 try-agents *names:
     "{{ python }}" -m tests.agents.installed "$@"
-
-# write the reference pages of docs/reference from the code
-docs-reference:
-    "{{ python }}" -m tests.docs.reference
 
 # build the web application where the server finds it
 web:
@@ -284,7 +271,7 @@ bench-web-trace *args:
 bench-staleness *args:
     "{{ python }}" -m bench.staleness "$@"
 
-# every wait of a person or an agent beside what the machine needs for it; `--write` writes docs/performance.md
+# every wait of a person or an agent beside what the machine needs for it; `--write` keeps it in docs/performance.json
 bench *args:
     "{{ python }}" -m bench.performance "$@"
 
@@ -328,7 +315,7 @@ bench-clients *args:
 bench-costs *args:
     "{{ python }}" -m bench.unit_costs "$@"
 
-# what a number of developers takes, from those costs and prices: --inputs FILE, --write for docs/scale.md
+# what a number of developers takes, from those costs and prices: --inputs FILE
 bench-growth *args:
     "{{ python }}" -m bench.growth "$@"
 
@@ -392,14 +379,6 @@ bench-month *args:
 bench-preview *args:
     "{{ python }}" -m bench.preview "$@"
 
-# tables and picture of docs/effect.md from its history
-plot-effect *args:
-    "{{ python }}" -m bench.effect "$@"
-
-# tables and picture of docs/retrieval.md from its history
-plot-retrieval *args:
-    "{{ python }}" -m bench.plot_retrieval "$@"
-
 # whether a request brings the notes it names and no others: just bench-precision --data DIR
 bench-precision *args:
     "{{ python }}" -m bench.precision "$@"
@@ -419,10 +398,6 @@ bench-misses *args:
 # the tests of all contracts on both engines; `--encoder on` or `off`: with or without the shipped encoder; `--pooler`: on PostgreSQL through PgBouncer
 contracts *args:
     "{{ python }}" -m tests.contracts "$@"
-
-# the table of every clause of a contract with its tests and their results; of all contracts if none is named
-contract-table *contracts:
-    "{{ python }}" -m tests.contracts.clauses "$@"
 
 # what answers gain by learning from signals that are partly wrong
 bench-qa-loop *args:
@@ -464,10 +439,6 @@ install-size:
 wheels-everywhere:
     "{{ python }}" -m tests.packaging.wheels
 
-# manual pages in share/man from the commands
-man:
-    "{{ python }}" -m tests.packaging.manual
-
 # Dockerfile, Compose file, chart and workflows by their own linters; tools come from requirements/release.txt
 lint-deploy:
     "{{ python }}" -m tests.packaging.linting
@@ -475,10 +446,6 @@ lint-deploy:
 # the image's program as a container would run it, without a container engine; as root
 trial-container:
     "{{ python }}" -m tests.packaging.contained
-
-# licences of all locked packages and their native libraries, written to docs/dependencies.md; `--check` only compares
-dependencies *args:
-    "{{ python }}" -m tests.packaging.dependencies "$@"
 
 # bill of materials (CycloneDX) of the base install in dist/
 sbom *dir:
