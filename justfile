@@ -120,6 +120,11 @@ poisoning *args:
 test-postgres *args:
     "{{ python }}" -m pytest -m postgresql "$@"
 
+# write everything that is made from code, locks or kept figures; --check compares
+[group('generated')]
+generated *args:
+    @"{{ python }}" -m tests.generated "$@"
+
 # pin every dependency with its hashes; --upgrade takes newer versions
 [group('generated')]
 lock *args:
@@ -155,7 +160,7 @@ record-agents *names:
 agents-example:
     "{{ python }}" -m tests.agents.example
 
-# count what four journeys touch, and the package's size; --write keeps it
+# count what four journeys touch, and the package's size
 [group('measure')]
 journeys *args:
     "{{ python }}" -m bench.journeys "$@"
@@ -295,17 +300,6 @@ soak-lab-rollback *args:
 soak-schemathesis *args:
     "{{ python }}" -m bench.lab_schema "$@"
 
-# write the interface description of /api/v1 to docs/openapi
-[group('generated')]
-openapi-lab:
-    "{{ python }}" -m tests.contracts.lab_api.openapi
-
-# write the OpenAPI document of every interface, and the web application's types
-[group('generated')]
-openapi:
-    "{{ python }}" -m tests.surfaces.web.openapi
-    "{{ python }}" -m tests.web.building types
-
 # build the documentation site, strictly, in build/docs/site
 [group('docs')]
 docs:
@@ -321,11 +315,6 @@ docs-serve:
 record-terminal:
     "{{ python }}" -m tests.docs.recording
 
-# write the plugins for the agents' shops and server.json
-[group('generated')]
-plugins:
-    "{{ python }}" -m tests.clients.install.plugins
-
 # check, install, use and remove every plugin with the real program; names choose
 [group('agents')]
 try-plugins *names:
@@ -335,11 +324,6 @@ try-plugins *names:
 [group('agents')]
 try-agents *names:
     "{{ python }}" -m tests.agents.installed "$@"
-
-# write the reference pages of docs/reference
-[group('generated')]
-docs-reference:
-    "{{ python }}" -m tests.docs.reference
 
 # build the web application where the server finds it
 [group('web')]
@@ -386,7 +370,7 @@ bench-web-trace *args:
 bench-staleness *args:
     "{{ python }}" -m bench.staleness "$@"
 
-# every wait of a person or an agent; --write writes docs/performance.md
+# every wait of a person or an agent; --write keeps it in docs/performance.json
 [group('measure')]
 bench *args:
     "{{ python }}" -m bench.performance "$@"
@@ -441,7 +425,7 @@ bench-clients *args:
 bench-costs *args:
     "{{ python }}" -m bench.unit_costs "$@"
 
-# hardware for a number of developers; --inputs FILE, --write for docs/scale.md
+# hardware for a number of developers; --inputs FILE
 [group('measure')]
 bench-growth *args:
     "{{ python }}" -m bench.growth "$@"
@@ -521,16 +505,6 @@ bench-month *args:
 bench-preview *args:
     "{{ python }}" -m bench.preview "$@"
 
-# tables and picture of docs/effect.md from its history
-[group('generated')]
-plot-effect *args:
-    "{{ python }}" -m bench.effect "$@"
-
-# tables and picture of docs/retrieval.md from its history
-[group('generated')]
-plot-retrieval *args:
-    "{{ python }}" -m bench.plot_retrieval "$@"
-
 # whether a request brings the notes it names and no others: --data DIR
 [group('measure')]
 bench-precision *args:
@@ -555,11 +529,6 @@ bench-misses *args:
 [group('tests')]
 contracts *args:
     "{{ python }}" -m tests.contracts "$@"
-
-# write the table of a contract's clauses with their tests; of all if none is named
-[group('generated')]
-contract-table *contracts:
-    "{{ python }}" -m tests.contracts.clauses "$@"
 
 # what answers gain by learning from signals that are partly wrong
 [group('measure')]
@@ -611,11 +580,6 @@ install-size:
 wheels-everywhere:
     "{{ python }}" -m tests.packaging.wheels
 
-# write the manual pages in share/man
-[group('generated')]
-man:
-    "{{ python }}" -m tests.packaging.manual
-
 # check Dockerfile, Compose file, chart and workflows by their own linters
 [group('release')]
 lint-deploy:
@@ -625,11 +589,6 @@ lint-deploy:
 [group('release')]
 trial-container:
     "{{ python }}" -m tests.packaging.contained
-
-# write the licences of all locked packages to docs/dependencies.md; --check compares
-[group('generated')]
-dependencies *args:
-    "{{ python }}" -m tests.packaging.dependencies "$@"
 
 # bill of materials (CycloneDX) of the base install in dist/
 [group('release')]

@@ -1,8 +1,7 @@
 """What the four measurements of delivery share: arguments, goals, their history, and the page that is made from it.
 
 `python -m bench.delivery`, `bench.coding`, `bench.noise` and `bench.month` measure; with `--write` a whole run adds a
-row to `docs/effect-history.jsonl` and writes `docs/effect.md`, its Chinese twin and `docs/effect.svg` anew. Run as a
-program, this only writes the page again; with --check it writes nothing and fails if something is not up to date.
+row to `docs/effect-history.jsonl`, from which `just generated` makes `docs/effect.md`, its twin and `docs/effect.svg`.
 """
 
 from __future__ import annotations
@@ -26,7 +25,6 @@ DOCS = Path(__file__).parents[1] / "docs"
 HISTORY = "effect-history.jsonl"
 PICTURE = "effect.svg"
 DATA = "CODEXMEM_BENCH_DATA"
-BEGIN, END = "<!-- effect: begin -->", "<!-- effect: end -->"
 NONE_YET = {"en": "No whole run is recorded yet.", "zh": "还没有完整运行的记录"}
 _COLUMNS, _WIDTH, _HEIGHT, _GAP, _TOP = 3, 300, 110, 28, 40
 _COLOURS = ("#0969DA", "#BC4C00")
@@ -56,7 +54,7 @@ def arguments(description: str | None, *, sets: bool = True, writes: bool = True
     )
     parser.add_argument("--json", action="store_true", help="print one JSON document instead of lines")
     if writes:
-        parser.add_argument("--write", action="store_true", help="add a row to the history and write the page anew")
+        parser.add_argument("--write", action="store_true", help="add a row to the history")
     else:
         parser.set_defaults(write=False)
     return parser
@@ -95,7 +93,6 @@ def finish(bench: str, found: Mapping[str, Any], text: str, options: argparse.Na
     if options.write:
         with (docs / HISTORY).open("a", encoding="utf-8") as file:
             file.write(json.dumps(row, ensure_ascii=False) + "\n")
-        write(docs)
     lines = [text, *(f"  goal missed: {goal.english}: {goal.shown(figures[goal.figure])}, wanted {goal.wanted}"
                      for goal in missed), f"  {seconds:,.0f} s"]  # fmt: skip
     document = {**found, **row, "sample": options.sample}
@@ -231,45 +228,8 @@ def _short(text: str, most: int = 50) -> str:
 def documents(docs: Path = DOCS) -> dict[Path, str]:
     """What the page, its twin and the picture should be."""
     rows = history(docs)
-    wanted = {docs / PICTURE: svg(rows)}
-    for name, language in (("effect.md", "en"), ("effect.zh.md", "zh")):
-        page = docs / name
-        above, begin, rest = page.read_text(encoding="utf-8").partition(BEGIN)
-        _, end, below = rest.partition(END)
-        if not begin or not end:
-            raise SystemExit(f"{name} has no place for the tables: {BEGIN} … {END}")
-        wanted[page] = f"{above}{BEGIN}\n\n{tables(rows, language)}\n\n{END}{below}"
-    return wanted
-
-
-def stale(docs: Path = DOCS) -> list[Path]:
-    """Which of them are not up to date."""
-    return [
-        path for path, text in documents(docs).items() if not path.exists() or path.read_text(encoding="utf-8") != text
-    ]
-
-
-def write(docs: Path = DOCS) -> None:
-    """Write what is not up to date."""
-    wanted = documents(docs)
-    for path in stale(docs):
-        path.write_text(wanted[path], encoding="utf-8")
-
-
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run as a program."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--docs", type=Path, default=DOCS, help="folder of the history, the pages and the picture")
-    parser.add_argument("--check", action="store_true", help="write nothing; fail if something is not up to date")
-    options = parser.parse_args(argv)
-    old = stale(options.docs)
-    for path in old:
-        print(f"{path.name} is not up to date" if options.check else path.name, file=sys.stderr)
-    if options.check:
-        return 1 if old else 0
-    write(options.docs)
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    pages = {docs / "effect.md": "en", docs / "effect.zh.md": "zh"}
+    return {
+        docs / PICTURE: svg(rows),
+        **{page: report.placed(page, "effect", tables(rows, language)) for page, language in pages.items()},
+    }

@@ -1,8 +1,8 @@
 """What a number of developers takes, from measured unit costs and assumptions: machines, storage, cells and money.
 
 Nothing is measured here. `docs/scale-costs.json` holds what `just bench-costs` measured, and every assumption with its
-source; copy it, change what is otherwise with you, and give it with `--inputs`. `--write` writes the tables of
-`docs/scale.md` in both languages.
+source; copy it, change what is otherwise with you, and give it with `--inputs`. `just generated` makes the tables of
+`docs/scale.md` from the kept one.
 """
 
 from __future__ import annotations
@@ -150,27 +150,28 @@ def filled(page: str, made: Mapping[str, Sequence[Sequence[str]]]) -> str:
     for name, rows in made.items():
         before, begin, rest = page.partition(f"<!-- {name}: begin -->\n")
         table, end, after = rest.partition(f"<!-- {name}: end -->")
-        assert begin, f"the page has no place for {name}"
-        assert end, f"the page has no end of {name}"
+        if not begin or not end:
+            raise SystemExit(f"the page has no place for the table {name}")
         lines = [*table.splitlines()[:2], *(f"| {' | '.join(row)} |" for row in rows), ""]
         page = before + begin + "\n".join(lines) + end + after
     return page
 
 
+def documents() -> dict[Path, str]:
+    """What the page and its twin should be."""
+    inputs = json.loads(COSTS.read_text())
+    return {page: filled(page.read_text(), tables(inputs, language)) for language, page in PAGES.items()}
+
+
 def main(argv: list[str] | None = None) -> int:
-    """Print the plan, or write it into the pages."""
+    """Print the plan."""
     parser = report.arguments(__doc__, engine=False)
     parser.add_argument("--inputs", type=Path, default=COSTS, help="measured unit costs and assumptions")
-    parser.add_argument("--write", action="store_true", help="write the tables of docs/scale.md and docs/scale.zh.md")
     given = parser.parse_args(argv)
     inputs = json.loads(given.inputs.read_text())
-    pages = {language: filled(page.read_text(), tables(inputs, language)) for language, page in PAGES.items()}
-    if given.write:
-        for language, page in PAGES.items():
-            page.write_text(pages[language])
+    page = filled(PAGES["en"].read_text(), tables(inputs, "en"))
     text = "\n\n".join(
-        pages["en"].partition(f"<!-- {name}: begin -->\n")[2].partition("<!--")[0].rstrip()
-        for name in ("plan", "money")
+        page.partition(f"<!-- {name}: begin -->\n")[2].partition("<!--")[0].rstrip() for name in ("plan", "money")
     )
     return report.conclude("growth", inputs, text, kept=True, as_json=given.json)
 

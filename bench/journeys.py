@@ -43,8 +43,6 @@ from tests._support.lab import StepAgent
 from tests._support.lab_endpoint import LabEndpoint, lab_endpoint
 
 PACKAGE = Path(codexmem.__file__).parent
-DOCS = Path(__file__).parents[1] / "docs"
-BEGIN, END = "<!-- journeys: begin -->", "<!-- journeys: end -->"
 LOOSE = re.compile(r"\b(?:dict|Mapping|MutableMapping)\[str, Any\]")
 REPEATS = 3
 _IDLE_S = 0.4  # without a call: the server has nothing more to do for this journey
@@ -265,90 +263,26 @@ def figures(package: Path = PACKAGE) -> Figures:
     )
 
 
-@dataclass(frozen=True)
-class Words:
-    """What a page calls things."""
-
-    page: str
-    journey_heads: tuple[str, ...]
-    journeys: dict[str, str]
-    figure_heads: tuple[str, ...]
-    figures: dict[str, str]
+JOURNEYS = {
+    "hook": "hook event → stored observation",
+    "search": "MCP `search` → text",
+    "learning": "feedback → learning job → two lessons",
+    "rollback": "rollback of that learning",
+}
 
 
-ENGLISH = Words(
-    "architecture.md",
-    ("journey", "files", "functions", "moves between top-level folders"),
-    {
-        "hook": "hook event → stored observation",
-        "search": "MCP `search` → text",
-        "learning": "feedback → learning job → two lessons",
-        "rollback": "rollback of that learning",
-    },
-    ("the package", ""),
-    {
-        "lines": "lines",
-        "files": "files",
-        "repeated_class_names": "public class names with two or more meanings",
-        "loose_dicts": "`dict[str, Any]`, `Mapping[str, Any]`, `MutableMapping[str, Any]`",
-    },
-)
-CHINESE = Words(
-    "architecture.zh.md",
-    ("旅程", "文件", "函数", "顶层目录之间的跨越"),
-    {
-        "hook": "钩子事件 → 存下的观察",
-        "search": "MCP `search` → 文本",
-        "learning": "反馈 → 学习任务 → 两条经验",
-        "rollback": "回滚这次学习",
-    },
-    ("整个包", ""),
-    {
-        "lines": "行",
-        "files": "文件",
-        "repeated_class_names": "有两个以上含义的公开类名",
-        "loose_dicts": "`dict[str, Any]`、`Mapping[str, Any]`、`MutableMapping[str, Any]`",
-    },
-)
-
-
-def tables(words: Words, counted: Mapping[str, Journey], size: Figures) -> str:
-    """Both tables as a page shows them."""
-    rows = [(words.journeys[name], each.files, each.functions, each.moves) for name, each in counted.items()]
-    sizes = [(words.figures[name], value) for name, value in asdict(size).items()]
-    return f"{_markdown(words.journey_heads, rows)}\n\n{_markdown(words.figure_heads, sizes)}"
-
-
-def _markdown(heads: Sequence[str], rows: Sequence[Sequence[str | int]]) -> str:
-    lines = [heads, ["---", *["---:"] * (len(heads) - 1)], *rows]
-    return "\n".join(f"| {' | '.join(report.shown(cell) for cell in line)} |" for line in lines)
-
-
-def written(words: Words, docs: Path = DOCS) -> tuple[dict[str, Journey], Figures]:
-    """What a page says; calls are not told there and are 0."""
-    block = (docs / words.page).read_text().partition(BEGIN)[2].partition(END)[0]
-    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in block.strip().splitlines()]
-    rows = {row[0]: [int(cell.replace(",", "")) for cell in row[1:]] for row in cells if row[-1][:1].isdigit()}
-    counted = {name: Journey(0, *rows[title]) for name, title in words.journeys.items()}
-    return counted, Figures(*(rows[title][0] for title in words.figures.values()))
-
-
-def write(counted: Mapping[str, Journey], size: Figures, docs: Path = DOCS) -> None:
-    """Put the tables between the marks of both pages."""
-    for words in (ENGLISH, CHINESE):
-        page = docs / words.page
-        above, begin, rest = page.read_text().partition(BEGIN)
-        _, end, below = rest.partition(END)
-        if not begin or not end:
-            raise ValueError(f"{page} has no marks {BEGIN} and {END}")
-        page.write_text(f"{above}{BEGIN}\n{tables(words, counted, size)}\n{END}{below}")
+def tables(counted: Mapping[str, Journey], size: Figures) -> str:
+    """Both tables as people read them."""
+    rows = [(JOURNEYS[name], each.files, each.functions, each.moves) for name, each in counted.items()]
+    sizes = [(name.replace("_", " "), value) for name, value in asdict(size).items()]
+    heads = ("journey", "files", "functions", "moves between top-level folders")
+    return f"{report.table(heads, rows)}\n\n{report.table(('the package', ''), sizes)}"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Count, print, and write the pages if that is asked for."""
+    """Count and print."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--json", action="store_true", help="print one JSON document instead of tables")
-    parser.add_argument("--write", action="store_true", help="write the tables of docs/architecture.md and its twin")
     parser.add_argument("--repeats", type=int, default=REPEATS, help="times that each journey is counted")
     chosen = parser.parse_args(argv)
     with tempfile.TemporaryDirectory() as folder:
@@ -357,9 +291,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if chosen.json:
         print(json.dumps({"journeys": {name: asdict(each) for name, each in counted.items()}, "package": asdict(size)}))
     else:
-        print(tables(ENGLISH, counted, size))
-    if chosen.write:
-        write(counted, size)
+        print(tables(counted, size))
     return 0
 
 

@@ -2,9 +2,9 @@
 
 Every row is a ratio to a reference that takes turns with it in the same run, so that a slow machine or a busy one slows
 both. A run measures each ratio several times; the page shows the median and how far the middle half of them lies apart.
-`--write` keeps the run in `docs/performance.json` and writes the page, its Chinese twin and the picture from it.
+`--write` keeps the run in `docs/performance.json`, from which `just generated` makes the page and the picture.
 `--check` compares with the kept run: a wait has become worse if all of its middle half lies more than a quarter beyond
-the kept median, three times in a row. Run with `--page`, it measures nothing and only writes the page.
+the kept median, three times in a row.
 """
 
 from __future__ import annotations
@@ -25,7 +25,6 @@ from codexmem import __version__
 
 DOCS = Path(__file__).parents[1] / "docs"
 KEPT, PICTURE = "performance.json", "performance.svg"
-BEGIN, END = "<!-- performance: begin -->", "<!-- performance: end -->"
 WORSE = 1.25
 TRIES = 3
 _HEADS = {
@@ -157,25 +156,11 @@ def svg(found: Mapping[str, Ratio]) -> str:
 def documents(docs: Path = DOCS) -> dict[Path, str]:
     """What the page, its twin and the picture should be."""
     found = kept_run(docs)
-    wanted = {docs / PICTURE: svg(found)}
-    for name, language in (("performance.md", "en"), ("performance.zh.md", "zh")):
-        above, begin, rest = (docs / name).read_text(encoding="utf-8").partition(BEGIN)
-        _, end, below = rest.partition(END)
-        if not begin or not end:
-            raise SystemExit(f"{name} has no place for the table: {BEGIN} … {END}")
-        wanted[docs / name] = f"{above}{BEGIN}\n\n{table(found, language)}\n\n{END}{below}"
-    return wanted
-
-
-def stale(docs: Path = DOCS) -> list[Path]:
-    """Which of them are not up to date."""
-    return [path for path, text in documents(docs).items() if not path.exists() or path.read_text("utf-8") != text]
-
-
-def write(docs: Path = DOCS) -> None:
-    """Write them."""
-    for path, text in documents(docs).items():
-        path.write_text(text, encoding="utf-8")
+    pages = {docs / "performance.md": "en", docs / "performance.zh.md": "zh"}
+    return {
+        docs / PICTURE: svg(found),
+        **{page: report.placed(page, "performance", table(found, language)) for page, language in pages.items()},
+    }
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -184,15 +169,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.formatter_class = argparse.ArgumentDefaultsHelpFormatter
     parser.add_argument("groups", nargs="*", metavar="GROUP", help=f"some of: {', '.join(MEASURES)}")
     parser.add_argument("--rounds", type=int, default=20)
-    parser.add_argument("--write", action="store_true", help="keep the run, and write the page")
+    parser.add_argument("--write", action="store_true", help=f"keep the run in {KEPT}")
     parser.add_argument("--check", action="store_true", help="compare with the kept run")
-    parser.add_argument("--page", action="store_true", help="measure nothing, only write the page")
     options = parser.parse_args(argv)
     if unknown := [name for name in options.groups if name not in MEASURES]:
         parser.error(f"no such group: {', '.join(unknown)}; there are {', '.join(MEASURES)}")
-    if options.page:
-        write()
-        return 0
     seed = report.chosen_seed(options.seed)
     if options.check:
         worse = compare(options.groups, options.rounds, seed)
@@ -202,7 +183,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     found = measured(options.groups, options.rounds, seed)
     if options.write:
         keep(found)
-        write()
     rows = [
         [wait.what, wait.reference, found[wait.key].median, f"{found[wait.key].low}-{found[wait.key].high}", wait.goal,
          "" if reached(wait, found[wait.key]) else "NOT REACHED"]

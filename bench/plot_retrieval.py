@@ -1,23 +1,20 @@
-"""Writes the tables and the picture of docs/retrieval.md from the history of measurements.
+"""The tables and the picture of docs/retrieval.md, made from the history of measurements.
 
-`codexmem bench retrieval --out docs/retrieval-history.jsonl` adds to the history; this program only draws, so the
-documents can always be made again. With --check it writes nothing and fails if they are not up to date.
+`codexmem bench retrieval --out docs/retrieval-history.jsonl` adds to the history; `just generated` draws.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
 
+from bench import report
 from codexmem.measure.report import headline, refusal
 
 DOCS = Path(__file__).parents[1] / "docs"
-BEGIN, END = "<!-- retrieval tables: begin -->", "<!-- retrieval tables: end -->"
 SHARES = ("any@5", "all@5", "mean@5", "any@10", "all@10", "mean@10", "ndcg@10", "mrr")
 
 # The chart colours of the user interface, each with a marker of its own: never told apart by colour alone.
@@ -197,39 +194,7 @@ def _marker(place: int, x: float, y: float) -> str:
             return f'<path d="M{x} {y - 5}l5 9h-10z" fill="{colour}"/>'
 
 
-def placed(page: str, text: str) -> str:
-    """The page with the text between its markers."""
-    before, begin, rest = page.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end:
-        raise SystemExit(f"the page has no place for the tables: {BEGIN} … {END}")
-    return f"{before}{BEGIN}\n\n{text}\n\n{END}{after}"
-
-
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run as a program."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--docs", type=Path, default=DOCS, help="folder of the history, the page and the picture")
-    parser.add_argument("--check", action="store_true", help="write nothing; fail if something is not up to date")
-    options = parser.parse_args(argv)
-    runs = read(options.docs / "retrieval-history.jsonl")
-    page = options.docs / "retrieval.md"
-    wanted = {
-        page: placed(page.read_text(encoding="utf-8"), tables(runs)),
-        options.docs / "retrieval.svg": svg(runs),
-    }
-    stale = [
-        path for path, text in wanted.items() if not path.exists() or path.read_text(encoding="utf-8") != text
-    ]  # fmt: skip
-    if options.check:
-        for path in stale:
-            print(f"{path.name} is not up to date: python -m bench.plot_retrieval", file=sys.stderr)
-        return 1 if stale else 0
-    for path in stale:
-        path.write_text(wanted[path], encoding="utf-8")
-        print(path.name)
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+def documents(docs: Path = DOCS) -> dict[Path, str]:
+    """What the page and the picture should be."""
+    runs, page = read(docs / "retrieval-history.jsonl"), docs / "retrieval.md"
+    return {page: report.placed(page, "retrieval tables", tables(runs)), docs / "retrieval.svg": svg(runs)}

@@ -13,6 +13,7 @@ import random
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 ENGINES = ("sqlite", "postgresql")
@@ -45,6 +46,16 @@ def percentile(values: Sequence[float], share: float) -> float:
         return 0.0
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, max(0, math.ceil(share * len(ordered)) - 1))]
+
+
+def placed(path: Path, name: str, text: str) -> str:
+    """The page with this text between its marks of that name."""
+    begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
+    above, begun, rest = path.read_text(encoding="utf-8").partition(begin)
+    _, ended, below = rest.partition(end)
+    if not begun or not ended:
+        raise SystemExit(f"{path.name} has no place for the tables: {begin} … {end}")
+    return f"{above}{begin}\n\n{text}\n\n{end}{below}"
 
 
 class Progress:

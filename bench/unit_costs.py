@@ -3,7 +3,7 @@
 A real server over HTTP, then a worker in this process, on a PostgreSQL with fsync. Processor time is that of the server
 or the worker and of all of PostgreSQL's; it contains no waiting, but is inflated where other programs share the caches.
 Bytes are what the database has grown by, indexes included, and its write-ahead log. `--write` keeps the figures in
-`docs/scale-costs.json`, from which `just bench-growth` computes what a number of developers takes.
+`docs/scale-costs.json`, from which `just generated` makes the plan of `docs/scale.md`.
 """
 
 from __future__ import annotations

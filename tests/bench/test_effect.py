@@ -1,4 +1,4 @@
-"""The page of what arrives follows from the history, and the one in the documentation is up to date."""
+"""The page of what arrives follows from the history."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def row(date: str, embedder: str = "none", **figures: float) -> dict[str, Any]:
 @pytest.fixture
 def docs(tmp_path: Path) -> Path:
     for name in ("effect.md", "effect.zh.md"):
-        (tmp_path / name).write_text(f"above\n{effect.BEGIN}\nold\n{effect.END}\nbelow\n")
+        (tmp_path / name).write_text("above\n<!-- effect: begin -->\nold\n<!-- effect: end -->\nbelow\n")
     return tmp_path
 
 
@@ -38,30 +38,26 @@ def options(**given: Any) -> argparse.Namespace:
     )
 
 
-def test_the_documentation_is_up_to_date() -> None:
-    assert effect.main(["--check"]) == 0
-
-
 def test_the_newest_run_of_each_embedder_stands_beside_the_goal(docs: Path) -> None:
     keep(
         docs, row("2026-02-01", answer_10=0.9), row("2026-01-01", answer_10=0.5), row("2026-01-02", "local", stored=0.5)
     )
-    assert effect.main(["--docs", str(docs)]) == 0
-    page = (docs / "effect.md").read_text()
+    made = effect.documents(docs)
+    page = made[docs / "effect.md"]
     assert page.startswith("above\n")
     assert page.endswith("below\n")
     assert "| answer in the first ten results | **90.0 %** | – | ≥ 87 % |" in page
     assert "| answers still in the store after extraction | – | 50.0 % | ≥ 98 % |" in page
     assert "| 2026-01-01 | 0.1.0 | coding | none | 0 / 1 | 60 |" in page
-    assert "| 答案在前十条结果中 | **90.0 %** |" in (docs / "effect.zh.md").read_text()
+    assert "| 答案在前十条结果中 | **90.0 %** |" in made[docs / "effect.zh.md"]
 
 
 def test_where_answers_end_stands_below(docs: Path) -> None:
     keep(docs, row("2026-01-01", stored=0.5) | {"detail": {"held-out": {"told": 3, "drowned": 1}, "zh": {"told": 2}}})
-    assert effect.main(["--docs", str(docs)]) == 0
-    page = (docs / "effect.md").read_text()
+    made = effect.documents(docs)
+    page = made[docs / "effect.md"]
     assert "Where answers end, `none`:\n\n|  | told | drowned |\n| --- | ---: | ---: |\n| held-out | 3 | 1 |\n" in page
-    assert "| 中文 | 2 |  |" in (docs / "effect.zh.md").read_text()
+    assert "| 中文 | 2 |  |" in made[docs / "effect.zh.md"]
 
 
 def test_every_name_of_a_detail_has_a_chinese_one() -> None:
@@ -77,8 +73,7 @@ def test_the_picture_has_the_runs_and_the_goal(docs: Path) -> None:
         row("2026-02-01", answer_10=0.9),
         row("2026-02-01", "local", answer_10=0.4),
     )
-    effect.main(["--docs", str(docs)])
-    picture = ElementTree.fromstring((docs / effect.PICTURE).read_text())
+    picture = ElementTree.fromstring(effect.documents(docs)[docs / effect.PICTURE])
     lines = [each.attrib["points"].split() for each in picture.iter(f"{SVG}polyline")]
     assert [len(points) for points in lines] == [2, 1]
     first, second = (float(point.split(",")[1]) for point in lines[0])
@@ -86,19 +81,14 @@ def test_the_picture_has_the_runs_and_the_goal(docs: Path) -> None:
     assert sum("stroke-dasharray" in each.attrib for each in picture.iter(f"{SVG}path")) == 1
 
 
-def test_check_writes_nothing(docs: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert effect.main(["--docs", str(docs), "--check"]) == 1
-    assert "effect.zh.md is not up to date" in capsys.readouterr().err
-    assert not (docs / effect.PICTURE).exists()
-    effect.main(["--docs", str(docs)])
-    assert effect.main(["--docs", str(docs), "--check"]) == 0
-    assert effect.NONE_YET["en"] in (docs / "effect.md").read_text()
+def test_a_history_of_nothing(docs: Path) -> None:
+    assert effect.NONE_YET["en"] in effect.documents(docs)[docs / "effect.md"]
 
 
 def test_a_page_without_marks_is_refused(docs: Path) -> None:
     (docs / "effect.md").write_text("nothing here")
     with pytest.raises(SystemExit, match="no place for the tables"):
-        effect.main(["--docs", str(docs)])
+        effect.documents(docs)
 
 
 def test_a_run_is_kept_only_if_that_is_asked_for(docs: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -107,7 +97,6 @@ def test_a_run_is_kept_only_if_that_is_asked_for(docs: Path, capsys: pytest.Capt
     assert not (docs / effect.HISTORY).exists()
     assert effect.finish("coding", found, "", options(write=True), 12.3, docs) == 1
     assert [each["figures"]["answer_10"] for each in effect.history(docs)] == [0.5]
-    assert "50.0 %" in (docs / "effect.md").read_text()
     assert '"kept": false' in capsys.readouterr().out
 
 

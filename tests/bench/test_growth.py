@@ -1,4 +1,4 @@
-"""The plan of docs/scale.md: its tables are what the kept inputs give, and its sums hold."""
+"""The plan of docs/scale.md: its sums hold."""
 
 from __future__ import annotations
 
@@ -10,12 +10,6 @@ from bench import growth
 
 INPUTS = json.loads(growth.COSTS.read_text())
 ASSUMED = {name: each["value"] for name, each in INPUTS["assumed"].items()}
-
-
-@pytest.mark.parametrize("language", ["en", "zh"])
-def test_the_pages_show_what_the_inputs_give(language: str) -> None:
-    page = growth.PAGES[language].read_text()
-    assert growth.filled(page, growth.tables(INPUTS, language)) == page, "run: just bench-growth --write"
 
 
 def test_a_plan_by_hand() -> None:

@@ -1,25 +1,19 @@
-"""Journeys are counted as they say they are, and the tables of the architecture page are those of this tree."""
+"""Journeys are counted as they say they are."""
 
 from __future__ import annotations
 
 import importlib
-import json
-import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from bench import journeys
-from bench.journeys import BEGIN, END, Counter, Figures, Journey
+from bench.journeys import Counter, Figures
 
 pytestmark = pytest.mark.sqlite
 
-# Journeys are counted on a running server, and an edit of any module moves them a little.
-TOLERANCE = 0.05
-AGAIN = "run `just journeys --write`"
 # One folder calls the other: directly, through the standard library, by a generator that goes on twice, in a thread.
 TREE = {
     "__init__.py": "",
@@ -119,56 +113,3 @@ def test_figures_of_a_package(tmp_path: Path) -> None:
         },
     )
     assert journeys.figures(package) == Figures(lines=10, files=3, repeated_class_names=1, loose_dicts=3)
-
-
-def test_tables_are_written_and_read_again(tmp_path: Path) -> None:
-    counted = {name: Journey(0, 1_000 + at, 20, 3) for at, name in enumerate(journeys.ENGLISH.journeys)}
-    size = Figures(87_000, 800, 0, 12)
-    for words in (journeys.ENGLISH, journeys.CHINESE):
-        (tmp_path / words.page).write_text(f"above\n{BEGIN}\nold\n{END}\nbelow\n")
-    journeys.write(counted, size, tmp_path)
-    for words in (journeys.ENGLISH, journeys.CHINESE):
-        text = (tmp_path / words.page).read_text()
-        assert text.startswith(f"above\n{BEGIN}\n| ")
-        assert text.endswith(f" |\n{END}\nbelow\n")
-        assert journeys.written(words, tmp_path) == (counted, size)
-    (tmp_path / "architecture.md").write_text("no marks")
-    with pytest.raises(ValueError, match="has no marks"):
-        journeys.write(counted, size, tmp_path)
-
-
-def test_the_page_tells_the_size_of_the_package() -> None:
-    size = journeys.figures()
-    english, chinese = (journeys.written(words)[1] for words in (journeys.ENGLISH, journeys.CHINESE))
-    assert english == chinese, AGAIN
-    # A line more or less is no news; a hundredth of them is.
-    assert english.lines == pytest.approx(size.lines, rel=0.01), AGAIN
-    assert replace(english, lines=size.lines) == size, AGAIN
-
-
-@pytest.mark.timeout(600)
-def test_the_page_tells_the_journeys() -> None:
-    # On a busy machine upkeep of the server falls into both counts of a journey; it does not fall into all of eight.
-    if wrong := differences(repeats=2):
-        wrong = differences(repeats=8)
-    assert not wrong, f"{'; '.join(wrong)}: {AGAIN}"
-
-
-def differences(repeats: int) -> list[str]:
-    """Where the page tells something else than is counted."""
-    # In a process of its own, as the page was written: nothing of pytest is profiled with it.
-    command = [sys.executable, "-m", "bench.journeys", "--json", "--repeats", str(repeats)]
-    root = Path(journeys.__file__).parents[1]
-    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    counted = json.loads(done.stdout)["journeys"]
-    wrong: list[str] = []
-    for words in (journeys.ENGLISH, journeys.CHINESE):
-        told, _ = journeys.written(words)
-        assert counted.keys() == told.keys()
-        for name, found in counted.items():
-            for what in ("files", "functions", "moves"):
-                was = getattr(told[name], what)
-                if abs(found[what] - was) > max(2, round(was * TOLERANCE)):
-                    wrong.append(f"{name}: {found[what]} {what}, not {was}")
-    return wrong

@@ -1,15 +1,14 @@
-"""Waits are told as they were measured, noise is not taken for a change, and the page shows what was kept."""
+"""Waits are told as they were measured, and noise is not taken for a change."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
 from bench import performance, waits
-from bench.performance import KEPT, Ratio
+from bench.performance import Ratio
 
 TIME = next(wait for wait in waits.WAITS if wait.key == "hook_up")
 RATE = next(wait for wait in waits.WAITS if wait.key == "capture")
@@ -18,7 +17,7 @@ RATE = next(wait for wait in waits.WAITS if wait.key == "capture")
 @pytest.fixture
 def docs(tmp_path: Path) -> Path:
     for name in ("performance.md", "performance.zh.md"):
-        (tmp_path / name).write_text(f"# Page\n{performance.BEGIN}\n{performance.END}\nbelow\n")
+        (tmp_path / name).write_text("# Page\n<!-- performance: begin -->\n<!-- performance: end -->\nbelow\n")
     return tmp_path
 
 
@@ -62,20 +61,16 @@ def test_a_run_is_kept_and_what_was_not_measured_stays(docs: Path) -> None:
     performance.keep({"hook_up": Ratio(2.0, 1.9, 2.1, 9), "gone": Ratio(1.0, 1.0, 1.0, 1)}, docs)
     performance.keep({"capture": Ratio(0.4, 0.3, 0.5, 5)}, docs)
     assert performance.kept_run(docs) == {"hook_up": Ratio(2.0, 1.9, 2.1, 9), "capture": Ratio(0.4, 0.3, 0.5, 5)}
-    performance.write(docs)
-    assert performance.stale(docs) == []
-    page = (docs / "performance.md").read_text()
+    made = performance.documents(docs)
+    page = made[docs / "performance.md"]
+    assert page.startswith("# Page\n")
+    assert page.endswith("below\n")
     assert "| hook, server up | `python -c pass` | 2.00 | 1.90-2.10 | ≤ 1.5 | not reached |" in page
-    assert "| ≥ 0.6 | 未达到 |" in (docs / "performance.zh.md").read_text()
-    document = json.loads((docs / KEPT).read_text())
-    document["ratios"]["hook_up"]["median"] = 1.0
-    (docs / KEPT).write_text(json.dumps(document))
-    assert {path.name for path in performance.stale(docs)} == {"performance.md", "performance.zh.md", "performance.svg"}
-
-
-def test_the_page_shows_what_was_kept() -> None:
-    assert performance.stale() == [], "run `python -m bench.performance --page`"
-    assert performance.kept_run()
+    assert "| ≥ 0.6 | 未达到 |" in made[docs / "performance.zh.md"]
+    performance.keep({"hook_up": Ratio(1.0, 1.0, 1.0, 9)}, docs)
+    assert {path.name for path, text in performance.documents(docs).items() if made[path] != text} == {
+        "performance.md", "performance.zh.md", "performance.svg",
+    }  # fmt: skip
 
 
 def test_every_wait_has_a_measure_and_every_measure_a_wait() -> None:

@@ -30,7 +30,7 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
     frameworks.install()
     package = tmp_path_factory.mktemp("client") / "typescript"
     shutil.copytree(SOURCES, package, ignore=shutil.ignore_patterns("node_modules", "dist", "schema.ts"))
-    # Another test compares these types with the description that `npm run schema` reads.
+    # Made as `npm run schema` makes them.
     shutil.copyfile(building.SCHEMA, package / "src" / "schema.ts")
     building.run_tool("typescript", "bin/tsc", "--project", str(package))
     (package / "node_modules").symlink_to(frameworks.MODULES)

@@ -1,18 +1,15 @@
 """Which tests show which clause of which contract: read from the markers in the test files, without running them.
 
-Every `clauses_NNN.py` beside this file is one contract. `python -m tests.contracts.clauses [NNN …]` runs the marked
-tests of these contracts, all of them if none is named, and writes one table each with the results to `docs/contracts/`.
+Every `clauses_NNN.py` beside this file is one contract and has a table in `docs/contracts/`, which `just generated`
+makes; it refuses a clause without a test, and one whose tests never mention a name of it.
 """
 
 from __future__ import annotations
 
 import ast
 import functools
-import subprocess
-import sys
-import xml.etree.ElementTree as ET
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -26,11 +23,10 @@ CONTRACTS: dict[str, dict[str, Clause]] = {
 }
 _HEAD = """# Contract {contract}: every clause and the tests that show it
 
-Made by `just contract-table`, which runs the tests of every clause on SQLite and PostgreSQL; a test in the gate fails
-if a clause has no test, or if this table and the tests disagree. {passed:,} of {total:,} cases passed.
+Made by `just generated` from the markers of the tests. `just contracts` runs the tests on SQLite and PostgreSQL.
 
-| clause | demand | shown by | statement | cases | result |
-|---|---|---|---|---|---|
+| clause | demand | shown by | statement |
+|---|---|---|---|
 """
 
 
@@ -42,11 +38,6 @@ class Shown:
     test: str  # path::name
     statement: str
     source: str
-
-    @property
-    def contract(self) -> str:
-        """The number that the clause begins with."""
-        return self.clause.partition(" ")[0]
 
 
 @functools.cache
@@ -68,48 +59,35 @@ def _of_file(path: Path) -> Iterator[Shown]:
                     yield Shown(clause, f"{name}::{node.name}", statement, text)
 
 
-def path_of(contract: str) -> Path:
-    """Where the contract's table is published."""
-    return ROOT / "docs" / "contracts" / f"{contract}.md"
+def objections(found: Sequence[Shown]) -> list[str]:
+    """Clauses that nothing shows, clauses whose tests never mention a name of theirs, and markers of no clause."""
+    known = {clause: of_clause for contract in CONTRACTS.values() for clause, of_clause in contract.items()}
+    wrong = [f"{each.test} shows {each.clause}, which no contract has" for each in found if each.clause not in known]
+    for clause, of_clause in known.items():
+        sources = {each.source for each in found if each.clause == clause}
+        names = (*of_clause.names.split(), *of_clause.messages) if sources else ()
+        missing = [name for name in names if not any(name in source for source in sources)]
+        if not sources:
+            wrong.append(f"{clause} has no test: {of_clause.demand}")
+        elif missing:
+            wrong.append(f"the tests of {clause} never mention {', '.join(missing)}")
+    return wrong
 
 
-def table(contract: str, results: dict[str, list[bool]]) -> str:
-    """The contract's table; `results` has for each test whether each of its cases passed."""
-    of_contract = [each for each in shown() if each.contract == contract]
+def documents() -> dict[Path, str]:
+    """The table of every contract."""
+    if wrong := objections(shown()):
+        raise SystemExit("\n".join(wrong))
+    return {ROOT / "docs" / "contracts" / f"{contract}.md": _table(contract) for contract in CONTRACTS}
+
+
+def _table(contract: str) -> str:
     by_clause: dict[str, list[Shown]] = defaultdict(list)
-    for each in of_contract:
+    for each in shown():
         by_clause[each.clause].append(each)
     lines = []
     for clause, (demand, *_) in CONTRACTS[contract].items():
         for position, each in enumerate(by_clause[clause]):
-            cases = results.get(each.test, [])
-            result = "passed" if cases and all(cases) else "FAILED" if cases else "not run"
             first = (clause, demand) if position == 0 else ("", "")
-            lines.append(
-                " | ".join(("", *first, f"`{each.test}`", each.statement, str(len(cases)), result, "")).strip()
-            )
-    cases = [case for test in {each.test for each in of_contract} for case in results.get(test, [])]
-    return _HEAD.format(contract=contract, passed=sum(cases), total=len(cases)) + "\n".join(lines) + "\n"
-
-
-def main(contracts: list[str]) -> int:
-    """Run the tests of all clauses of these contracts and write their tables."""
-    tests = sorted({each.test for each in shown() if each.contract in contracts})
-    report = ROOT / f".contract-results-{'-'.join(contracts)}.xml"
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", f"--junitxml={report}", *tests]
-    code = subprocess.run(command, cwd=ROOT, check=False).returncode
-    results: dict[str, list[bool]] = defaultdict(list)
-    for case in ET.parse(report).iter("testcase"):
-        path = case.get("classname", "").replace(".", "/") + ".py"
-        bad = any(child.tag in ("failure", "error", "skipped") for child in case)
-        results[f"{path}::{case.get('name', '').partition('[')[0]}"].append(not bad)
-    report.unlink()
-    for contract in contracts:
-        path_of(contract).parent.mkdir(exist_ok=True)
-        path_of(contract).write_text(table(contract, results))
-        sys.stdout.write(f"{path_of(contract).relative_to(ROOT)}: {len(CONTRACTS[contract])} clauses\n")
-    return code
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:] or list(CONTRACTS)))
+            lines.append(" | ".join(("", *first, f"`{each.test}`", each.statement, "")).strip())
+    return _HEAD.format(contract=contract) + "\n".join(lines) + "\n"

@@ -13,7 +13,6 @@ import pytest
 from tests.docs.building import build_site
 from tests.docs.html import Built, broken, foreign, read
 from tests.docs.pages import ALSO, DOCS, LANGUAGES, ROOT, Page, lacking, pages, relinked
-from tests.docs.reference.made import FOLDER, made
 
 FETCHING = re.compile(r"url\(['\"]?(?:https?:)?//|@import")
 
@@ -70,15 +69,6 @@ def _searches_chinese(site: Path) -> None:
     index = json.loads((site / "zh" / "search.json").read_text())
     assert index["config"]["lang"] == ["zh"]
     assert any("增量" in json.dumps(item, ensure_ascii=False) for item in index["items"])
-
-
-@pytest.mark.parametrize("path", sorted(made()), ids=lambda path: path.name)
-def test_the_reference_says_what_the_code_says(path: Path) -> None:
-    assert path.read_text() == made()[path], "run: just docs-reference"
-
-
-def test_the_reference_holds_nothing_else() -> None:
-    assert set(FOLDER.iterdir()) == set(made())
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,8 @@
 """What we depend on: the licence of every locked package, and where every native library in their wheels comes from.
 
-`python -m tests.packaging.dependencies` writes `docs/dependencies.md` in both languages from the lock files and what
-installed packages say of themselves (`--check` only compares). It ends with 1 if a licence is new among those that ask
-something of whoever passes the package on, or is not stated; whoever has read it names it below.
+`just generated` makes `docs/dependencies.md` in both languages from the lock files and what installed packages say of
+themselves. It refuses a licence that is new among those that ask something of whoever passes the package on, and one
+that is not stated; whoever has read it names it below.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib.metadata import Distribution, PackageMetadata, distributions
+from pathlib import Path
 
 from tests.packaging.building import ROOT
 
@@ -31,14 +32,15 @@ READ: Mapping[str, str] = {
 }  # fmt: skip
 _LOCKED = re.compile(r"^([A-Za-z0-9._-]+)==(\S+)", re.MULTILINE)
 _UPSTREAM = {"sqlite-vec": "https://github.com/asg017/sqlite-vec"}  # whose own word is a placeholder
+_PLATFORM = f"CPython {sys.version_info.major}.{sys.version_info.minor}, {sys.platform}"
+_VERSIONS = re.compile(r"^\| ([\w.-]+) \| ([\w.+!-]+) \| (base|extra|dev) \|", re.MULTILINE)
 _NATIVE = re.compile(r"\.(so(\.[\d.]+)?|dylib|pyd|dll)$")
 _TEXTS = {
     "en": (
         "Dependencies",
-        "Written by `just dependencies` from the lock files and the installed packages ({platform}); a test compares "
-        "it. What is locked for other systems or Pythons is listed without a licence. **base** is what everybody "
-        "installs, **extra** comes with `postgres`, `embed` or another extra, **dev** develops and tests and is "
-        "never installed with us.",
+        "Made by `just generated` from the lock files and the installed packages ({platform}). What is locked for "
+        "other systems or Pythons is listed without a licence. **base** is what everybody installs, **extra** comes "
+        "with `postgres`, `embed` or another extra, **dev** develops and tests and is never installed with us.",
         "Licences",
         ("package", "version", "in", "licence"),
         "for other systems or Pythons",
@@ -51,7 +53,7 @@ _TEXTS = {
     ),
     "zh": (
         "依赖",
-        "由 `just dependencies` 根据锁文件和已安装的软件包 ({platform}) 生成，并由测试核对。"
+        "由 `just generated` 根据锁文件和已安装的软件包 ({platform}) 生成。"
         "只为其他系统或其他 Python 锁定的软件包不列许可证。**base** 是所有人都会安装的，"
         "**extra** 随 `postgres`、`embed` 等附加包安装，**dev** 只用于开发和测试，不会随我们安装。",
         "许可证",
@@ -155,8 +157,7 @@ def _asks(licence: str) -> bool:
 def page(language: str, packages: list[Locked]) -> str:
     """The page, in one language."""
     title, about, licences, head, elsewhere, unstated, native, meaning, columns = _TEXTS[language]
-    version = f"CPython {sys.version_info.major}.{sys.version_info.minor}, {sys.platform}"
-    lines = [f"# {title}", "", about.format(platform=version), "", f"## {licences}", "", *_row(head, rule=True)]
+    lines = [f"# {title}", "", about.format(platform=_PLATFORM), "", f"## {licences}", "", *_row(head, rule=True)]
     for each in packages:
         licence = (each.licence or READ.get(each.name) or unstated) if each.installed else elsewhere
         lines += _row((each.name, each.version, each.place, licence))
@@ -179,19 +180,17 @@ def _plain(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-def main(arguments: list[str]) -> int:
-    """Write both pages, or compare them."""
+def documents() -> dict[Path, str]:
+    """Both pages. Licences and hashes are those of one system and Python: on another, a page stays as long as it names
+    the versions of the locks.
+    """
     packages = locked()
-    said = objections(packages)
+    if wrong := objections(packages):
+        raise SystemExit("\n".join(wrong))
+    found = {}
     for language, suffix in (("en", ".md"), ("zh", ".zh.md")):
         path = ROOT / "docs" / f"dependencies{suffix}"
-        if "--check" not in arguments:
-            path.write_text(page(language, packages), encoding="utf-8")
-        elif path.read_text(encoding="utf-8") != page(language, packages):
-            said.append(f"{path.name} is not what the packages say: just dependencies")
-    sys.stdout.write("".join(f"{each}\n" for each in said) or f"{len(packages)} packages\n")
-    return 1 if said else 0
-
-
-if __name__ == "__main__":
-    raise SystemExit(main(sys.argv[1:]))
+        kept, made = path.read_text(encoding="utf-8"), page(language, packages)
+        stays = f"({_PLATFORM})" not in kept and _VERSIONS.findall(kept) == _VERSIONS.findall(made)
+        found[path] = kept if stays else made
+    return found

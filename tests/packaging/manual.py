@@ -1,13 +1,13 @@
 """The manual: a page for each program and each of its commands, made from what `--help` says in English.
 
-`python -m tests.packaging.manual` writes `share/man/man1`, which the wheel carries; a test compares. The pages are kept
-in git, so that building a wheel needs nothing of what the product itself needs.
+`just generated` writes them to `share/man/man1`, which the wheel carries. The pages are kept in git, so that building a
+wheel needs nothing of what the product itself needs.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import click
 
@@ -22,12 +22,12 @@ FOLDER = ROOT / "share" / "man" / "man1"
 ABOUT = {"codexmem": "one memory for every coding agent", "mem-codecli": "a memory and a guard around any coding agent"}
 
 
-def pages() -> dict[str, str]:
-    """Every page by its file name."""
+def documents() -> dict[Path, str]:
+    """Every page."""
     before = messages.language()
     messages.use("en")
     try:
-        return dict(_pages())
+        return {FOLDER / name: text for name, text in _pages()}
     finally:
         messages.use(before)
 
@@ -122,20 +122,4 @@ def _plain(text: str) -> str:
 
 
 def _joined(lines: Iterator[str] | list[str]) -> str:
-    return "\n".join([".\\\" Made by `just man`; edit the command's help instead.", *lines, ""])
-
-
-def main() -> None:
-    """Write the pages, and remove those of commands that are gone."""
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    made = pages()
-    for path in FOLDER.iterdir():
-        if path.name not in made:
-            path.unlink()
-    for name, text in made.items():
-        (FOLDER / name).write_text(text, encoding="utf-8")
-    sys.stdout.write(f"{FOLDER}: {len(made)} pages\n")
-
-
-if __name__ == "__main__":
-    main()
+    return "\n".join([".\\\" Made by `just generated`; edit the command's help instead.", *lines, ""])

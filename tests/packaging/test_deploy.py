@@ -13,7 +13,7 @@ import yaml  # type: ignore[import-untyped]
 
 from codexmem import __version__
 from codexmem.settings import BY_NAME
-from tests.packaging import manual, releasing
+from tests.packaging import releasing
 from tests.packaging.building import ROOT
 from tests.packaging.contained import described
 
@@ -86,8 +86,3 @@ def test_everything_that_names_a_version_names_the_same_one(tmp_path: Path) -> N
     workflows.mkdir(parents=True)
     (workflows / "release.yml").write_text(f"    - uses: a/b@v1\n    - uses: c/d@{'0' * 40}\n")
     assert releasing.problems(__version__, tmp_path) == ["a/b@v1 is not pinned by commit"]
-
-
-def test_the_manual_says_what_the_commands_say() -> None:
-    kept = {path.name: path.read_text(encoding="utf-8") for path in manual.FOLDER.iterdir()}
-    assert kept == manual.pages(), "run: just man"

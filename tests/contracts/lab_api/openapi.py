@@ -1,9 +1,8 @@
-"""The interface description of `/api/v1`, written to `docs/openapi/lab.json` by `just openapi-lab`."""
+"""The interface description of `/api/v1`, published as `docs/openapi/lab.json` by `just generated`."""
 
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Any, cast
 
@@ -25,9 +24,3 @@ def description() -> dict[str, Any]:
 def text() -> str:
     """As it is published."""
     return json.dumps(description(), ensure_ascii=False, indent=1, sort_keys=True) + "\n"
-
-
-if __name__ == "__main__":
-    PATH.parent.mkdir(exist_ok=True)
-    PATH.write_text(text(), encoding="utf-8")
-    sys.stdout.write(f"{PATH.name}: {len(description()['paths'])} paths\n")

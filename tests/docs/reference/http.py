@@ -1,4 +1,4 @@
-"""Every HTTP route, from the published description."""
+"""Every HTTP route, from the interface description."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from tests.docs.pages import DOCS, Language
+from tests.docs.pages import Language
 from tests.docs.reference.markdown import Spoken, both, code, page, table
+from tests.surfaces.web import openapi
 
 TITLE = both("HTTP", "HTTP")
-DESCRIPTION = DOCS / "openapi" / "codexmem.json"
 _ABOUT = both(
     "Every route, from the interface descriptions [codexmem.json](../openapi/codexmem.json) (all of them) and "
     "[lab.json](../openapi/lab.json) (the lab's alone), which have every field. A name with `*` must be given. A "
@@ -38,7 +38,7 @@ ENDPOINTS: tuple[tuple[str, Spoken, str], ...] = (
 
 def render(language: Language) -> str:
     """The page."""
-    described = json.loads(DESCRIPTION.read_text())
+    described = json.loads(openapi.text())
     rows: dict[str, list[list[str]]] = {beginning: [] for beginning, _, _ in ENDPOINTS}
     for path, methods in described["paths"].items():
         beginning = next(endpoint for endpoint, _, _ in ENDPOINTS if path.startswith(endpoint))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -21,8 +20,7 @@ PAGES: Mapping[str, Callable[[Language], str]] = {
 }
 
 
-@functools.cache
-def made() -> dict[Path, str]:
+def documents() -> dict[Path, str]:
     """Every page of the reference by its place."""
     suffixes: Mapping[Language, str] = {"en": ".md", "zh": ".zh.md"}
     return {

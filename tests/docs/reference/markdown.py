@@ -8,8 +8,8 @@ from tests.docs.pages import Language
 
 Spoken = Mapping[Language, str]
 MADE: Spoken = {
-    "en": "<!-- Made from the code by `just docs-reference`; a test compares. Edit the code instead. -->",
-    "zh": "<!-- 由 `just docs-reference` 根据代码生成，测试会比对；请修改代码。 -->",
+    "en": "<!-- Made from the code by `just generated`. Edit the code instead. -->",
+    "zh": "<!-- 由 `just generated` 根据代码生成；请修改代码。 -->",
 }
 
 

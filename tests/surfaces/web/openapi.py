@@ -1,10 +1,9 @@
-"""The interface description of every endpoint, written to `docs/openapi/codexmem.json` by `just openapi`."""
+"""The interface description of every endpoint, published as `docs/openapi/codexmem.json` by `just generated`."""
 
 from __future__ import annotations
 
 import functools
 import json
-import sys
 from pathlib import Path
 from typing import Any, cast
 
@@ -28,9 +27,3 @@ def description() -> dict[str, Any]:
 def text() -> str:
     """As it is published."""
     return json.dumps(description(), ensure_ascii=False, indent=1, sort_keys=True) + "\n"
-
-
-if __name__ == "__main__":
-    PATH.parent.mkdir(exist_ok=True)
-    PATH.write_text(text(), encoding="utf-8")
-    sys.stdout.write(f"{PATH.name}: {len(description()['paths'])} paths\n")
