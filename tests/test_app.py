@@ -35,7 +35,7 @@ from codexmem.recall.review_scan import REVIEW
 from codexmem.settings import Settings, load
 from tests._support.clock import StepClock
 from tests._support.postgres import PostgresServer
-from tests.jobs.stores import wait_until as until
+from tests._support.waiting import eventually
 from tests.services.restoring import transfer_of
 
 pytestmark = pytest.mark.process
@@ -70,7 +70,7 @@ def running(
     try:
         assert bound.wait(20)
         if ready:
-            until(lambda: app.status.readiness().ready or bool(failure))
+            eventually(lambda: app.status.readiness().ready or bool(failure))
             assert not failure
         yield app, url
     finally:
@@ -104,7 +104,7 @@ def test_a_local_server_serves_and_leaves_nothing_behind(tmp_path: Path) -> None
         reply = save(url, "remember this")
         assert reply.status_code == 200
         number = reply.json()["id"]
-        until(lambda: app.services.queue.counts()[JobStatus.COMPLETED] >= len(CHORES))
+        eventually(lambda: app.services.queue.counts()[JobStatus.COMPLETED] >= len(CHORES))
         metrics = httpx.get(f"{url}/metrics").text
         assert "codexmem_ready 1.0" in metrics
         assert 'codexmem_jobs{status="failed"} 0.0' in metrics
@@ -154,7 +154,7 @@ def test_health_answers_while_the_store_is_still_opening(tmp_path: Path, monkeyp
         assert (early.status_code, early.headers["retry-after"]) == (503, "1")
         assert not (tmp_path / "server.json").exists()
         may_open.set()
-        until(lambda: app.status.readiness().ready)
+        eventually(lambda: app.status.readiness().ready)
         assert save(url, "now").status_code == 200
 
 
@@ -176,7 +176,7 @@ def test_a_store_that_cannot_be_opened_ends_the_server_with_its_reason(tmp_path:
         tx.connection.exec_driver_sql("UPDATE alembic_version SET version_num = '9999'")
     db.close()
     with pytest.raises(NotReady, match="newer codexmem"), running(settings, ready=False) as (app, _):
-        until(lambda: app.status.readiness().phase is Phase.FAILED)
+        eventually(lambda: app.status.readiness().phase is Phase.FAILED)
     assert not (tmp_path / "server.json").exists()
 
 
@@ -213,7 +213,7 @@ def test_a_backup_made_beside_a_running_server_is_told_in_its_log(
         save(url, "one")
         made = transfer_of(tmp_path).backup()
         assert made.manifest.counts["memories"] == 1
-        until(lambda: bool(app.services.report.newest(EventType.STORE_BACKED_UP)))
+        eventually(lambda: app.services.report.newest(EventType.STORE_BACKED_UP))
         with pytest.raises(Unavailable, match="in use"):
             transfer_of(tmp_path).restore(made.folder)
 
@@ -234,7 +234,7 @@ def test_a_team_server_asks_for_a_key_that_tells_the_tenant(team: Settings) -> N
             )
             assert len(reply.json()) == count
         with acting_as("acme"):
-            until(lambda: app.services.queue.counts()[JobStatus.COMPLETED] >= len(CHORES))
+            eventually(lambda: app.services.queue.counts()[JobStatus.COMPLETED] >= len(CHORES))
 
 
 @pytest.mark.postgresql
@@ -244,10 +244,10 @@ def test_a_team_server_waits_for_its_database(tmp_path: Path) -> None:
         upgrade_store(settings.database_url)
         server.stop()
         with running(settings, ready=False) as (app, url):
-            until(lambda: app.status.readiness().reason is not None)
+            eventually(lambda: app.status.readiness().reason is not None)
             assert httpx.get(f"{url}/api/health").json()["initialized"] is False
             server.start()
-            until(lambda: app.status.readiness().ready)
+            eventually(lambda: app.status.readiness().ready)
 
 
 @pytest.mark.postgresql
@@ -256,7 +256,7 @@ def test_a_team_server_refuses_a_schema_it_must_not_upgrade_itself(
 ) -> None:
     settings = local(tmp_path, database_url=postgres_server.create_database(f"app{next(_names)}"))
     with pytest.raises(NotReady) as caught, running(settings, ready=False) as (app, _):
-        until(lambda: app.status.readiness().phase is Phase.FAILED)
+        eventually(lambda: app.status.readiness().phase is Phase.FAILED)
     assert caught.value.hint == "run: codexmem db upgrade"
 
 
@@ -281,7 +281,7 @@ def test_every_chore_has_a_handler_and_comes_round(tmp_path: Path) -> None:
         core.housekeeping.begin()
         assert core.queue.counts()[JobStatus.QUEUED] == len(CHORES)
         core.begin()
-        until(lambda: core.queue.counts()[JobStatus.COMPLETED] >= len(CHORES))
+        eventually(lambda: core.queue.counts()[JobStatus.COMPLETED] >= len(CHORES))
         core.stop(5.0)
         waiting = core.queue.list(JobStatus.QUEUED)
         assert {job.kind for job in waiting} == set(CHORES)

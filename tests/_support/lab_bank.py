@@ -20,7 +20,7 @@ from codexmem.lab.service.bank import KINDS
 from codexmem.lab.service.journal import Journal
 from tests._support.lab import LabBench
 from tests._support.model_server import Asked, ModelServer
-from tests.jobs.stores import wait_until
+from tests._support.waiting import eventually
 
 RECIPES: dict[str, object] = {
     "recipes": [
@@ -70,7 +70,7 @@ def ended_runs(lab: LabBench, n_runs: int = 1, **order: Any) -> list[Run]:
     """Runs that have ended."""
     _, runs = lab.order(n_runs, **order)
     with lab.working():
-        wait_until(lambda: all(lab.lab.runs.run(run.id).status.ended for run in runs))
+        eventually(lambda: all(lab.lab.runs.run(run.id).status.ended for run in runs))
     return [lab.lab.runs.run(run.id) for run in runs]
 
 
@@ -83,7 +83,7 @@ def learned(lab: LabBench, run: Run | str) -> Job:
 def finished(lab: LabBench, job_id: int) -> Job:
     """A job once it has ended, run by a worker of its own."""
     with lab.working(threads=1):
-        wait_until(lambda: lab.queue.get(job_id).ended_ms is not None)
+        eventually(lambda: lab.queue.get(job_id).ended_ms is not None)
     return lab.queue.get(job_id)
 
 

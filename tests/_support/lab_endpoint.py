@@ -15,7 +15,7 @@ from codexmem.lab import build_feature
 from codexmem.lab.service.execution import RunAgent
 from codexmem.settings import load
 from tests._support.server import Reply, Server
-from tests.jobs.stores import wait_until
+from tests._support.waiting import eventually
 
 
 class LabEndpoint(Server):
@@ -47,7 +47,7 @@ class LabEndpoint(Server):
             seen = self.get(f"/batches/{batch_id}").json["batch"]
             return seen["ended_at"] is not None
 
-        wait_until(look)
+        eventually(look)
         return seen
 
     def quiet(self) -> None:
@@ -57,7 +57,7 @@ class LabEndpoint(Server):
             counts = self.get("/system/worker").json["queue"]["runs_by_status"]
             return bool(counts["queued"] + counts["running"] == 0)
 
-        wait_until(look)
+        eventually(look)
 
     def indexed(self) -> None:
         """Wait until everything written has its vectors: until then ranks may change from one search to the next."""
@@ -66,7 +66,7 @@ class LabEndpoint(Server):
             status = self.request("GET", "/api/ops/index-status").json
             return status["model"] is None or status["waiting"] == 0
 
-        wait_until(look)
+        eventually(look)
 
     def pages(self, path: str, *, limit: int) -> Iterator[list[dict[str, Any]]]:
         """Every page of a list."""
@@ -109,7 +109,7 @@ def lab_endpoint(
         thread.start()
         try:
             assert bound.wait(20)
-            wait_until(lambda: app.status.readiness().ready or bool(failure))
+            eventually(lambda: app.status.readiness().ready or bool(failure))
             assert not failure
             opening.close()  # the agent is chosen; other labs of the session choose their own
             yield LabEndpoint(data_dir, app, where[0], key)

@@ -30,7 +30,7 @@ from codexmem.lab.http import SURFACE
 from codexmem.lab.lesson_model import NewLesson
 from codexmem.lab.model import BatchOrder, CatalogEntry, FeedbackInput, Measurement
 from codexmem.settings import load
-from tests.jobs.stores import wait_until
+from tests._support.waiting import eventually
 
 SAMPLE = Path(codexmem.lab.service.__file__).parent / "sample_kb"
 known_checks.load_all_checks()
@@ -124,12 +124,12 @@ def _furnish(core: Core) -> dict[str, Any]:
     core.begin()
     try:
         batch, (run, *_) = lab.runs.create(BatchOrder("Cu–TiO2 用于 C2H4", 2, dry_run=True))
-        wait_until(lambda: lab.runs.batch(batch.id).status.ended, 30)
+        eventually(lambda: lab.runs.batch(batch.id).status.ended)
         product = lab.catalog.add_product(CatalogEntry("C2H4 乙烯"))
         preset = lab.catalog.add_preset(CatalogEntry("gas", product_ids=(product.id,)))
         saved = lab.judging.save(run.id, FeedbackInput(7.5, "好", "slow", "", (Measurement(product.id, 1.0),)))
         assert saved.learning is not None
-        wait_until(lambda: lab.banking.learning.jobs(run.id)[0].ended_ms is not None, 30)
+        eventually(lambda: lab.banking.learning.jobs(run.id)[0].ended_ms is not None)
         note = lab.banking.bank.add(NewLesson("空白实验 first"), WriteContext("test"))
     finally:
         core.stop(5.0)

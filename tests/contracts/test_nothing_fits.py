@@ -12,7 +12,7 @@ from tests._support.facts import CHINESE, ENGLISH, FOREIGN, KNOWN, STRANGE
 from tests._support.mcp_calls import Agent, text_of
 from tests._support.rpc_calls import Rpc
 from tests._support.server import Server
-from tests.jobs.stores import wait_until
+from tests._support.waiting import eventually
 
 LARGE = (*ENGLISH, *CHINESE)
 SMALL = LARGE[3::5]
@@ -40,7 +40,7 @@ def filled(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
             status = server.request("GET", "/api/ops/index-status").json
             return bool(status["complete"]) and status["sqlite"]["embeddings"] >= 4 * len(facts)
 
-        wait_until(indexed)
+        eventually(indexed)
         yield server
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from codexmem.kernel.store.notify import LocalNotifier
 from codexmem.kernel.store.postgres.notify import PostgresNotifier
-from tests.jobs.stores import wait_until
+from tests._support.waiting import eventually
 
 
 @pytest.fixture
@@ -99,7 +99,7 @@ def test_a_flood_of_rings_is_heard_as_a_few(two: tuple[PostgresNotifier, Postgre
     rings.clear()
     for _ in range(2_000):
         one.notify("jobs")
-    wait_until(lambda: len(rings) > 0)
+    eventually(lambda: len(rings) > 0)
     time.sleep(0.2)
     assert len(rings) < 50
 
@@ -111,16 +111,16 @@ def test_it_comes_back_after_a_lost_connection(
     rings: list[int] = []
     other.listen("jobs", lambda: rings.append(1))
     one.notify("jobs")
-    wait_until(lambda: len(rings) > 0)
+    eventually(lambda: len(rings) > 0)
     with caplog.at_level(logging.CRITICAL), psycopg.connect(postgres_url, autocommit=True) as connection:
         connection.execute(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'codexmem bell'"
         )
         rings.clear()
-        wait_until(lambda: len(rings) > 0)  # connected again: look, something may have been missed
+        eventually(lambda: len(rings) > 0)  # connected again: look, something may have been missed
         rings.clear()
         one.notify("jobs")
-        wait_until(lambda: len(rings) > 0)
+        eventually(lambda: len(rings) > 0)
 
 
 @pytest.mark.retry("a stall of the machine counts into the second that it may take")

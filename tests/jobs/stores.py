@@ -6,8 +6,7 @@ Workers see the jobs of all tenants, so on PostgreSQL these tests have a databas
 from __future__ import annotations
 
 import shutil
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -30,6 +29,7 @@ from codexmem.kernel.store.jobs import Jobs
 from codexmem.kernel.store.notify import Notifier
 from codexmem.kernel.store.opening import open_database, sqlite_url, upgrade_store
 from tests._support.postgres import PostgresServer
+from tests._support.waiting import eventually
 
 TENANT = "local"
 _urls: dict[int, str] = {}
@@ -104,16 +104,8 @@ class Parts:
     def status(self, job_id: int) -> JobStatus:
         return self.job(job_id).status
 
-    def wait_for(self, *job_ids: int, status: JobStatus = JobStatus.COMPLETED, timeout_s: float = 60.0) -> None:
-        wait_until(lambda: all(self.status(each) is status for each in job_ids), timeout_s)
-
-
-def wait_until(holds: Callable[[], bool], timeout_s: float = 60.0) -> None:
-    """Fail unless the condition comes to hold in time."""
-    deadline = time.monotonic() + timeout_s
-    while not holds():
-        assert time.monotonic() < deadline, "it did not happen in time"
-        time.sleep(0.005)
+    def wait_for(self, *job_ids: int, status: JobStatus = JobStatus.COMPLETED) -> None:
+        eventually(lambda: all(self.status(each) is status for each in job_ids))
 
 
 def stale(job: Job, **changes: Any) -> Job:

@@ -10,7 +10,8 @@ import pytest
 
 from codexmem.kernel.jobs.job_kind import Done, JobContext, JobKind
 from codexmem.kernel.model.job import PATIENT, GiveUp, Job, JobStatus, RetryLater
-from tests.jobs.stores import Parts, empty_store, wait_until
+from tests._support.waiting import eventually
+from tests.jobs.stores import Parts, empty_store
 
 Told = list[tuple[int, JobStatus, str, JobStatus]]
 
@@ -131,11 +132,11 @@ def test_a_saturated_worker_sleeps(parts: Parts) -> None:
     parts.dispatch.claim = counted  # type: ignore[method-assign]
     try:
         with parts.working({"slow": JobKind(run)}, threads=3, look_s=5.0, lease_ms=20_000):
-            wait_until(lambda: parts.queue.counts()[JobStatus.RUNNING] == 2)
+            eventually(lambda: parts.queue.counts()[JobStatus.RUNNING] == 2)
             before = len(looks)
             threading.Event().wait(0.5)
             assert len(looks) - before <= 2
             opened.set()
-            wait_until(lambda: parts.queue.counts()[JobStatus.COMPLETED] == 6)
+            eventually(lambda: parts.queue.counts()[JobStatus.COMPLETED] == 6)
     finally:
         opened.set()

@@ -20,7 +20,8 @@ from codexmem.kernel.model.event import EventType, LogPosition, NewEvent
 from codexmem.kernel.model.ids import SystemClock
 from codexmem.kernel.model.job import GiveUp, Job, JobStatus, RetryLater
 from codexmem.kernel.store.database import acting_as
-from tests.jobs.stores import Parts, empty_store, wait_until
+from tests._support.waiting import eventually
+from tests.jobs.stores import Parts, empty_store
 
 QUEUED, RUNNING = JobStatus.QUEUED, JobStatus.RUNNING
 COMPLETED, FAILED, CANCELED = JobStatus.COMPLETED, JobStatus.FAILED, JobStatus.CANCELED
@@ -155,7 +156,7 @@ class TestFailing:
     def test_tries_again_after_the_asked_time(self, parts: Parts) -> None:
         job_id = parts.put()
         with parts.working(failing(RetryLater("busy", error_class="rate_limit", delay_ms=150))):
-            wait_until(lambda: parts.job(job_id).error_class == "rate_limit")
+            eventually(lambda: parts.job(job_id).error_class == "rate_limit")
             job = parts.job(job_id)
             assert (job.status, job.error, job.worker) == (QUEUED, "busy", None)
             parts.wait_for(job_id)
@@ -171,7 +172,7 @@ class TestFailing:
         job_id = parts.put()
         before = SystemClock().now_ms()
         with parts.working(failing(error, error)):
-            wait_until(lambda: parts.job(job_id).error is not None)
+            eventually(lambda: parts.job(job_id).error is not None)
         job = parts.job(job_id)
         assert (job.status, job.attempts, job.error_class, job.error) == (QUEUED, 1, error_class, text)
         assert before + 500 <= job.run_at_ms
@@ -244,7 +245,7 @@ class TestLosing:
             parts.wait_for(job_id)
             assert worker.progress().overdue == 1
             first.set()
-            wait_until(lambda: worker.progress().overdue == 0)
+            eventually(lambda: worker.progress().overdue == 0)
         assert runs == [1, 2]
         assert effects(parts) == [f"effect:{job_id}"]
         assert parts.job(job_id).result == {"attempt": 2}
@@ -389,7 +390,7 @@ class TestEnduring:
                         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
                         " WHERE datname = current_database() AND pid <> pg_backend_pid()"
                     )
-                wait_until(lambda: settled(parts) == len(ids), 30)
+                eventually(lambda: settled(parts) == len(ids))
             assert sorted(effects(parts)) == sorted(f"effect:{each}" for each in ids)
 
     @pytest.mark.slow
@@ -414,7 +415,7 @@ class TestEnduring:
                 job_id = parts.put(lane=chance.choice([None, "l"]), delay_ms=chance.choice([0, 20]))
                 if turn % 3 == 0:
                     parts.wait_for(job_id, timeout_s=10)  # a jump that counted would delay it by hours
-            wait_until(lambda: parts.queue.counts()[COMPLETED] == 50)
+            eventually(lambda: parts.queue.counts()[COMPLETED] == 50)
         assert len(runs) == len(set(runs)) == 50
 
 
@@ -476,7 +477,7 @@ def test_progress_tells_a_working_worker_from_a_stalled_one(parts: Parts) -> Non
         assert busy.heartbeat_age_ms < 2_000
         hold.set()
         parts.wait_for(first, second)
-        wait_until(lambda: worker.progress().running == 0)
+        eventually(lambda: worker.progress().running == 0)
         assert worker.progress().last_end_age_ms is not None
     finally:
         hold.set()

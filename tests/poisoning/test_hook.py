@@ -13,7 +13,7 @@ import pytest
 
 from tests._support.mcp_calls import Agent, text_of
 from tests._support.server import Server, environment
-from tests.jobs.stores import wait_until
+from tests._support.waiting import eventually
 from tests.poisoning.corpus import CHINESE, ENGLISH, FORMS, Attack
 from tests.poisoning.page import parse, seen, structure
 from tests.poisoning.vectors import VECTORS, World
@@ -65,7 +65,7 @@ def test_no_attack_through_the_hook_reaches_the_next_session_outside_quotes(tmp_
         world, agent = HookWorld(server), Agent(server, "http-new")
         for attack in planted:
             VECTORS[attack.vector](world, "shop", attack.parts[0])
-        wait_until(lambda: not server.request("GET", "/api/processing-status").json["isProcessing"])
+        eventually(lambda: not server.request("GET", "/api/processing-status").json["isProcessing"])
         late = {"session_id": "late", "cwd": "/w/shop"}
         pages = [world.hook("context", late)]
         pages += [world.hook("session-init", {**late, "prompt": each.question}) for each in planted]

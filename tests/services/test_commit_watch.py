@@ -26,7 +26,7 @@ from codexmem.recall.importing import Importing
 from codexmem.recall.undoing import Undoing, Whose
 from tests._support import capturing
 from tests._support.git import Repository
-from tests.jobs.stores import wait_until as until
+from tests._support.waiting import eventually
 from tests.services.test_importing import ALL, BY, Here
 from tests.test_app import local
 
@@ -136,7 +136,7 @@ def test_a_running_server_takes_in_what_a_session_commits(tmp_path: Path) -> Non
         core.intake.init(HookReport("s1", prompt="use the write-ahead log", project="shop", cwd=str(made.path)))
         commit = made.commit(f"Choose WAL{WHY}", "a")
         core.intake.complete("s1")
-        until(lambda: commit_id(commit) in MemoryTable(core.db).statuses([commit_id(commit)]))
+        eventually(lambda: commit_id(commit) in MemoryTable(core.db).statuses([commit_id(commit)]))
         core.stop(5.0)
     finally:
         core.close()

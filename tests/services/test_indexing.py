@@ -21,7 +21,8 @@ from tests._support import vectors as support
 from tests._support.embedding_server import EmbeddingServer
 from tests._support.indexing import Indexed
 from tests._support.toy_embedder import ToyEmbedder
-from tests.jobs.stores import TENANT, Parts, empty_store, wait_until
+from tests._support.waiting import eventually
+from tests.jobs.stores import TENANT, Parts, empty_store
 
 _OURS = ("memories", "memory_terms", "text_changes", "text_counts", "vector_targets", "vector_debts")
 NOTES = Filter(frozenset({Kind.NOTE}))
@@ -64,7 +65,7 @@ def test_a_burst_of_writes_is_one_job(parts: Parts) -> None:
         wired.store.remember(f"number{number}")
     assert wired.jobs(JobStatus.QUEUED) == 0  # a write only leaves a note
     wired.reminder.start(wired.indexing.wake)
-    wait_until(lambda: wired.jobs(JobStatus.QUEUED) == 1)
+    eventually(lambda: wired.jobs(JobStatus.QUEUED) == 1)
     wired.store.remember("one more")
     time.sleep(0.2)
     assert wired.jobs(JobStatus.QUEUED) == 1
@@ -85,19 +86,19 @@ def test_every_write_is_caught_up_with_while_writers_and_worker_race(parts: Part
             thread.start()
         for thread in threads:
             thread.join()
-        wait_until(lambda: wired.store.vectors.count("toy") == 75)
-        wait_until(lambda: not wired.store.indexer.has_work())
-        wait_until(lambda: wired.jobs(JobStatus.RUNNING) + wired.jobs(JobStatus.QUEUED) == 0)
+        eventually(lambda: wired.store.vectors.count("toy") == 75)
+        eventually(lambda: not wired.store.indexer.has_work())
+        eventually(lambda: wired.jobs(JobStatus.RUNNING) + wired.jobs(JobStatus.QUEUED) == 0)
     assert wired.jobs(JobStatus.FAILED) == 0
 
 
 def test_a_forgotten_note_is_made_up_for_by_the_next_look(parts: Parts) -> None:
     with Wired(parts, sweep_s=0.2) as wired, parts.working(wired.job_kinds):
         wired.indexing.begin()
-        wait_until(lambda: wired.jobs(JobStatus.COMPLETED) >= 1)
+        eventually(lambda: wired.jobs(JobStatus.COMPLETED) >= 1)
         wired.store.remind = lambda _: None  # as if the process had died after the commit
         wired.store.remember("alpha")
-        wait_until(lambda: wired.store.vectors.count("toy") == 1)
+        eventually(lambda: wired.store.vectors.count("toy") == 1)
 
 
 def test_a_round_that_runs_out_of_time_is_followed_by_another(parts: Parts) -> None:
@@ -106,7 +107,7 @@ def test_a_round_that_runs_out_of_time_is_followed_by_another(parts: Parts) -> N
             wired.store.remember(f"number{number}")
         wired.indexing._round_s = 0.05
         with parts.working(wired.job_kinds):
-            wait_until(lambda: wired.store.vectors.count("toy") == 30)
+            eventually(lambda: wired.store.vectors.count("toy") == 30)
 
 
 def test_a_job_is_retried_while_the_embedding_server_is_down(parts: Parts) -> None:
@@ -119,12 +120,12 @@ def test_a_job_is_retried_while_the_embedding_server_is_down(parts: Parts) -> No
         wired.job_kinds = {CATCH_UP: JobKind(wired.indexing.catch_up)}
         with wired, parts.working(wired.job_kinds):
             memory = wired.store.remember("alpha beta")
-            wait_until(lambda: any(job.error for job in parts.queue.list(JobStatus.QUEUED)))
+            eventually(lambda: any(job.error for job in parts.queue.list(JobStatus.QUEUED)))
             (job,) = parts.queue.list(JobStatus.QUEUED)
             assert (job.kind, job.error_class) == (CATCH_UP, "transient")
             assert wired.indexing.status().waiting == 1
             server.script = lambda _: None
-            wait_until(lambda: wired.store.vectors.count(embedder.model) == 1)
+            eventually(lambda: wired.store.vectors.count(embedder.model) == 1)
         hits = wired.store.vectors.find(embedder.model, embedder.query("alpha"), NOTES, limit=3)
         assert [hit.seq for hit in hits] == [memory.seq]
 

@@ -22,7 +22,7 @@ from tests._support.chroma import ChromaServer
 from tests._support.embedding_server import EmbeddingServer
 from tests._support.postgres import PostgresServer
 from tests._support.server import Server, create_key
-from tests.jobs.stores import wait_until
+from tests._support.waiting import eventually
 
 pytestmark = pytest.mark.process
 
@@ -191,12 +191,12 @@ def test_chroma_keeps_no_text_and_nothing_of_what_was_forgotten(tmp_path: Path, 
 
             sources = [session(api, f"s{number}", english(number), f"box.{number}.1") for number in range(2)]
             settled(api)
-            wait_until(lambda: bool(chroma.names("purge-")) and there() == stored())
+            eventually(lambda: bool(chroma.names("purge-")) and there() == stored())
             before = stored()
             assert holding(chroma_server.home, english(0)) == []
             assert api.post("/api/forget", {"source": sources[0], "follow": True}).json["erased"] >= 4
             assert stored() < before
-            wait_until(lambda: there() == stored())
+            eventually(lambda: there() == stored())
 
 
 def test_undoing_follows_what_quotes_and_leaves_what_only_came_after(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from codexmem.kernel.store import inspection, upgrade
 from codexmem.kernel.store.schema import metadata
 from tests._support.postgres import PostgresServer
 from tests._support.server import Server
-from tests.jobs.stores import wait_until
+from tests._support.waiting import eventually
 from tests.store.written import DERIVED, LATER, in_order, make, migrating, revisions, rows_of
 
 FIRST = "0001"
@@ -79,8 +79,8 @@ def test_what_the_first_schema_held_is_found_and_goes_on(
     settings = {"CODEXMEM_EMBEDDER": "none"}
     with Server(tmp_path, database_url=address if on_server else None, key=key, settings=settings) as server:
         wanted = "Checkout timed out because the connection pool was exhausted"
-        wait_until(lambda: wanted in _search(server, "checkout connection pool"), 20)
-        wait_until(lambda: "对账文件按北京时间切分" in _search(server, "对账文件"), 20)
+        eventually(lambda: wanted in _search(server, "checkout connection pool"))
+        eventually(lambda: "对账文件按北京时间切分" in _search(server, "对账文件"))
         observed = server.post("/api/observations/batch", {"ids": [2]}).json
         assert [each["title"] for each in observed] == [wanted]
         listed = server.request("GET", "/api/notes?limit=50").json
@@ -108,7 +108,7 @@ def test_what_dry_runs_taught_is_hidden_until_it_is_undone(
     }
     with Server(tmp_path, **place) as server:
         # The words of all lessons are indexed, and a person has changed what one of them says.
-        wait_until(lambda: added in _found(server, "loading of copper"), 20)
+        eventually(lambda: added in _found(server, "loading of copper"))
         changed = {"content": "Cu–Mo fails after the third cycle: I have seen it."}
         assert server.request("PATCH", f"/api/v1/memories/{edited}", changed).status == 200
         note = server.post("/api/v1/memories", {"content": "Washing with ethanol"}).json["memory"]["mem_id"]

@@ -16,7 +16,7 @@ from tests._support.lab_endpoint import LabEndpoint, lab_endpoint
 from tests._support.model_server import ModelServer
 from tests._support.postgres import PostgresServer
 from tests._support.server import create_key
-from tests.jobs.stores import wait_until
+from tests._support.waiting import eventually
 from tests.stories.lab_cast import BROKEN, FRESH, KNOWN, REFINED, script
 
 KEY = "sk-lab-story-0123456789abcdefghij"
@@ -99,7 +99,7 @@ def learned(lab: LabEndpoint, run_id: str, job_id: str) -> dict[str, Any]:
         found: dict[str, Any] = next(each for each in jobs if each["rb_job_id"] == job_id)
         return found
 
-    wait_until(lambda: job()["ended_at"] is not None)
+    eventually(lambda: job()["ended_at"] is not None)
     return job()
 
 

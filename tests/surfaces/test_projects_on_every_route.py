@@ -36,7 +36,7 @@ from codexmem.kernel.services.status import ServerStatus
 from codexmem.kernel.store.database import acting_as
 from codexmem.settings import load
 from tests._support.postgres import PostgresServer
-from tests.jobs.stores import wait_until as until
+from tests._support.waiting import eventually
 from tests.surfaces._kit import asgi
 from tests.surfaces.test_guard_on_every_route import Entered, routes
 
@@ -465,7 +465,7 @@ def _talk(team: Team, who: Identity, key: str) -> None:
     ):
         assert team.ask(who, "POST", f"/api/sessions/{path}", body=session | more).status == 200
     with acting_as("acme"):
-        until(lambda: not (counts := team.core.queue.counts())[JobStatus.QUEUED] and not counts[JobStatus.RUNNING])
+        eventually(lambda: not (counts := team.core.queue.counts())[JobStatus.QUEUED] and not counts[JobStatus.RUNNING])
         assert not team.core.queue.counts()[JobStatus.FAILED]
 
 

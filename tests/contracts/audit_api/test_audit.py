@@ -17,7 +17,7 @@ from codexmem.codecli.policy.deciding import Policy
 from codexmem.http.moments import iso
 from codexmem.kernel.model.tool_access import ToolRequest
 from tests._support.server import Reply, Server
-from tests.jobs.stores import wait_until
+from tests._support.waiting import eventually
 
 SECRET = "sk-proj-abcdefghijklmnopqrstuvwxyz0123456789ABCD"
 
@@ -189,7 +189,7 @@ def test_rows_are_found_by_when_they_arrived(api: Server, wrapper: Wrapper) -> N
     rows = wrapper.use(1)
     send(api, wrapper.id, rows[:1])
     first = look(api, f"project_id={wrapper.project}")["items"][0]["received_at_ms"]
-    wait_until(lambda: time.time_ns() // 1_000_000 > first + 1)
+    eventually(lambda: time.time_ns() // 1_000_000 > first + 1)
     send(api, wrapper.id, rows[1:])
     mine = f"project_id={wrapper.project}"
     assert [each["seq"] for each in look(api, f"{mine}&to={first}")["items"]] == [1]

@@ -12,8 +12,8 @@ import pytest
 from tests._support.lab import SECRET
 from tests._support.lab_endpoint import LabEndpoint
 from tests._support.server import Reply
+from tests._support.waiting import eventually
 from tests.contracts.lab_api.test_1_conventions import error_of
-from tests.jobs.stores import wait_until
 
 FIELDS = {
     "mem_id", "status", "role", "type", "content", "source_run_id", "created_at", "updated_at", "schema_version",
@@ -43,7 +43,7 @@ def jobs(lab: LabEndpoint, run_id: str) -> list[dict[str, Any]]:
 
 def settled(lab: LabEndpoint, run_id: str) -> list[dict[str, Any]]:
     """The learnings of a run once none waits or runs."""
-    wait_until(lambda: all(job["ended_at"] is not None for job in jobs(lab, run_id)))
+    eventually(lambda: all(job["ended_at"] is not None for job in jobs(lab, run_id)))
     return jobs(lab, run_id)
 
 

@@ -13,7 +13,7 @@ from codexmem.http.moments import iso
 from codexmem.kernel.store.database import Database
 from tests._support.ops_endpoint import OpsEndpoint, ops_endpoint
 from tests._support.server import Server
-from tests.jobs.stores import wait_until
+from tests._support.waiting import eventually
 
 REPORTS = ("search-traces", "session-timings", "failure-summary")
 
@@ -77,7 +77,7 @@ def test_3_5_8_a_search_leaves_its_trace(api: Server, project: str) -> None:
     api.post("/api/memory/save", {"text": "端口是 37877", "project": project})
     assert api.request("GET", f"/api/search?query=37877&project={project}").status == 200
     path = f"/api/ops/search-traces?project={project}"
-    wait_until(lambda: api.request("GET", path).json["count"] == 1)
+    eventually(lambda: api.request("GET", path).json["count"] == 1)
     (row,) = api.request("GET", path).json["traces"]
     assert (row["query"], row["mode"]) == ("37877", "lexical-only")
     assert row["durationMs"] > 0

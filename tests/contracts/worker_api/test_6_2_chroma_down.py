@@ -11,7 +11,7 @@ import pytest
 
 from tests._support.chroma import ChromaServer
 from tests._support.embedding_server import EmbeddingServer
-from tests.jobs.stores import wait_until
+from tests._support.waiting import eventually
 from tests.test_app import local, running
 
 
@@ -41,7 +41,7 @@ class Client:
     def search(self, text: str) -> tuple[set[int], dict[str, Any], str]:
         """What was found, the trace that the search left, and what a model reads."""
         found = self.get("/api/search", query=text, format="json")
-        wait_until(lambda: bool(self.get("/api/ops/search-traces", query=text)["traces"]))
+        eventually(lambda: self.get("/api/ops/search-traces", query=text)["traces"])
         trace: dict[str, Any] = self.get("/api/ops/search-traces", query=text, limit="1")["traces"][0]
         read: str = self.get("/api/search", query=text)["content"][0]["text"]
         return {row["id"] for row in found["observations"]}, trace, read
@@ -66,7 +66,7 @@ def test_searches_go_on_and_tell_the_truth_while_chroma_is_down(
         with running(settings) as (_, url):
             client = Client(url)
             first = client.save("write ahead log 崩溃 恢复")
-            wait_until(lambda: client.index()["waiting"] == 0)
+            eventually(lambda: client.index()["waiting"] == 0)
             found, trace, read = client.search("ahead log 崩溃")
             assert found == {first}
             assert (trace["mode"], trace["vectorSource"], trace["notes"]) == ("hybrid", backend, [])
@@ -83,7 +83,7 @@ def test_searches_go_on_and_tell_the_truth_while_chroma_is_down(
             told = client.index()
             assert told["mode"] == backend
             if backend == "sqlite":
-                wait_until(lambda: client.index()["waiting"] == 0)
+                eventually(lambda: client.index()["waiting"] == 0)
                 assert told["chroma"] == {
                     "configured": False, "reachable": None, "embeddings": None, "error": None,
                 }  # fmt: skip
@@ -95,7 +95,7 @@ def test_searches_go_on_and_tell_the_truth_while_chroma_is_down(
             assert reply.status_code == 503
 
             chroma.start()
-            wait_until(lambda: client.index()["waiting"] == 0, 60)
+            eventually(lambda: client.index()["waiting"] == 0)
             told = client.index()
             assert told["chroma"] == {"configured": True, "reachable": True, "embeddings": 2, "error": None}
             found, trace, read = client.search("ahead write log 恢复")

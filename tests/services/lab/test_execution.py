@@ -16,7 +16,7 @@ from codexmem.lab.model import BatchStatus, RunOutput, RunStatus, RunTask
 from codexmem.lab.service.execution import Unequipped
 from codexmem.lab.service.journal import MAX_RESULT_CHARS, Journal
 from tests._support.lab import SECRET, LabBench, StepAgent
-from tests.jobs.stores import wait_until
+from tests._support.waiting import eventually
 from tests.services.lab.conftest import Build
 
 
@@ -43,7 +43,7 @@ def finish(lab: LabBench) -> None:
     worker.reclaim()
     worker.start()
     try:
-        wait_until(lambda: _idle(lab))
+        eventually(lambda: _idle(lab))
     finally:
         worker.stop(2.0)
 
@@ -150,8 +150,8 @@ def test_a_run_that_takes_its_worker_along_three_times_fails(build: Build) -> No
     killing(agent, 2, times=99)
     batch, (run,) = lab.order()
     for attempt in range(3):
-        wait_until(lambda: lab.dispatch.next_due() is not None)
-        wait_until(lambda: (lab.dispatch.next_due() or None).run_at_ms <= lab.clock.now_ms())  # type: ignore[union-attr]
+        eventually(lambda: lab.dispatch.next_due() is not None)
+        eventually(lambda: (lab.dispatch.next_due() or None).run_at_ms <= lab.clock.now_ms())  # type: ignore[union-attr]
         die_at(lab, f"doomed-{attempt}")
         assert lab.worker().reclaim() == 1
     seen = lab.lab.runs.run(run.id)

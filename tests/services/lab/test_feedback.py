@@ -8,14 +8,14 @@ from codexmem.kernel.model.errors import Conflict, InvalidArgument, NotFound
 from codexmem.kernel.model.event import EventType
 from codexmem.lab.model import CatalogEntry, FeedbackInput, Measurement, Shelved
 from tests._support.lab import LabBench, StepAgent
-from tests.jobs.stores import wait_until
+from tests._support.waiting import eventually
 from tests.services.lab.conftest import Build
 
 
 def ended_run(bench: LabBench) -> str:
     _, (run,) = bench.order(dry_run=True)
     with bench.working():
-        wait_until(lambda: bench.lab.runs.run(run.id).status.ended)
+        eventually(lambda: bench.lab.runs.run(run.id).status.ended)
     return run.id
 
 

@@ -32,7 +32,8 @@ from tests._support.lab_bank import (
     teacher,
 )
 from tests._support.model_server import ModelServer, rate_limited
-from tests.jobs.stores import TENANT, wait_until
+from tests._support.waiting import eventually
+from tests.jobs.stores import TENANT
 from tests.services.lab.conftest import Build
 
 # What is decided does not depend on the engine; how it is written does.
@@ -236,7 +237,7 @@ def test_a_job_that_runs_twice_writes_one_delta(build: Build, place: str) -> Non
             raise SystemExit  # the thread is gone, as if its process were; nothing is given back
 
     with lab.working(threads=1, checkpoint=die, lease_ms=600):
-        wait_until(lambda: lab.queue.get(job_id).ended_ms is not None)
+        eventually(lambda: lab.queue.get(job_id).ended_ms is not None)
     assert died.is_set()
     assert lab.queue.get(job_id).status is JobStatus.COMPLETED
     deltas, _ = lab.lab.banking.rollbacks.deltas(run.id)
@@ -374,7 +375,7 @@ def test_a_model_that_may_answer_later_is_waited_for(build: Build, server: Model
     server.script = lambda _: rate_limited("0")
     job_id = lab.lab.banking.learning.queue(run.id).job_id
     with lab.working(threads=1):
-        wait_until(lambda: lab.queue.get(job_id).error_class == "rate_limit")
+        eventually(lambda: lab.queue.get(job_id).error_class == "rate_limit")
         assert lab.queue.get(job_id).status is JobStatus.QUEUED
         assert not by_status(lab)
 

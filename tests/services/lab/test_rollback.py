@@ -35,7 +35,8 @@ from tests._support.lab_bank import (
     teacher,
 )
 from tests._support.model_server import ModelServer
-from tests.jobs.stores import TENANT, wait_until
+from tests._support.waiting import eventually
+from tests.jobs.stores import TENANT
 from tests.services.lab.conftest import Build
 
 # What is told does not depend on the engine; what is restored might.
@@ -261,7 +262,7 @@ def test_everybody_at_once(story: Story, script: Script, rollbacks: Rollbacks) -
             each.start()
         for each in threads:
             each.join()
-        wait_until(lambda: all(job.ended_ms for run in (story.run, story.old) for job in _jobs(lab, run)))
+        eventually(lambda: all(job.ended_ms for run in (story.run, story.old) for job in _jobs(lab, run)))
     assert failures == []
     assert {job.status for run in (story.run, story.old) for job in _jobs(lab, run)} == {JobStatus.COMPLETED}
 

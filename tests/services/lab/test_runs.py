@@ -22,7 +22,8 @@ from codexmem.lab.service.journal import Journal
 from codexmem.lab.service.runs import RunCursor
 from codexmem.lab.store import runs as lab_runs
 from tests._support.lab import SECRET, LabBench, StepAgent
-from tests.jobs.stores import TENANT, wait_until
+from tests._support.waiting import eventually
+from tests.jobs.stores import TENANT
 from tests.services.lab.conftest import Build
 
 
@@ -100,7 +101,7 @@ def test_pages_of_several_statuses_are_one_list(build: Build) -> None:
         if n % 3 == 0:
             lab.lab.runs.cancel_batch(batch.id)
     with lab.working():
-        wait_until(lambda: not lab.lab.runs.runs(statuses=[RunStatus.QUEUED, RunStatus.RUNNING])[0])
+        eventually(lambda: not lab.lab.runs.runs(statuses=[RunStatus.QUEUED, RunStatus.RUNNING])[0])
     for n in range(2):
         lab.order(1, f"批 late {n}")
     wanted = [BatchStatus.COMPLETED, BatchStatus.CANCELED]
@@ -172,7 +173,7 @@ def test_batches_take_turns(build: Build) -> None:
     small = lab.order(4)[0].id
     third = lab.order(40)[0].id
     with lab.working(threads=2):
-        wait_until(lambda: lab.lab.runs.batch(third).status.ended and lab.lab.runs.batch(large).status.ended)
+        eventually(lambda: lab.lab.runs.batch(third).status.ended and lab.lab.runs.batch(large).status.ended)
     assert max(index for index, batch in enumerate(order) if batch == small) < 16
     first_half = Counter(batch for batch in order[:44] if batch != small)
     assert abs(first_half[large] - first_half[third]) <= 4
@@ -220,7 +221,7 @@ def test_a_running_run_is_canceled_at_its_next_check(build: Build) -> None:
         assert begun.wait(5)
         before = time.monotonic()
         lab.lab.runs.cancel_run(run.id)
-        wait_until(lambda: lab.lab.runs.run(run.id).status is RunStatus.CANCELED)
+        eventually(lambda: lab.lab.runs.run(run.id).status is RunStatus.CANCELED)
         assert time.monotonic() - before < 2
     assert lab.types(run) == ["run_started", "llm_request", "run_canceled"]
     assert lab.lab.runs.batch(batch.id).status is BatchStatus.CANCELED
@@ -240,7 +241,7 @@ def test_a_run_whose_cancel_was_accepted_never_completes(build: Build) -> None:
     _, (run,) = lab.order()
     run_id = run.id
     with lab.working():
-        wait_until(lambda: lab.lab.runs.run(run_id).status.ended)
+        eventually(lambda: lab.lab.runs.run(run_id).status.ended)
     assert lab.lab.runs.run(run_id).status is RunStatus.CANCELED
     assert lab.types(run_id).count("run_canceled") == 1
     assert "final_output" not in lab.types(run_id)
@@ -250,7 +251,7 @@ def test_what_has_ended_cannot_be_canceled(build: Build) -> None:
     lab = build(StepAgent(steps=1))
     batch, (run,) = lab.order()
     with lab.working():
-        wait_until(lambda: lab.lab.runs.batch(batch.id).status.ended)
+        eventually(lambda: lab.lab.runs.batch(batch.id).status.ended)
     with pytest.raises(Conflict, match="completed"):
         lab.lab.runs.cancel_run(run.id)
     with pytest.raises(Conflict, match="completed"):
@@ -283,7 +284,7 @@ def test_a_run_ends_once_and_a_batch_with_its_last_run(build: Build, pause_s: fl
         thread.start()
     with lab.working(threads=4), lab.working(threads=4):
         start.wait()
-        wait_until(lambda: lab.lab.runs.batch(batch.id).status.ended)
+        eventually(lambda: lab.lab.runs.batch(batch.id).status.ended)
         for thread in threads:
             thread.join()
     seen = lab.lab.runs.batch(batch.id)
@@ -316,13 +317,13 @@ def test_other_work_has_a_thread_while_long_runs_take_the_rest(build: Build) -> 
     worker = Worker(lab.db, lab.jobs, lab.dispatch, lab.log, lab.notifier, lab.clock, job_kinds, threads=3)
     worker.start()
     try:
-        wait_until(lambda: statuses(lab, batch.id)["running"] == 2)
+        eventually(lambda: statuses(lab, batch.id)["running"] == 2)
         time.sleep(0.1)
         assert statuses(lab, batch.id)["running"] == 2
         lab.queue.enqueue(NewJob("quick", {}))
         assert ran.wait(2)
         opened.set()
-        wait_until(lambda: lab.lab.runs.batch(batch.id).status.ended)
+        eventually(lambda: lab.lab.runs.batch(batch.id).status.ended)
     finally:
         opened.set()
         worker.stop(2.0)

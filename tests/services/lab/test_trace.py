@@ -16,7 +16,8 @@ from codexmem.kernel.store.database import acting_as
 from codexmem.lab.service import trace as module
 from codexmem.lab.store import trace as lab_trace
 from tests._support.lab import LabBench, StepAgent
-from tests.jobs.stores import TENANT, Parts, wait_until
+from tests._support.waiting import eventually
+from tests.jobs.stores import TENANT, Parts
 from tests.services.lab.conftest import Build
 
 
@@ -132,7 +133,7 @@ def test_who_follows_the_log_is_not_sent_whole_conversations(build: Build) -> No
     _, (run,) = lab.order()
     lab.lab.trace.append(run.id, (EventType.LLM_REQUEST, {"messages": ["长" * 1_000]}))
     lab.log.append(NewEvent(EventType.SESSION_STATUS, "session:1", {"told": True}))
-    wait_until(lambda: len(lab.events.after(LogPosition(0, 0), limit=10)) == 2)
+    eventually(lambda: len(lab.events.after(LogPosition(0, 0), limit=10)) == 2)
     traced, other = lab.events.after(LogPosition(0, 0), limit=10)
     assert (traced.subject, traced.type, traced.payload) == (run.subject, "llm_request", None)
     assert other.payload == {"told": True}

@@ -16,7 +16,7 @@ from codexmem.kernel.store.archive import Backup, Progress
 from codexmem.operations.service.backups import BackupEntry, Backups, Making, StoreCommands
 from codexmem.operations.service.dashboard import Disk
 from codexmem.operations.transfer import Transfer
-from tests.jobs.stores import wait_until
+from tests._support.waiting import eventually
 from tests.services.restoring import fill, texts_in, transfer_of
 
 pytestmark = pytest.mark.sqlite
@@ -148,7 +148,7 @@ def test_one_at_a_time_and_told_how_far(copies: Transfer) -> None:
             backups.make(wait_s=0.1)
         assert backups.shelf().making == begun
         slow.go.set()
-        wait_until(lambda: backups.shelf().making is None)
+        eventually(lambda: backups.shelf().making is None)
         assert [each.name for each in backups.shelf().kept] == [begun.name]
 
 
@@ -157,7 +157,7 @@ def test_a_failure_is_told_until_the_next_try(copies: Transfer) -> None:
         slow.fails = StorageFull("no room", hint="free some space")
         backups.make(wait_s=0.05)
         slow.go.set()
-        wait_until(lambda: (backups.shelf().making or Making("", 0)).status == "failed")
+        eventually(lambda: (backups.shelf().making or Making("", 0)).status == "failed")
         making = backups.shelf().making
         assert making is not None
         assert (making.error, making.hint) == ("no room", "free some space")

@@ -17,7 +17,8 @@ from codexmem.kernel.model.job import JobStatus, QueueDepth
 from codexmem.kernel.store import depth
 from codexmem.kernel.store.database import acting_as
 from codexmem.operations.service.watching import DepthMeter, LiveWatcher, LiveWatching, Told
-from tests.jobs.stores import TENANT, Parts, empty_store, wait_until
+from tests._support.waiting import eventually
+from tests.jobs.stores import TENANT, Parts, empty_store
 
 KINDS = ("capture.extract", "capture.summarize")
 
@@ -187,9 +188,9 @@ def test_one_thread_looks_and_only_while_somebody_watches(parts: Parts, watching
             await watcher.finish()
 
     asyncio.run(run())
-    wait_until(lambda: lookers() == 0)
+    eventually(lambda: lookers() == 0)
     asyncio.run(run())
-    wait_until(lambda: lookers() == 0)
+    eventually(lambda: lookers() == 0)
 
 
 def test_there_are_only_so_many_and_a_place_is_free_again(parts: Parts, watching: LiveWatching) -> None:

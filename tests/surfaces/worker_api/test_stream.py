@@ -20,7 +20,8 @@ from codexmem.operations.http.stream import EventStream
 from codexmem.operations.service.watching import DepthMeter, LiveWatcher, LiveWatching
 from tests._support.postgres import PostgresServer
 from tests._support.sse import Stream
-from tests.jobs.stores import Parts, wait_until
+from tests._support.waiting import eventually
+from tests.jobs.stores import Parts
 from tests.test_app import local, running
 
 _databases = itertools.count(1)
@@ -46,7 +47,7 @@ def test_a_server_has_only_so_many_streams(postgres_server: PostgresServer, tmp_
             assert refused.reply.status == 429
             assert b"the server already has 32 live readers" in refused.reply.read()
         streams.pop().close()
-        wait_until(lambda: app.services.live.count() == 31)
+        eventually(lambda: app.services.live.count() == 31)
         with Stream(address, key=keys[4]) as late:
             assert late.reply.status == 200
         for stream in streams:
@@ -65,12 +66,12 @@ def test_a_key_has_only_so_many_streams_and_a_hang_up_frees_one(tmp_path: Path) 
             assert refused.reply.getheader("retry-after") == "10"
             assert b"this key already has 8 live readers" in refused.reply.read()
         streams.pop().close()
-        wait_until(lambda: app.services.live.count() == 7)
+        eventually(lambda: app.services.live.count() == 7)
         with Stream(url) as again:
             assert again.reply.status == 200
         for stream in streams:
             stream.close()
-        wait_until(lambda: app.services.live.count() == 0)
+        eventually(lambda: app.services.live.count() == 0)
 
 
 @pytest.mark.process

@@ -18,13 +18,12 @@ from codexmem.lab import lesson_extractor
 from tests._support.lab_bank import Script, said_lessons, said_merging
 from tests._support.model_server import Asked, ModelServer, Reply, memory_answer
 from tests._support.server import Server
-from tests.jobs.stores import wait_until
+from tests._support.waiting import eventually
 from tests.stories import lab_cast
 from tests.web.seeds import demo_texts as texts
 from tests.web.seeds.audit import Wrapper
 
 SHOP = "web-shop"
-PATIENCE_S = 60.0
 _TEACHER = Script(
     lambda _: said_lessons(*texts.LEARNED), lambda _: said_merging(*[("add", 0, "")] * len(texts.LEARNED))
 )
@@ -70,7 +69,7 @@ class Demo:
 
 
 def _until(holds: Callable[[], bool]) -> None:
-    wait_until(holds, PATIENCE_S)
+    eventually(holds)
 
 
 def filled(server: Server, model: ModelServer, folder: Path) -> Demo:

@@ -27,14 +27,13 @@ from tests._support.chat_server import Cast, Line
 from tests._support.lab_bank import said_lessons
 from tests._support.model_server import Asked, ModelServer, Reply, memory_answer, refused
 from tests._support.server import Server
-from tests.jobs.stores import wait_until
+from tests._support.waiting import eventually
 from tests.web.payloads import PAYLOADS
 from tests.web.watching import Watch
 
 ROUNDS = len(PAYLOADS)
 MARK = "hostile-round"  # stands in what the model is asked, and tells which round asks
 REFUSED = "hostile-refused"
-PATIENCE_S = 60.0
 _PROFILE = load("c2xc")
 
 
@@ -77,7 +76,7 @@ class Planting:
         return reply.json
 
     def _until(self, holds: Callable[[], bool]) -> None:
-        wait_until(holds, PATIENCE_S)
+        eventually(holds)
 
     def plant(self) -> None:
         """All of it."""

@@ -20,7 +20,7 @@ from tests._support.chat_server import Cast
 from tests._support.lab import LabBench
 from tests._support.lab_desk import SmallBank, SmallLibrary
 from tests._support.model_server import ModelServer
-from tests.jobs.stores import wait_until
+from tests._support.waiting import eventually
 from tests.services.lab.conftest import Build
 
 KEY = "sk-lab-secret-0123456789abcdef"
@@ -68,7 +68,7 @@ class Bench:
         worker.reclaim()
         worker.start()
         try:
-            wait_until(self._quiet, 30)
+            eventually(self._quiet)
         finally:
             worker.stop(2.0)
 

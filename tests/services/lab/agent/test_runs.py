@@ -13,7 +13,7 @@ from codexmem.kernel.model.event import EventType
 from codexmem.lab.model import RunStatus
 from tests._support.chat_server import results, streamed, tools
 from tests._support.model_server import Asked, Manner, Reply
-from tests.jobs.stores import wait_until
+from tests._support.waiting import eventually
 from tests.services.lab.agent.conftest import KEY, LESSON, Make
 from tests.services.lab.agent.lines import ANSWER, PLAN, QUERY, SEARCH, submit
 
@@ -175,12 +175,12 @@ def test_a_cancel_stops_in_the_middle_of_an_answer(make: Make) -> None:
     bench.play(orchestrator=[streamed("想" * 20_000, manner=Manner.DRIP)])
     _, (run,) = bench.lab.order(1, "铜", recipes_per_run=1)
     with bench.lab.working():
-        wait_until(lambda: bench.server.count == 1)
+        eventually(lambda: bench.server.count == 1)
         time.sleep(0.3)
         bench.lab.lab.runs.cancel_run(run.id)
         canceled = time.monotonic()
-        wait_until(lambda: bench.lab.lab.runs.run(run.id).status is RunStatus.CANCELED)
-        wait_until(lambda: bool(bench.server.left))
+        eventually(lambda: bench.lab.lab.runs.run(run.id).status is RunStatus.CANCELED)
+        eventually(lambda: bench.server.left)
     assert bench.server.left[0] - canceled < 1.0
     assert bench.lab.types(run)[-2:] == ["llm_request", "run_canceled"]
 
