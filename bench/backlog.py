@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.opened import Opened, opened
-from bench.victim import Victim
+from bench.victim import Victim, seconds_to_start
 from codexmem.kernel.model.ids import SystemClock
 from codexmem.kernel.model.job import JobStatus
 
@@ -74,7 +74,7 @@ def _server_ready(url: str, starts: int) -> float:
         victim = Victim(Path(home), url)
         took = []
         for _ in range(starts + 1):
-            took.append(victim.start())
+            took.append(seconds_to_start(victim))
             victim.kill()
     return statistics.median(took[1:])
 

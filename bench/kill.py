@@ -23,7 +23,7 @@ import psycopg
 from bench import drafts, report
 from bench.ledger import Entry, Ledger, digest
 from bench.stores import Stores, stores
-from bench.victim import Victim
+from bench.victim import Victim, seconds_to_start
 from codexmem.kernel.model.tenant import LOCAL
 from codexmem.kernel.store.opening import sqlite_path
 from codexmem.kernel.store.sqlite.engine import plain_engine
@@ -169,7 +169,7 @@ class Soak:
         self._victim.stop()
 
     def _live(self) -> None:
-        self.figures.ready_s.append(self._victim.start())
+        self.figures.ready_s.append(seconds_to_start(self._victim))
         known = self._ledger.order
         if known:
             sample = [*known[-RECENT:], *(self._chance.choice(known) for _ in range(RANDOM))]

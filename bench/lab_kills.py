@@ -28,7 +28,7 @@ from bench import report
 from bench.kill import _raw as raw
 from bench.lab_agent import CONFIGURED, CountingModel
 from bench.stores import stores
-from bench.victim import Victim
+from bench.victim import Victim, seconds_to_start
 from codexmem.lab.model import ENDED, ending
 from tests._support.warm import ForkedProcess
 
@@ -254,14 +254,14 @@ def soak(engine: str, *, kills: int, seed: int, lease_ms: int = 2_000, parent: P
         workers = Workers(made.home, victim, WORKERS if engine == "postgresql" else 0)
         clients, ready = Clients(victim, seen, seed), []
         try:
-            ready.append(victim.start())
+            ready.append(seconds_to_start(victim))
             workers.start()
             for _ in range(kills):
                 _live(clients, chance, seen)
                 target = chance.choice(["server", *range(len(workers.processes))])
                 if target == "server":
                     victim.kill()
-                    ready.append(victim.start())
+                    ready.append(seconds_to_start(victim))
                 else:
                     workers.kill(int(target))
                     workers.start()

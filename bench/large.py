@@ -25,7 +25,7 @@ from bench.corpus import Corpus, Made, Question
 from bench.filling import fill
 from bench.search_latency import Bare, Overheard, Product
 from bench.stores import stores
-from bench.victim import Victim
+from bench.victim import Victim, seconds_to_start
 from codexmem.app.core import open_core
 from codexmem.capture.service import SUMMARIZE
 from codexmem.kernel.jobs.queue import Queue
@@ -185,7 +185,7 @@ def measure(home: Path, url: str, empty: str, asked: Sequence[Asked], progress: 
     for number in range(_STARTS):
         for name, victim in (("empty", other), ("full", full)):
             progress.tell(f"start {number + 1} of {_STARTS}")
-            ready[name].append(victim.start())
+            ready[name].append(seconds_to_start(victim))
             if number == _STARTS - 1:
                 found[f"idle_{name}_mb"], found[f"wakeups_{name}_s"] = (round(each, 1) for each in idle(victim))
             if name == "empty" or number < _STARTS - 1:

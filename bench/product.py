@@ -14,9 +14,8 @@ import shutil
 import signal
 import subprocess
 import tempfile
-import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -27,6 +26,7 @@ from codexmem.hook import program as hook
 from codexmem.hook.events import body_of, encoded
 from codexmem.hook.program import PATHS
 from tests._support.server import Server, environment
+from tests._support.waiting import eventually
 
 PLATFORM = "claude-code"
 EMBEDDERS = ("none", "local")
@@ -112,16 +112,9 @@ class Product:
 
     def settle(self, *, indexed: bool = True) -> None:
         """Wait until everything reported is extracted and, unless only lists are read, indexed."""
-        self._wait_for(lambda: not self.get("/api/processing-status")["isProcessing"])
+        eventually(lambda: not self.get("/api/processing-status")["isProcessing"], within_s=_PATIENCE_S)
         if indexed and self.embedder != "none":
-            self._wait_for(lambda: not self.get("/api/ops/index-status")["waiting"])
-
-    def _wait_for(self, arrived: Callable[[], bool]) -> None:
-        until = time.monotonic() + _PATIENCE_S
-        while not arrived():
-            if time.monotonic() > until:
-                raise TimeoutError(f"the server was not done within {_PATIENCE_S:.0f} s")
-            time.sleep(0.02)
+            eventually(lambda: not self.get("/api/ops/index-status")["waiting"], within_s=_PATIENCE_S)
 
     # What a new session is told.
 

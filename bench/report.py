@@ -12,7 +12,7 @@ import math
 import random
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -61,16 +61,17 @@ def placed(path: Path, name: str, text: str) -> str:
 class Progress:
     """One line on standard error that is written over; silent where nobody watches."""
 
-    def __init__(self, label: str, *, every_s: float = 0.2) -> None:
+    def __init__(self, label: str, *, every_s: float = 0.2, clock: Callable[[], float] = time.monotonic) -> None:
         self._label = label
         self._every_s = every_s
+        self._clock = clock
         self._next = 0.0
         self._shown = sys.stderr.isatty()
 
     def tell(self, text: str) -> None:
         """Show how far we are; cheap enough for an inner loop."""
-        if self._shown and time.monotonic() >= self._next:
-            self._next = time.monotonic() + self._every_s
+        if self._shown and self._clock() >= self._next:
+            self._next = self._clock() + self._every_s
             print(f"\r\033[K{self._label}: {text}", end="", file=sys.stderr, flush=True)
 
     def close(self) -> None:

@@ -14,12 +14,13 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import codexmem
 from tests._support import warm
+from tests._support.waiting import eventually
 from tests._support.warm import ForkedProcess
 
 READY_SECONDS = 60.0
@@ -73,21 +74,17 @@ class Victim:
             stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True,
         )  # fmt: skip
 
-    def start(self) -> float:
-        """Start and wait until ready; returns the seconds it took."""
-        began = time.monotonic()
+    def start(self, pause: Callable[[float], object] = time.sleep) -> None:
+        """Start and wait until ready, with these pauses between two looks."""
         with self._log.open("ab") as log:
             self._process = self.launch(
                 "serve", "--port", str(self.port), *self._options, out=log.fileno(), err=log.fileno()
             )
-        while time.monotonic() < began + READY_SECONDS:
-            if self._process.poll() is not None:
-                raise VictimError(f"the server ended with {self._process.returncode}\n{self._tail()}")
-            if self._ready():
-                return time.monotonic() - began
-            time.sleep(0.01)
-        self.kill()
-        raise VictimError(f"the server was not ready after {READY_SECONDS:.0f} s\n{self._tail()}")
+        try:
+            eventually(self._ready, within_s=READY_SECONDS, pause=pause)
+        except AssertionError as error:
+            self.kill()
+            raise VictimError(f"the server was not ready\n{self._tail()}") from error
 
     def kill(self) -> None:
         """SIGKILL, and wait until the process is gone."""
@@ -114,6 +111,8 @@ class Victim:
         return reply.status, json.loads(read) if read else None
 
     def _ready(self) -> bool:
+        if self._process is not None and self._process.poll() is not None:
+            raise VictimError(f"the server ended with {self._process.returncode}\n{self._tail()}")
         connection = self.connect(timeout=2.0)
         try:
             connection.request("GET", "/api/readiness")
@@ -151,6 +150,13 @@ class Victim:
 
     def _tail(self) -> str:
         return "\n".join(self._log.read_text(errors="replace").splitlines()[-30:])
+
+
+def seconds_to_start(victim: Victim) -> float:
+    """Start it; how long it took until it was ready."""
+    began = time.monotonic()
+    victim.start(pause=lambda _: time.sleep(0.01))
+    return time.monotonic() - began
 
 
 def free_port() -> int:

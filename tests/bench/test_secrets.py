@@ -46,7 +46,6 @@ def test_the_same_seed_gives_the_same_lines() -> None:
     assert ordinary_lines.logs(200, seed=5) != ordinary_lines.logs(200, seed=6)
 
 
-@pytest.mark.retry("a stall of the machine looks like growth")
 @pytest.mark.parametrize("family", FAMILIES)
 def test_no_hostile_text_takes_long(family: str) -> None:
     units = FAMILIES[family]
@@ -57,7 +56,6 @@ def test_no_hostile_text_takes_long(family: str) -> None:
     assert not [each for each in timed if each.ms > SLOWEST_MS or each.ratio > STEEPEST]
 
 
-@pytest.mark.retry("a stall of the machine looks like growth")
 def test_no_configured_pattern_takes_long() -> None:
     timed = secrets.hostile_patterns(rounds=1)
     assert len(timed) >= 30

@@ -26,7 +26,6 @@ ANSWER = "The shop was deployed to staging with DEPLOY_WAIT=90 and answers."
 @pytest.fixture(scope="session")
 def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The package as it is published, and the AI SDK beside it."""
-    building.install()
     frameworks.install()
     package = tmp_path_factory.mktemp("client") / "typescript"
     shutil.copytree(SOURCES, package, ignore=shutil.ignore_patterns("node_modules", "dist", "schema.ts"))
