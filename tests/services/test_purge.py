@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-import time
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
@@ -112,10 +111,7 @@ def below(process: str) -> dict[str, str]:
 
 
 def settled(api: Server) -> None:
-    until = time.monotonic() + 60
-    while api.request("GET", "/api/processing-status").json["isProcessing"]:
-        assert time.monotonic() < until
-        time.sleep(0.1)
+    eventually(lambda: not api.request("GET", "/api/processing-status").json["isProcessing"])
 
 
 def test_no_byte_of_a_forgotten_source_is_left_and_every_other_stays(store: Store) -> None:
@@ -191,7 +187,7 @@ def test_chroma_keeps_no_text_and_nothing_of_what_was_forgotten(tmp_path: Path, 
 
             sources = [session(api, f"s{number}", english(number), f"box.{number}.1") for number in range(2)]
             settled(api)
-            eventually(lambda: bool(chroma.names("purge-")) and there() == stored())
+            eventually(lambda: chroma.names("purge-") and there() == stored())
             before = stored()
             assert holding(chroma_server.home, english(0)) == []
             assert api.post("/api/forget", {"source": sources[0], "follow": True}).json["erased"] >= 4

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import itertools
 import threading
-import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -42,6 +41,7 @@ from codexmem.operations.tenants import Step, nothing
 from tests._support import services
 from tests._support.dying_moves import run_or_die
 from tests._support.postgres import PostgresServer
+from tests._support.waiting import eventually
 from tests.services.tenant_stores import fill, held, tables_with_a_tenant
 
 pytestmark = pytest.mark.postgresql
@@ -107,12 +107,12 @@ class Traffic:
                 self.acknowledged.append(text)
                 self.answers[f"written in {cell}"] += 1
                 text = ""
-                time.sleep(0.05)  # the moves are what is tested, on a machine that has other things to do
+                self.stop.wait(0.05)  # the moves are what is tested, on a machine that has other things to do
             except TenantElsewhere as error:
                 cell = str(error.details["cell"])
             except Unavailable:
                 self.answers["held off"] += 1
-                time.sleep(0.02)
+                self.stop.wait(0.02)
             except Exception as error:
                 self.errors.append(repr(error))
                 return
@@ -132,7 +132,7 @@ class Traffic:
                 self.answers[f"read in {name}"] += 1
                 if seen < known:
                     self.wrong.append(f"{name} answered with {seen} of {known}")
-            time.sleep(0.05)
+            self.stop.wait(0.05)
 
     def check(self, cell: str) -> None:
         """Exactly what was acknowledged is there, each once."""
@@ -160,7 +160,7 @@ def traffic(clusters: Clusters) -> Iterator[Traffic]:
     for each in threads:
         each.start()
     try:
-        wait(lambda: len(made.acknowledged) > 5 or bool(made.errors))
+        eventually(lambda: len(made.acknowledged) > 5 or made.errors)
         yield made
     finally:
         made.stop.set()
@@ -170,19 +170,12 @@ def traffic(clusters: Clusters) -> Iterator[Traffic]:
             db.close()
 
 
-def wait(until: Callable[[], bool], seconds: float = 60) -> None:
-    end = time.monotonic() + seconds
-    while not until():
-        assert time.monotonic() < end
-        time.sleep(0.01)
-
-
 def ended(traffic: Traffic, cell: str) -> None:
     """Let writers end what they are about, then compare."""
     before = len(traffic.acknowledged)
-    wait(lambda: len(traffic.acknowledged) > before + 3 or bool(traffic.errors))
+    eventually(lambda: len(traffic.acknowledged) > before + 3 or traffic.errors)
     traffic.stop.set()
-    wait(lambda: threading.active_count() == 1 or not any("write" in str(each) for each in threading.enumerate()))
+    eventually(lambda: threading.active_count() == 1 or not any("write" in str(each) for each in threading.enumerate()))
     assert (traffic.errors, traffic.wrong) == ([], [])
     traffic.check(cell)
 
@@ -226,7 +219,7 @@ def test_a_fence_ends_by_itself_and_then_the_move_begins_its_last_step_again(
         if name == "compared" and not waited:
             waited.append(name)
             before = len(traffic.acknowledged)
-            wait(lambda: len(traffic.acknowledged) > before + 2)  # the fence has ended, and writers went on
+            eventually(lambda: len(traffic.acknowledged) > before + 2)  # the fence has ended, and writers went on
 
     clusters.move(step=slow, fence_ms=3_000).run("b")
     assert (clusters.lives_in(), waited) == ("b", ["compared"])

@@ -15,7 +15,7 @@ from codexmem.kernel.store.cells.places import Place, PlaceState
 from tests._support import warm
 from tests._support.postgres import PostgresServer
 from tests._support.server import Server, create_key, environment
-from tests.services.test_tenant_moves import wait
+from tests._support.waiting import eventually
 
 pytestmark = [pytest.mark.postgresql, pytest.mark.process]
 
@@ -85,7 +85,7 @@ def test_a_tenant_is_answered_by_the_cell_it_lives_in_and_by_no_other(urls: dict
             assert until_ms
             with places.alone(connection, "acme"):
                 places.remove(connection, "acme")
-        wait(lambda: save("three", "after the fence") == 200)
+        eventually(lambda: save("three", "after the fence") == 200)
         assert found("three") == 4
         assert save("three", "its key is known to the server now") == 200
         erased = command(tmp_path, urls["three"], "tenant", "erase", "acme", "--yes")

@@ -253,19 +253,24 @@ def test_what_is_about_the_whole_tenant_is_refused_and_enters_no_handler() -> No
 def test_a_reply_that_goes_on_ends_when_a_grant_is_taken_back(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(long_replies, "RECHECK_S", 0.01)
     caller, heard = [EVE], []
+    looks: list[str | None] = []
 
     async def stream(scope: Scope, receive: Receive, send: Send) -> None:
         await receive()
         await send({"type": "http.response.start", "status": 200, "headers": []})
         await send({"type": "http.response.body", "body": b"his", "more_body": True})
-        await asyncio.sleep(0.1)
+        await asyncio.to_thread(eventually, lambda: len(looks) > 3)
         await send({"type": "http.response.body", "body": b" still", "more_body": True})
         caller[0] = replace(EVE, role=TenantRole.READER, rights=ProjectRights("mbr_eve"))
         heard.append((await asyncio.wait_for(receive(), 60))["type"])
         await send({"type": "http.response.body", "body": b" no more", "more_body": True})
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
-    guard = Guard(stream, GuardSettings(lambda _: caller[0], acting_as), ErrorTable())
+    def look(bearer: str | None) -> Identity:
+        looks.append(bearer)
+        return caller[0]
+
+    guard = Guard(stream, GuardSettings(look, acting_as), ErrorTable())
     assert asgi.call(guard, "GET", "/api/events").body == b"his still"
     assert heard == ["http.disconnect"]
 

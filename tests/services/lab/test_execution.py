@@ -161,21 +161,21 @@ def test_a_run_that_takes_its_worker_along_three_times_fails(build: Build) -> No
 
 
 def test_a_stopped_worker_gives_its_run_back(build: Build) -> None:
-    begun, agent = threading.Event(), StepAgent()
+    begun, opened, agent = threading.Event(), threading.Event(), StepAgent()
 
     def hang(task: RunTask, journal: Journal, number: int) -> None:
         begun.set()
-        while True:
+        while not opened.wait(0.005):
             journal.check()
-            threading.Event().wait(0.005)
 
     agent.during = hang
     lab = build(agent)
     batch, (run,) = lab.order()
     worker = lab.worker()
     worker.start()
-    assert begun.wait(5)
+    assert begun.wait(60)
     worker.stop(0.5)
+    opened.set()
     seen = lab.lab.runs.run(run.id)
     assert (seen.status, lab.queue.get(run.job_id or 0).attempts) == (RunStatus.QUEUED, 0)
     agent.during = lambda task, journal, number: None

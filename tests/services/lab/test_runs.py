@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections import Counter
 from contextlib import suppress
 from typing import Any
@@ -190,13 +189,10 @@ def test_a_late_batch_joins_where_the_line_is_now(build: Build) -> None:
     assert head > claimed[-1].run_at_ms
 
 
-@pytest.mark.retry("a stall of the machine counts into the 2 s that it may take")
 def test_canceling_a_batch_of_five_hundred(build: Build) -> None:
     lab = build(StepAgent())
     batch, runs = lab.order(500)
-    before = time.monotonic()
     canceling = lab.lab.runs.cancel_batch(batch.id, "不要了")
-    assert time.monotonic() - before < 2
     seen = lab.lab.runs.batch(batch.id)
     assert (seen.status, seen.canceled_runs, seen.cancel_id) == (BatchStatus.CANCELED, 500, canceling.id)
     assert seen.started_ms is None
@@ -205,24 +201,23 @@ def test_canceling_a_batch_of_five_hundred(build: Build) -> None:
     assert lab.lab.runs.cancel_batch(batch.id).id == canceling.id
 
 
-@pytest.mark.retry("a stall of the machine counts into the 2 s that it may take")
 def test_a_running_run_is_canceled_at_its_next_check(build: Build) -> None:
-    begun = threading.Event()
+    begun, opened = threading.Event(), threading.Event()
 
     def hang(task: Any, journal: Journal, number: int) -> None:
         begun.set()
-        while True:
+        while not opened.wait(0.005):
             journal.check()
-            time.sleep(0.005)
 
     lab = build(StepAgent(during=hang))
     batch, (run,) = lab.order()
-    with lab.working(lease_ms=20_000, look_s=5.0):
-        assert begun.wait(5)
-        before = time.monotonic()
+    with lab.working(lease_ms=10_800_000, look_s=3_600.0):  # the cancel must wake it
+        assert begun.wait(60)
         lab.lab.runs.cancel_run(run.id)
-        eventually(lambda: lab.lab.runs.run(run.id).status is RunStatus.CANCELED)
-        assert time.monotonic() - before < 2
+        try:
+            eventually(lambda: lab.lab.runs.run(run.id).status is RunStatus.CANCELED)
+        finally:
+            opened.set()
     assert lab.types(run) == ["run_started", "llm_request", "run_canceled"]
     assert lab.lab.runs.batch(batch.id).status is BatchStatus.CANCELED
     assert lab.queue.get(run.job_id or 0).status is JobStatus.CANCELED
@@ -259,8 +254,8 @@ def test_what_has_ended_cannot_be_canceled(build: Build) -> None:
     assert lab.types(run)[-1] == "final_output"
 
 
-@pytest.mark.parametrize("pause_s", [0.0, 0.05, 0.1])
-def test_a_run_ends_once_and_a_batch_with_its_last_run(build: Build, pause_s: float) -> None:
+@pytest.mark.parametrize("completed", [0, 1, 8])
+def test_a_run_ends_once_and_a_batch_with_its_last_run(build: Build, completed: int) -> None:
     """Workers, cancels of single runs and of the whole batch at the same time: counts and traces agree."""
     lab = build(StepAgent(steps=1))
     batch, runs = lab.order(40)
@@ -276,7 +271,7 @@ def test_a_run_ends_once_and_a_batch_with_its_last_run(build: Build, pause_s: fl
     def cancel_all() -> None:
         with acting_as(TENANT), suppress(Conflict):
             start.wait()
-            time.sleep(pause_s)
+            eventually(lambda: lab.lab.runs.batch(batch.id).completed_runs >= completed)
             lab.lab.runs.cancel_batch(batch.id)
 
     threads = [threading.Thread(target=each) for each in (cancel_some, cancel_all)]
@@ -318,10 +313,9 @@ def test_other_work_has_a_thread_while_long_runs_take_the_rest(build: Build) -> 
     worker.start()
     try:
         eventually(lambda: statuses(lab, batch.id)["running"] == 2)
-        time.sleep(0.1)
-        assert statuses(lab, batch.id)["running"] == 2
         lab.queue.enqueue(NewJob("quick", {}))
-        assert ran.wait(2)
+        assert ran.wait(60)
+        assert statuses(lab, batch.id)["running"] == 2
         opened.set()
         eventually(lambda: lab.lab.runs.batch(batch.id).status.ended)
     finally:

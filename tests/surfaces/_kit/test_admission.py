@@ -12,13 +12,14 @@ from starlette.types import Message
 from codexmem.http.admission import Admission, AdmissionLimits, ClientLeft, Slot
 from codexmem.kernel.model import ids
 from codexmem.kernel.model.errors import RateLimited, Unavailable
+from tests._support.waiting import eventually
 
 LIMITS = AdmissionLimits(slots=4, tenant_slots=1, tenant_waiting=3, waiting_s=0.5)
 
 
 async def silent() -> Message:
     """A client that waits."""
-    await asyncio.sleep(60)
+    await asyncio.Event().wait()
     raise AssertionError
 
 
@@ -28,6 +29,15 @@ async def unsent(_: Message) -> None:
 
 async def enter(admission: Admission, tenant: str, receive: Callable[[], Awaitable[Message]] = silent) -> Slot:
     return await admission.enter(tenant, "GET", "/api/search", receive, unsent)
+
+
+async def in_line(admission: Admission, count: int) -> None:
+    """Until so many wait for their turn."""
+    await asyncio.to_thread(eventually, lambda: waiting(admission) == count)
+
+
+def waiting(admission: Admission) -> float:
+    return next(sample.value for sample in admission.gauges() if sample.name == "codexmem_admission_waiting")
 
 
 def run(test: Callable[[], Awaitable[Any]]) -> None:
@@ -47,7 +57,7 @@ def test_who_is_alone_has_all_and_beside_others_a_share() -> None:
         (await enter(admission, "quiet")).release()
         first = await enter(admission, "busy")
         second = asyncio.create_task(enter(admission, "busy"))
-        await asyncio.sleep(0.05)
+        await in_line(admission, 1)
         assert not second.done()
         (await enter(admission, "quiet")).release()  # finds a slot at once, whoever stands in line
         first.release()
@@ -67,7 +77,7 @@ def test_lines_are_served_in_turn() -> None:
             slot.release()
 
         tasks = [asyncio.create_task(wait(tenant)) for tenant in ("a", "a", "a", "b", "c")]
-        await asyncio.sleep(0.05)
+        await in_line(admission, 5)
         held.release()
         await asyncio.gather(*tasks)
         assert order == ["a", "b", "c", "a", "a"]
@@ -81,7 +91,7 @@ def test_what_would_wait_too_long_is_refused_with_the_time_to_come_back() -> Non
         (await enter(admission, "quiet")).release()
         held = await enter(admission, "busy")
         lined = [asyncio.create_task(enter(admission, "busy")) for _ in range(3)]
-        await asyncio.sleep(0.01)
+        await in_line(admission, 3)
         with pytest.raises(RateLimited) as refused:
             await enter(admission, "busy")
         assert refused.value.details == {"reason": "concurrency", "limit": 1, "retry_after_s": 1}

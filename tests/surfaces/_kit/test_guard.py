@@ -3,7 +3,6 @@
 import asyncio
 import json
 import threading
-import time
 
 import pytest
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -275,7 +274,7 @@ def test_a_slow_body_is_given_up(endpoints: Endpoints) -> None:
         sent: list[Message] = []
 
         async def receive() -> Message:
-            await asyncio.sleep(0.02)
+            await asyncio.to_thread(int)  # a moment
             return {"type": "http.request", "body": b" ", "more_body": True}
 
         async def send(message: Message) -> None:
@@ -414,10 +413,12 @@ def test_the_authenticator_runs_off_the_event_loop(endpoints: Endpoints) -> None
 
 def test_requests_with_one_key_share_one_look(endpoints: Endpoints) -> None:
     looks: list[str | None] = []
+    begun, all_wait = threading.Event(), threading.Event()
 
     def slow_lookup(bearer: str | None) -> Identity:
         looks.append(bearer)
-        time.sleep(0.3)
+        begun.set()
+        assert all_wait.wait(60)
         return Identity("acme", "key")
 
     app = application(endpoints, authenticate=slow_lookup)
@@ -425,7 +426,9 @@ def test_requests_with_one_key_share_one_look(endpoints: Endpoints) -> None:
     async def together() -> list[int]:
         headers = [("authorization", "Bearer same")]
         given = (headers, HOST, b"", None, b"", ("127.0.0.1", PORT))
-        calls = (answered(app, "GET", "/api/items/5", *given) for _ in range(20))
+        calls = [asyncio.create_task(answered(app, "GET", "/api/items/5", *given)) for _ in range(20)]
+        await asyncio.to_thread(begun.wait, 60)
+        all_wait.set()
         return [answer.status for answer in await asyncio.gather(*calls)]
 
     assert asyncio.run(together()) == [200] * 20

@@ -122,13 +122,19 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_hostile_bodies_are_refused_quickly_and_without_quoting_them(name: str) -> None:
-    began = time.perf_counter()
+def test_hostile_bodies_are_refused_without_quoting_them(name: str) -> None:
     with pytest.raises(InvalidArgument) as refused:
         parse_json(HOSTILE[name])
-    assert time.perf_counter() - began < 5
     assert refused.value.message.startswith("request body ")
     assert not any(word in refused.value.message for word in ["line", "column", "char "])
+
+
+def test_hostile_bodies_are_refused_quickly() -> None:
+    for name, body in HOSTILE.items():
+        began = time.perf_counter()
+        with pytest.raises(InvalidArgument):
+            parse_json(body)
+        assert time.perf_counter() - began < 5, name
 
 
 @pytest.mark.parametrize(

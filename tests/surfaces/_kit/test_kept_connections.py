@@ -6,12 +6,9 @@ import http.client
 import time
 from pathlib import Path
 
-import pytest
-
 from tests._support.server import Server
 
 
-@pytest.mark.retry("a stall of the machine counts into the 30 ms that it may take")
 def test_answers_do_not_wait_for_an_acknowledgement(tmp_path: Path) -> None:
     # Head and body are two packets; without TCP_NODELAY the second waits 40 ms for the first to be acknowledged.
     with Server(tmp_path, settings={"CODEXMEM_EMBEDDER": "none"}) as server:

@@ -4,15 +4,15 @@ import gc
 import http.client
 import json
 import os
+import select
 import signal
 import socket
 import subprocess
 import sys
 import threading
-import time
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from starlette.types import ASGIApp
 
 from codexmem.http.serving import Bound, ServingLimits, listen, serve
 from codexmem.kernel.model.errors import Conflict, InvalidArgument, NotReady
+from tests._support.waiting import eventually
 from tests.surfaces._kit.endpoints import ROUTES, Endpoints, application
 from tests.surfaces._kit.variants import ALLOWED, FORBIDDEN
 
@@ -66,14 +67,11 @@ def read_reply(connection: socket.socket) -> bytes:
     return head + b"\r\n\r\n" + body
 
 
-def eventually_refused(port: int) -> bool:
-    deadline = time.monotonic() + 10
-    while time.monotonic() < deadline:
-        try:
-            socket.create_connection(("127.0.0.1", port), timeout=1).close()
-        except ConnectionRefusedError:
-            return True
-        time.sleep(0.05)
+def refuses(port: int) -> bool:
+    try:
+        socket.create_connection(("127.0.0.1", port), timeout=1).close()
+    except ConnectionRefusedError:
+        return True
     return False
 
 
@@ -192,35 +190,50 @@ def test_replies_do_not_name_the_server(app: ASGIApp) -> None:
         assert b"\r\nserver:" not in reply.lower()
 
 
-def test_a_dribbled_head_is_cut_off_and_delays_nobody(app: ASGIApp) -> None:
-    limits = ServingLimits(header_seconds=0.5)
-    health = raw("GET", "/api/health", [])[:-2]
-    with running(app, limits=limits) as server:
-        drips = [socket.create_connection(("127.0.0.1", server.port), timeout=5) for _ in range(100)]
-        began = time.monotonic()
+@contextmanager
+def dribbling(server: Running, count: int) -> Iterator[list[socket.socket]]:
+    """Connections that never come to the end of their first head; one of them not even to its beginning."""
+    with ExitStack() as stack:
+        address = ("127.0.0.1", server.port)
+        drips = [stack.enter_context(socket.create_connection(address, timeout=60)) for _ in range(count)]
         for connection in drips[1:]:
             connection.sendall(b"GET /api/health HTTP/1.1\r\nhost: 127")
-        request = health + f"host: 127.0.0.1:{server.port}\r\n\r\n".encode()
-        assert status(server.talk(request)) == 200
-        assert time.monotonic() - began < 5
-        for connection in drips:
-            with connection:
-                try:
-                    assert connection.recv(100) == b""
-                except ConnectionResetError:
-                    continue
-        assert time.monotonic() - began < 10
+        yield drips
+
+
+def is_cut_off(connection: socket.socket) -> bool:
+    """Wait for the end of a connection on which nothing comes."""
+    try:
+        return connection.recv(100) == b""
+    except ConnectionResetError:
+        return True
+
+
+def test_dribbled_heads_delay_nobody(app: ASGIApp) -> None:
+    with running(app, limits=ServingLimits(header_seconds=3_600)) as server, dribbling(server, 100):
+        assert status(server.talk(raw("GET", "/api/health", [("host", f"127.0.0.1:{server.port}")]))) == 200
+
+
+def test_a_dribbled_head_is_cut_off(app: ASGIApp) -> None:
+    with running(app, limits=ServingLimits(header_seconds=0.5)) as server, dribbling(server, 100) as drips:
+        assert all(is_cut_off(each) for each in drips)
 
 
 def test_a_kept_connection_serves_many_requests_within_the_deadlines(app: ASGIApp, endpoints: Endpoints) -> None:
-    limits = ServingLimits(header_seconds=1.5, keep_alive_seconds=5)
-    with running(app, limits=limits) as server, socket.create_connection(("127.0.0.1", server.port), timeout=5) as kept:
+    limits = ServingLimits(header_seconds=3, keep_alive_seconds=60)
+    with (
+        running(app, limits=limits) as server,
+        socket.create_connection(("127.0.0.1", server.port), timeout=60) as kept,
+        dribbling(server, 1) as (other,),
+    ):
         request = raw("GET", "/api/health", [("host", f"127.0.0.1:{server.port}")])
-        for _ in range(4):
+        while not select.select([other], [], [], 0.2)[0]:  # until it is cut off: so long has passed
             kept.sendall(request)
             assert status(read_reply(kept)) == 200
-            time.sleep(0.5)
-    assert endpoints.entries["health"] == 4
+        assert is_cut_off(other)
+        kept.sendall(request)
+        assert status(read_reply(kept)) == 200
+    assert endpoints.entries["health"] > 3
 
 
 def test_a_slow_request_outlives_the_head_deadline(app: ASGIApp, endpoints: Endpoints) -> None:
@@ -232,8 +245,8 @@ def test_a_slow_request_outlives_the_head_deadline(app: ASGIApp, endpoints: Endp
 def test_more_connections_than_allowed_are_answered_503(app: ASGIApp) -> None:
     with running(app, limits=ServingLimits(connections=3)) as server:
         held = [socket.create_connection(("127.0.0.1", server.port), timeout=5) for _ in range(3)]
-        time.sleep(0.1)
-        assert status(server.talk(raw("GET", "/api/health", [("host", f"127.0.0.1:{server.port}")]))) == 503
+        request = raw("GET", "/api/health", [("host", f"127.0.0.1:{server.port}")])
+        eventually(lambda: status(server.talk(request)) == 503)
         for connection in held:
             connection.close()
 
@@ -246,7 +259,7 @@ def test_stopping_lets_a_request_in_flight_finish(app: ASGIApp, endpoints: Endpo
         client.start()
         assert endpoints.slow_entered.wait(5)
         server.stop.set()
-        assert eventually_refused(server.port)
+        eventually(lambda: refuses(server.port))
         endpoints.slow_may_end.set()
         client.join(5)
         assert server.end() is True
@@ -258,14 +271,11 @@ def test_a_hanging_request_does_not_hold_the_stop(app: ASGIApp, endpoints: Endpo
         with socket.create_connection(("127.0.0.1", server.port), timeout=5) as connection:
             connection.sendall(raw("GET", "/api/slow", [("host", f"127.0.0.1:{server.port}")]))
             assert endpoints.slow_entered.wait(5)
-            began = time.monotonic()
             drained = server.end()
-            took = time.monotonic() - began
             endpoints.slow_may_end.set()
             reply = read_reply(connection)
         assert (drained, status(reply)) == (False, 503)
         assert b"may or may not have taken effect" in reply
-        assert took < 8
 
 
 SCRIPT = """
@@ -336,7 +346,7 @@ def test_a_signal_that_does_not_interrupt_the_loop_still_stops_an_idle_server() 
         with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
             connection.sendall(raw("GET", "/api/none", [("host", f"127.0.0.1:{port}"), ("connection", "close")]))
             read_reply(connection)
-        time.sleep(0.5)  # until it sleeps
+        eventually(lambda: b") S " in Path(f"/proc/{process.pid}/stat").read_bytes())  # it sleeps
         process.send_signal(signal.SIGTERM)
         try:
             assert process.wait(10) == 0

@@ -10,6 +10,7 @@ import pytest
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from codexmem.http.serving import ServingLimits
+from tests._support.waiting import eventually
 from tests.surfaces._kit.test_serving import raw, running
 
 pytestmark = pytest.mark.process
@@ -59,9 +60,7 @@ def ask(port: int) -> socket.socket:
 def test_a_client_that_takes_nothing_is_cut_off() -> None:
     endless = Endless()
     with running(endless.app(), limits=ServingLimits(stalled_seconds=0.5)) as server, ask(server.port):
-        began = time.monotonic()
-        assert endless.ended.wait(10)
-        assert 0.4 < time.monotonic() - began < 5
+        assert endless.ended.wait(60)
     assert endless.sent * len(PIECE) < 8_000_000, "it was read ahead for a client that took nothing"
 
 
@@ -78,9 +77,12 @@ def test_a_client_that_takes_a_little_now_and_then_is_not() -> None:
 
 def test_stopping_does_not_wait_long_for_a_client_that_takes_nothing() -> None:
     endless = Endless()
-    with running(endless.app(), grace=8) as server, ask(server.port):
-        time.sleep(0.5)
-        began = time.monotonic()
+
+    def waits() -> bool:
+        sent = endless.sent
+        return sent > 0 and not endless.ended.wait(0.1) and endless.sent == sent
+
+    with running(endless.app(), grace=600) as server, ask(server.port):
+        eventually(waits)
         server.end()
-        assert time.monotonic() - began < 4
     assert endless.ended.is_set()

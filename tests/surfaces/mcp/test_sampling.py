@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-import time
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from codexmem.kernel.llm.model import Message, ModelPrompt, Trouble, Unanswered
 from tests._support.mcp_calls import stdio_to
 from tests._support.model_server import memory_answer
 from tests._support.server import Server
+from tests._support.waiting import eventually
 
 PORT = "The dev server listens on port 5179."
 WITHIN_S = 90.0
@@ -55,13 +55,6 @@ def answer(params: types.CreateMessageRequestParams) -> types.CreateMessageResul
     return types.CreateMessageResult(role="assistant", content=types.TextContent(text=said), model="m")
 
 
-async def eventually(is_so: Callable[[], object]) -> None:
-    until = time.monotonic() + WITHIN_S
-    while not await asyncio.to_thread(is_so):
-        assert time.monotonic() < until, "it did not happen in time"
-        await asyncio.sleep(0.1)
-
-
 def connected(server: Server, sampled: Callable[[types.CreateMessageRequestParams], Awaitable[Sampled]]) -> Client:
     """An agent, with the bridge that it starts."""
 
@@ -80,7 +73,7 @@ def test_a_client_that_goes_away_loses_the_question_and_the_next_one_answers_it(
         async def never(_: types.CreateMessageRequestParams) -> Sampled:
             asked.append("first")
             begun.set()
-            await asyncio.sleep(WITHIN_S)
+            await asyncio.Event().wait()
             raise AssertionError("it was ended long ago")
 
         async def at_once(params: types.CreateMessageRequestParams) -> Sampled:
@@ -92,7 +85,7 @@ def test_a_client_that_goes_away_loses_the_question_and_the_next_one_answers_it(
             await asyncio.to_thread(captured, server, "s1")
             await asyncio.wait_for(begun.wait(), WITHIN_S)
         async with connected(server, at_once) as client:
-            await eventually(lambda: PORT in titles(server))
+            await asyncio.to_thread(eventually, lambda: PORT in titles(server))
             assert (await client.list_tools()).tools  # it is still a server for its client
         return asked
 
@@ -109,14 +102,15 @@ def test_a_client_that_refuses_is_left_alone_and_what_rules_wrote_stands(server:
             asked += 1
             return types.ErrorData(code=-1, message="User rejected sampling request")
 
-        def logged(words: str) -> bool:
-            return words in (server.data_dir / "server.log").read_text()
+        async def logged(words: str) -> None:
+            log = server.data_dir / "server.log"
+            await asyncio.to_thread(eventually, lambda: words in log.read_text())
 
         async with connected(server, refuses):
             await asyncio.to_thread(captured, server, "s1")
-            await eventually(lambda: logged("RetryLater: the agent that is connected over MCP refused the question"))
+            await logged("RetryLater: the agent that is connected over MCP refused the question")
             await asyncio.to_thread(captured, server, "s2")
-            await eventually(lambda: logged("RetryLater: the agent that is connected over MCP did not answer recently"))
+            await logged("RetryLater: the agent that is connected over MCP did not answer recently")
         return asked
 
     assert asyncio.run(run()) == 1

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import time
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from codexmem.kernel.model import ids
 from codexmem.kernel.model.event import EventType
 from codexmem.lab.model import RunStatus
 from codexmem.lab.service.profiles import RunLimits, load
@@ -36,15 +36,20 @@ def limited(**limits: Any) -> Any:
     [({"task_steps": 4}, 4), ({"steps": 5}, 5), ({"tokens": 1_000}, 10), ({"seconds": 1}, None)],
     ids=["task_steps", "steps", "tokens", "seconds"],
 )  # fmt: skip
-def test_at_a_limit_there_is_one_chance_to_answer(make: Make, limits: dict[str, int], calls: int | None) -> None:
+def test_at_a_limit_there_is_one_chance_to_answer(
+    make: Make, monkeypatch: pytest.MonkeyPatch, limits: dict[str, int], calls: int | None
+) -> None:
+    monotonic, passed_s = ids.monotonic, 0.0
+    monkeypatch.setattr(ids, "monotonic", lambda: monotonic() + passed_s)
     bench = make(profile=limited(**limits))
 
     def go_on(asked: Asked) -> Reply:
         if tools(asked) == ["submit"]:
             assert "No more steps" in asked.body["messages"][-1]["content"]
             return streamed("", submit())
+        nonlocal passed_s
         if "seconds" in limits:
-            time.sleep(0.4)
+            passed_s += 0.4
         return streamed("", QUERY)
 
     bench.play(orchestrator=[go_on])
