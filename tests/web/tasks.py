@@ -19,7 +19,7 @@ from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
 from tests._support.model_server import ModelServer
 from tests._support.server import Server
-from tests.jobs.stores import wait_until
+from tests._support.waiting import eventually
 from tests.web import building
 from tests.web.conftest import FLAGS
 from tests.web.seeds import bank as bank_seeds
@@ -168,7 +168,7 @@ def fifty_questions(person: Person, place: Place) -> None:
     page.get_by_role("button", name=re.compile("^Approve")).wait_for()
     for _ in range(place.questions):
         person.press("a")
-    wait_until(lambda: qa.counts(place.server, PROJECT)["validated"] == place.questions, 60)
+    eventually(lambda: qa.counts(place.server, PROJECT)["validated"] == place.questions)
 
 
 def batch_and_back(person: Person, place: Place) -> None:
@@ -191,7 +191,7 @@ def batch_and_back(person: Person, place: Place) -> None:
     person.click(learning.get_by_role("button", name=re.compile("^Roll back")))
     person.click(button(page.get_by_role("dialog"), "Roll back"))
     expect(page.get_by_role("dialog")).to_have_count(0)
-    wait_until(lambda: not place.bank.lessons(about), 20)
+    eventually(lambda: not place.bank.lessons(about))
 
 
 def cost_of_the_week(person: Person, place: Place) -> None:

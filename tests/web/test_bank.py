@@ -10,7 +10,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests._support.model_server import ModelServer
 from tests._support.server import Server
-from tests.jobs.stores import wait_until
+from tests._support.waiting import eventually
 from tests.web import axe
 from tests.web.seeds import bank as seeds
 from tests.web.seeds.bank import Bank
@@ -99,7 +99,7 @@ def test_a_dry_run_is_judged_and_teaches_nothing(visit: Visitor, bank: Bank, lan
     expect(page.get_by_text(words["dry"])).to_be_visible()
     page.get_by_label(words["pros"]).fill(f"{seeds.SECOND}: {about}")
     page.get_by_role("button", name=words["save"], exact=True).click()
-    wait_until(lambda: bank.lab.get(f"/runs/{run_id}")["run"]["feedback"] is not None)
+    eventually(lambda: bank.lab.get(f"/runs/{run_id}")["run"]["feedback"] is not None)
     assert (bank.jobs(run_id), bank.lessons(about)) == ([], {})
     page = visit(f"/ui/runs/{run_id}?tab=learning", language)
     expect(page.get_by_text(words["dry"])).to_be_visible()
@@ -296,7 +296,7 @@ def test_the_keyboard_alone_corrects_a_lesson(visit: Visitor, bank: Bank, langua
     page.keyboard.type(" by keys")
     page.keyboard.press("Control+Enter")
     expect(page.get_by_text(f"Typed of {about} by keys").first).to_be_visible()
-    wait_until(lambda: list(bank.lessons(about).values()) == [f"Typed of {about} by keys"])
+    eventually(lambda: list(bank.lessons(about).values()) == [f"Typed of {about} by keys"])
     page.get_by_role("tab").first.focus()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests._support.server import Server
-from tests.jobs.stores import wait_until
+from tests._support.waiting import eventually
 from tests.web import axe
 from tests.web.seeds import brief, life, notes, qa
 from tests.web.seeds.audit import Wrapper
@@ -236,7 +236,7 @@ def test_twelve_keys_are_twelve_decisions_however_slow_the_server_is(visit: Visi
     for _ in ids:
         page.keyboard.press("a")
     expect(page.get_by_role("row")).to_have_count(0, timeout=60_000)
-    wait_until(lambda: qa.counts(served, project)["validated"] == len(ids), 30)
+    eventually(lambda: qa.counts(served, project)["validated"] == len(ids))
     assert len(decided) == 12
 
 

@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from tests._support.kept_transcripts import kept
 from tests._support.model_server import ModelServer
 from tests._support.server import Server
-from tests.jobs.stores import wait_until
+from tests._support.waiting import eventually
 from tests.web import axe
 from tests.web.seeds import viewer as seeds
 from tests.web.seeds.viewer import PROJECT
@@ -260,7 +260,7 @@ def test_timings_show_where_a_message_waited(visit: Visitor, seeded: Server, lan
         return said
 
     # Work of a session is timed when it is done, which is after its memories can be read.
-    wait_until(lambda: len(told()["timings"]) >= 3, seeds.PATIENCE_S)
+    eventually(lambda: len(told()["timings"]) >= 3)
     page.get_by_label(words["session"]).fill(str(number))
     page.wait_for_url(f"**session={number}")
     listed = rows(page, words["extractions"])
@@ -286,7 +286,7 @@ def test_timings_show_where_a_message_waited(visit: Visitor, seeded: Server, lan
         return {part: bar.evaluate(script).get(part, 0) for part in fields} == wanted
 
     # The rows of all sessions go when those of this one come, and later work of the session comes in by itself.
-    wait_until(as_told, seeds.PATIENCE_S)
+    eventually(as_told)
     expect(page.get_by_role("group", name=words["total"], exact=True)).to_be_visible()
     listed.first.click()
     page.wait_for_url(f"**/ui/sessions/{number}")
@@ -313,7 +313,7 @@ def test_a_failed_job_is_found_and_retried(visit: Visitor, seeded: Server, langu
     assert seeded.request("PUT", f"/api/v1/runs/{run}/feedback", judged).status == 200
     page.get_by_role("button", name=words["retry"]).click()
     expect(page.get_by_text(words["retried"])).to_be_visible()
-    wait_until(lambda: seeds.job_status(seeded, run, job) == "completed", seeds.PATIENCE_S)
+    eventually(lambda: seeds.job_status(seeded, run, job) == "completed")
     # One session alone: here it has nothing that failed, and that is said.
     _, number = seeds.begin(seeded)
     page.get_by_label(words["session"]).fill(str(number))

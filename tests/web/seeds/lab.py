@@ -12,7 +12,7 @@ from codexmem.lab.service.profiles import load
 from tests._support.chat_server import streamed
 from tests._support.model_server import Asked, ModelServer, Reply
 from tests._support.server import Server
-from tests.jobs.stores import wait_until
+from tests._support.waiting import eventually
 from tests.stories import lab_cast
 
 REQUEST = "为 CO2 还原提出 Cu 基光催化剂 for C2H4"
@@ -80,7 +80,7 @@ class Lab:
     def ended(self, made: dict[str, Any]) -> str:
         """Wait for the batch; how it ended."""
         batch_id = made["batch"]["batch_id"]
-        wait_until(lambda: self.get(f"/batches/{batch_id}")["batch"]["ended_at"] is not None)
+        eventually(lambda: self.get(f"/batches/{batch_id}")["batch"]["ended_at"] is not None)
         status: str = self.get(f"/batches/{batch_id}")["batch"]["status"]
         return status
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from tests._support import warm
 from tests._support.server import Server, environment
-from tests.jobs.stores import wait_until
+from tests._support.waiting import eventually
 
 
 def wrote(server: Server, agent: str, project: str, *, ended: bool = False) -> None:
@@ -39,7 +39,7 @@ def counted(server: Server) -> int:
 
 def until_counted(server: Server) -> None:
     """Wait until the model has answered."""
-    wait_until(lambda: counted(server) > 0)
+    eventually(lambda: counted(server) > 0)
 
 
 def backups(server: Server) -> list[dict[str, Any]]:

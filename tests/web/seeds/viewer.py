@@ -13,12 +13,11 @@ from urllib.parse import quote
 from tests._support import warm
 from tests._support.model_server import Asked, ModelServer, Reply, memory_answer, refused
 from tests._support.server import Server, environment
-from tests.jobs.stores import wait_until
+from tests._support.waiting import eventually
 
 PROJECT = "web-viewer"
 NOTED = "viewer-noted"  # the model's title is the word after it
 REFUSED = "viewer-refused"  # a prompt that the model does not take
-PATIENCE_S = 40.0  # on a machine that does much else
 _names = itertools.count(1)
 
 
@@ -82,7 +81,7 @@ def noted(server: Server, title: str, *, project: str = PROJECT) -> int:
     name, number = begin(server, project)
     use(server, name, f"{NOTED}:{title};", project)
     end(server, name, project)
-    wait_until(lambda: title in titles(server, project), PATIENCE_S)
+    eventually(lambda: title in titles(server, project))
     return number
 
 
@@ -97,7 +96,7 @@ def search(server: Server, query: str, project: str = PROJECT) -> dict[str, Any]
     reply = server.request("GET", f"/api/search?query={quote(query)}&project={project}&limit=5")
     assert reply.status == 200, reply.body
     listed = f"/api/ops/search-traces?query={quote(query)}&limit=1"
-    wait_until(lambda: server.request("GET", listed).json["count"] == 1, PATIENCE_S)
+    eventually(lambda: server.request("GET", listed).json["count"] == 1)
     trace: dict[str, Any] = server.request("GET", listed).json["traces"][0]
     return trace
 
@@ -106,9 +105,9 @@ def failed_learning(server: Server) -> tuple[str, str]:
     """A run that somebody wants to be learned from although nobody judged it: that job fails. Run and job."""
     made = server.post("/api/v1/batches", {"user_request": "日志 log", "n_runs": 1, "dry_run": True}).json
     run: str = made["runs"][0]["run_id"]
-    wait_until(lambda: bool(server.request("GET", f"/api/v1/runs/{run}").json["run"]["ended_at"]), PATIENCE_S)
+    eventually(lambda: bool(server.request("GET", f"/api/v1/runs/{run}").json["run"]["ended_at"]))
     job: str = server.post(f"/api/v1/runs/{run}/reasoningbank/learn", {}).json["job_id"]
-    wait_until(lambda: job_status(server, run, job) == "failed", PATIENCE_S)
+    eventually(lambda: job_status(server, run, job) == "failed")
     return run, job
 
 
