@@ -16,7 +16,7 @@ from codexmem.client.starting import ServerLocation
 from codexmem.hook import starting as hook_starting
 from codexmem.kernel.model.errors import Unavailable
 from tests._support.chroma import _free_port as free_port
-from tests.jobs.stores import wait_until
+from tests._support.waiting import eventually
 
 
 @pytest.mark.parametrize("count,shown", [(0, ""), (2, "8\n9\n"), (100, "".join(f"{n}\n" for n in range(10)))])
@@ -42,10 +42,10 @@ def test_a_log_is_followed_also_when_it_begins_anew(tmp_path: Path) -> None:
     assert isinstance(lines, GeneratorType)
     thread = threading.Thread(target=lambda: said.extend(itertools.islice(lines, 2)), daemon=True)
     thread.start()
-    wait_until(lambda: lines.gi_frame is not None and "at" in lines.gi_frame.f_locals)  # it knows where the log ends
+    eventually(lambda: lines.gi_frame is not None and "at" in lines.gi_frame.f_locals)  # it knows where the log ends
     with log.open("a") as more:
         more.write("new\n")
-    wait_until(lambda: lines.gi_frame is not None and lines.gi_frame.f_locals["at"] == len("old\nnew\n"))
+    eventually(lambda: lines.gi_frame is not None and lines.gi_frame.f_locals["at"] == len("old\nnew\n"))
     log.write_text("a\n")
     thread.join(10)
     assert said == ["new\n", "a\n"]
