@@ -10,7 +10,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,6 +22,7 @@ from codexmem.client.starting import ServerLocation
 from tests._support import warm
 from tests._support.mcp_calls import Agent, text_of
 from tests._support.server import Server, environment
+from tests._support.waiting import eventually
 
 INITIALIZE = {
     "jsonrpc": "2.0", "id": 0, "method": "initialize",
@@ -87,10 +87,7 @@ def ended(data_dir: Path) -> Iterator[None]:
         facts = data_dir / "server.json"
         if facts.exists():
             os.kill(json.loads(facts.read_text())["pid"], signal.SIGTERM)
-            deadline = time.monotonic() + 20
-            while facts.exists() and time.monotonic() < deadline:
-                time.sleep(0.05)
-            assert not facts.exists()
+            eventually(lambda: not facts.exists())
 
 
 @pytest.mark.sqlite

@@ -12,6 +12,7 @@ import io
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,7 +20,9 @@ from PIL import Image, ImageChops, ImageFilter
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests._support.model_server import ModelServer
+from tests._support.pages import pausing
 from tests._support.server import Server
+from tests._support.waiting import eventually
 from tests.web import building
 from tests.web.conftest import FLAGS
 from tests.web.seeds import demo
@@ -34,7 +37,7 @@ CELLS = (40, 25)  # of what is compared: 32 x 32 pixels each
 SHADES = 64  # colours of a kept picture
 BLUR = 2.5  # pixels of the small picture
 STEP = 6  # of 255, by which a cell is another one
-PATIENCE = 8  # seconds for a page to look as it did
+PATIENCE_S = 8  # for a page to look as it did
 MOST = 0.05  # share of cells that may be another
 PAGES = (
     "brief", "memories", "observation", "sessions", "notes", "memory-diff", "qa", "documents", "batch-new",
@@ -78,14 +81,21 @@ def taken(browser: Browser, url: str, wanted: list[Look]) -> Iterator[tuple[Look
         page.goto(look.shot.address)
         page.get_by_role("heading", level=1).wait_for()
         settled(page)
-        now = picture(page)
-        for _ in range(PATIENCE):  # a loaded machine comes to rest later
-            if not look.path.exists() or compared(look, now, keeping=False) <= MOST:
-                break
-            page.wait_for_timeout(1_000)
-            now = picture(page)
-        yield look, now, page
+        yield look, _rested(page, look), page
     visit.close()
+
+
+def _rested(page: Page, look: Look) -> Image.Image:
+    """Its picture as soon as it looks as it did; a loaded machine comes to rest later, and some pages have changed."""
+    pictures: list[Image.Image] = []
+
+    def alike() -> bool:
+        pictures.append(picture(page))
+        return not look.path.exists() or compared(look, pictures[-1], keeping=False) <= MOST
+
+    with suppress(AssertionError):
+        eventually(alike, within_s=PATIENCE_S, pause=pausing(page))
+    return pictures[-1]
 
 
 def picture(page: Page) -> Image.Image:

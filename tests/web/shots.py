@@ -16,7 +16,9 @@ from urllib.parse import quote
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests._support.model_server import ModelServer
+from tests._support.pages import pausing
 from tests._support.server import Server
+from tests._support.waiting import eventually
 from tests.web import building
 from tests.web.conftest import FLAGS
 from tests.web.seeds import demo
@@ -24,6 +26,7 @@ from tests.web.visiting import Language, Theme, Visitor
 
 FOLDER = building.ROOT / "web" / "screenshots"
 SIZE = {"width": 1440, "height": 900}
+ALIKE = 4
 LOOKS: tuple[tuple[Language, Theme], ...] = (("en", "light"), ("en", "dark"), ("zh", "light"), ("zh", "dark"))
 
 
@@ -87,8 +90,9 @@ def _down(page: Page, rows: int) -> None:
 
 
 def _stirred(page: Page, made: demo.Demo) -> None:
+    before = _still(page)
     demo.stirred(made)
-    page.wait_for_timeout(1_500)  # until the live stream has told it
+    eventually(lambda: _still(page) != before, pause=pausing(page))  # the live stream tells it
 
 
 def _palette(page: Page) -> None:
@@ -117,9 +121,19 @@ def take(browser: Browser, url: str, wanted: list[Shot], folder: Path) -> None:
 
 
 def settled(page: Page) -> None:
-    """Nothing is on its way, and what is drawn has been drawn."""
+    """Nothing is on its way, and several pictures in a row are alike."""
     expect(page.locator("[aria-busy=true], .mantine-Skeleton-root")).to_have_count(0)
-    page.wait_for_timeout(800)
+    taken: list[bytes] = []
+
+    def alike() -> bool:
+        taken.append(_still(page))
+        return len(taken) >= ALIKE and len(set(taken[-ALIKE:])) == 1
+
+    eventually(alike, pause=pausing(page))
+
+
+def _still(page: Page) -> bytes:
+    return page.screenshot(animations="disabled", caret="hide")
 
 
 def main() -> None:

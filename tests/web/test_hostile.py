@@ -13,7 +13,9 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, expect
 
 from tests._support.model_server import ModelServer
+from tests._support.pages import pausing
 from tests._support.server import Server
+from tests._support.waiting import eventually
 from tests.web.payloads import FOREIGN, PAYLOADS
 from tests.web.seeds.hostile import LISTS, Planting, visited
 from tests.web.visiting import BOTH, Language, Visitor
@@ -32,7 +34,7 @@ def test_the_payloads_have_teeth(browser: Browser) -> None:
     context.route(f"{FOREIGN}/**", lambda route: route.abort())
     frames = "".join(f'<iframe srcdoc="{escape(payload)}"></iframe>' for payload in PAYLOADS)
     page.set_content(f"<!doctype html>{frames}", wait_until="commit")
-    assert watch.until(page, TEETH) >= TEETH
+    eventually(lambda: len(watch.hits) >= TEETH, pause=pausing(page))
     context.close()
 
 

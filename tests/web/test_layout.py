@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext, Page, ViewportSize, expect
 
+from tests._support.pages import drawn
 from tests.web import axe
 from tests.web.seeds import demo
 from tests.web.shots import shots
@@ -43,7 +44,7 @@ def _settled(page: Page, address: str) -> None:
     page.goto(address)
     page.get_by_role("heading", level=1).wait_for()
     expect(page.locator("main").locator("[aria-busy=true], .mantine-Skeleton-root")).to_have_count(0)
-    page.wait_for_timeout(120)
+    drawn(page)
 
 
 # The first is what a telephone shows; a wide screen moves less.

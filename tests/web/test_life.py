@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Locator, Page, Route, expect
 
+from tests._support.pages import drawn, pausing
 from tests._support.server import Server
+from tests._support.waiting import eventually
 from tests.web import axe
 from tests.web.seeds import life as seed
 from tests.web.visiting import SIDE_JOB, Language, Visitor
@@ -202,7 +204,8 @@ def test_keys_pressed_before_the_list_is_there_are_not_lost(visit: Visitor, serv
     context = visit.context()
     context.route("**/api/review?*limit=30*", lambda route: held.append(route))  # noqa: PLW0108  not a method of a list
     page = visit(f"/ui/review?project={project}", context=context)
-    page.wait_for_timeout(300)
+    eventually(lambda: held, pause=pausing(page))
+    drawn(page)
     page.keyboard.press("a")
     page.keyboard.press("a")
     for route in held:

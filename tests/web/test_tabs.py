@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
-
 from playwright.sync_api import Page, expect
 
 from tests._support.server import Server
+from tests._support.waiting import eventually
 from tests.web.visiting import Visitor
 
 TABS = 8
@@ -20,19 +18,12 @@ def followers(served: Server) -> int:
     return int(float(line.split()[1]))
 
 
-def until(true: Callable[[], bool], within_s: float = 20.0) -> None:
-    deadline = time.monotonic() + within_s
-    while not true():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-
-
 def live(page: Page) -> None:
     expect(page.get_by_role("status").filter(has_text="Live")).to_be_visible()
 
 
 def test_eight_tabs_share_one_stream_and_hand_it_over(visit: Visitor, served: Server) -> None:
-    until(lambda: followers(served) == 0)
+    eventually(lambda: followers(served) == 0)
     context = visit.context()
     streams: list[str] = []
     context.on("request", lambda request: streams.append(request.url) if "/api/events" in request.url else None)
@@ -47,7 +38,7 @@ def test_eight_tabs_share_one_stream_and_hand_it_over(visit: Visitor, served: Se
     reading, *others = tabs
     with context.expect_event("request", lambda request: "/api/events" in request.url):
         reading.close()
-    until(lambda: followers(served) == 1)
+    eventually(lambda: followers(served) == 1)
     for tab in others:
         live(tab)
 

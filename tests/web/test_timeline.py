@@ -12,7 +12,9 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests._support.model_server import ModelServer
+from tests._support.pages import drawn, pausing
 from tests._support.server import Server
+from tests._support.waiting import eventually
 from tests.web import axe
 from tests.web.seeds import timeline as seed
 from tests.web.visiting import MAIN_JOB, SIDE_JOB, Language, Visitor
@@ -65,7 +67,6 @@ WORDS = {
 LOGIN, PORT = seed.LOGIN, seed.PORT
 MANY = 500  # some pages of them
 MOST_ROWS = 60
-PATIENCE_S = 30.0
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -406,15 +407,16 @@ def test_a_long_list_holds_few_rows_and_keeps_its_place(browser: Browser, many: 
     rows = grid.get_by_role("row")
     expect(rows.nth(3)).to_be_visible()
     page.keyboard.press("j")
-    most, oldest = 0, row(page, "number 0?")
-    until = time.monotonic() + PATIENCE_S
-    while not oldest.count() and time.monotonic() < until:
+    held, oldest = list[int](), row(page, "number 0?")
+
+    def at_the_end() -> bool:
         page.keyboard.press("End")
-        most = max(most, rows.count())
-        page.wait_for_timeout(50)
+        held.append(rows.count())
+        return oldest.count() > 0
+
+    eventually(at_the_end, pause=pausing(page))
     expect(oldest).to_be_visible()
-    most = max(most, rows.count())
-    assert 5 < most <= MOST_ROWS
+    assert 5 < max(*held, rows.count()) <= MOST_ROWS
 
     newest = seed.rows_of(many, "many")[0]["seq"]
     page.goto(f"/ui/timeline?project=many&anchor={newest - MANY // 2}")
@@ -424,17 +426,19 @@ def test_a_long_list_holds_few_rows_and_keeps_its_place(browser: Browser, many: 
     # Up past the first rows that came: newer ones are put before them, and what is read does not jump.
     # The first row there is stops a step short until the newer ones have come, so a step may be short, never long.
     numbers = [_number(chosen)]
-    until = time.monotonic() + PATIENCE_S
-    while numbers[-1] - numbers[0] <= 100 and time.monotonic() < until:
+
+    def far_up() -> bool:
         page.keyboard.press("PageUp")
-        page.wait_for_timeout(100)
+        drawn(page)
         if _number(chosen) != numbers[-1]:  # else it is the first row that came, and newer ones are on their way
             expect(chosen).to_be_in_viewport()
             numbers.append(_number(chosen))
+        return numbers[-1] - numbers[0] > 100
+
+    eventually(far_up, pause=pausing(page))
     steps = [after - before for before, after in pairwise(numbers)]
     assert min(steps) > 0, numbers
     assert max(steps) <= median(steps) + 1, numbers  # a heading counts as a row
-    assert numbers[-1] - numbers[0] > 100
     assert rows.count() <= MOST_ROWS
 
     # The same from the very top of the list, where a heading stands and not a row.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -52,13 +51,6 @@ class Watch:
     def look(self, page: Page) -> None:
         """Whether the page as it stands holds an element that only a text can have made."""
         self.wrong += [f"{page.url[:200]} made {each}" for each in page.evaluate(_MADE)]
-
-    def until(self, page: Page, hits: int, *, within_s: float = 20.0) -> int:
-        """Wait until so many different payloads ran, or time is up; how many did."""
-        end = time.monotonic() + within_s
-        while len(self.hits) < hits and time.monotonic() < end:
-            page.wait_for_timeout(50)
-        return len(self.hits)
 
     def _asked(self, dialog: Dialog) -> None:
         self.wrong.append(f"dialog: {dialog.message[:300]}")

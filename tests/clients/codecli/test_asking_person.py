@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import pty
+import select
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -27,9 +27,7 @@ class Terminal:
         self.shown = b""
 
     def wait_for(self, text: str, times: int = 1) -> None:
-        until = time.monotonic() + 10
         while self.shown.count(text.encode()) < times:
-            assert time.monotonic() < until, self.shown
             self.shown += os.read(self.master, 4096)
 
     def type(self, text: str) -> None:
@@ -110,7 +108,7 @@ def test_no_answer_in_time_is_no(terminal: Terminal) -> None:
 
 def test_what_was_typed_before_the_question_does_not_count(terminal: Terminal) -> None:
     terminal.type("yyyy\n")
-    time.sleep(0.05)
+    assert select.select([terminal.slave], [], [], 60)[0], "nothing arrived"
     assert terminal.ask(timeout_s=0.3) == ApprovalAnswer(False, late=True)
 
 

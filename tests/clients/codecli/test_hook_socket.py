@@ -9,7 +9,6 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -179,7 +178,7 @@ def test_an_endpoint_closes_while_somebody_waits() -> None:
 
     def decide(request: ToolRequest) -> ToolDecision:
         asked.set()
-        go_on.wait(20)
+        go_on.wait()
         return allows(request)
 
     with open_hook_socket(decide) as endpoint, socket.socket(socket.AF_UNIX) as caller:
@@ -187,9 +186,7 @@ def test_an_endpoint_closes_while_somebody_waits() -> None:
         caller.sendall(b"codex\n" + json.dumps(CODEX).encode())
         caller.shutdown(socket.SHUT_WR)
         assert asked.wait(10)
-        began = time.monotonic()
         endpoint.close()
-        assert time.monotonic() - began < 5
         go_on.set()
 
 

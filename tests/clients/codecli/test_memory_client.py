@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import signal
 import threading
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from codexmem.client.starting import ServerLocation
+from codexmem.codecli import surroundings
 from codexmem.codecli.memory_client import ItemReference, MemoryClient, RecalledItem
 from codexmem.kernel.model.errors import (
     CodexmemError,
@@ -22,8 +22,6 @@ from codexmem.kernel.model.errors import (
 )
 from tests._support.model_server import DRIP_HEADERS, RESET, SILENCE, Asked, Manner, Reply
 from tests._support.qa_endpoint import ITEM, QaEndpoint
-
-SLACK_S = 1.0  # of a machine that does much else
 
 
 def client(url: str, timeout_ms: int = 2_000, key: str = "") -> MemoryClient:
@@ -99,13 +97,11 @@ def test_validate_and_expire_leave_out_what_is_not_given() -> None:
     ],
     ids=["silence", "dripping headers", "dripping body", "dripping error"],
 )
-@pytest.mark.retry("a stall of the machine counts into the fraction of a second that it may take")
 def test_no_server_takes_longer_than_it_is_given(reply: Reply) -> None:
     with QaEndpoint({"search": reply}) as endpoint:
-        began = time.monotonic()
+        endpoint.silence_s = 600
         with pytest.raises(Unavailable, match="not within 200 ms"):
             client(endpoint.base, 200).search("p", "q")
-        assert time.monotonic() - began < 0.2 + SLACK_S
 
 
 @pytest.mark.parametrize(
@@ -130,12 +126,9 @@ def test_whatever_is_answered_is_one_error_of_ours(reply: Reply, kind: type[Code
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:1", "http://no-such-host.invalid", "nonsense", "ftp://x", "http://[::1",
                                  "http://127.0.0.1:99999", "https://127.0.0.1:1"])  # fmt: skip
-@pytest.mark.retry("a stall of the machine counts into the second or so that it may take")
 def test_no_server_at_all(url: str) -> None:
-    began = time.monotonic()
     with pytest.raises(CodexmemError):
         client(url, 1_000).search("p", "q")
-    assert time.monotonic() - began < 1 + SLACK_S
 
 
 def test_a_redirect_is_not_followed_with_our_key() -> None:
@@ -152,32 +145,33 @@ def test_a_path_in_the_address_is_kept() -> None:
         assert client(f"{endpoint.base}/under/").search("p", "q") == []
 
 
-@pytest.mark.retry("a stall of the machine counts into the fraction of a second that it may take")
-def test_calls_that_share_their_time() -> None:
-    def slowly(_: str, __: Asked) -> Any:
-        time.sleep(0.25)
-        return {"items": []}
-
-    with QaEndpoint(slowly) as endpoint:
-        together = client(endpoint.base, 400).together()
-        together.search("p", "q")
-        began = time.monotonic()
+def test_calls_that_share_their_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    now_s = 1_000.0
+    monkeypatch.setattr(surroundings, "monotonic", lambda: now_s)
+    with QaEndpoint({"search": {"items": []}, "hit": SILENCE}) as endpoint:
+        endpoint.silence_s = 600
+        together = client(endpoint.base, 400_000).together()
+        now_s += 399.5
+        assert together.search("p", "q") == []
+        with pytest.raises(Unavailable):
+            together.hit("p", [])  # which gets the half second that is left
+        now_s += 1
         with pytest.raises(Unavailable):
             together.search("p", "q")
-        assert time.monotonic() - began < 0.3 + SLACK_S
-        with pytest.raises(Unavailable):
-            together.hit("p", [])
-        assert client(endpoint.base, 400).search("p", "q") == []
+        assert client(endpoint.base, 400_000).search("p", "q") == []
 
 
 def test_a_person_can_interrupt_a_search() -> None:
-    with QaEndpoint({"search": SILENCE}) as endpoint:
-        me = threading.get_ident()
-        threading.Timer(0.2, lambda: signal.pthread_kill(me, signal.SIGINT)).start()
-        began = time.monotonic()
+    me = threading.get_ident()
+
+    def interrupts(_: str, __: Asked) -> Reply:
+        signal.pthread_kill(me, signal.SIGINT)
+        return SILENCE
+
+    with QaEndpoint(interrupts) as endpoint:
+        endpoint.silence_s = 600
         with pytest.raises(KeyboardInterrupt):
-            client(endpoint.base, 20_000).search("p", "q")
-        assert time.monotonic() - began < 5
+            client(endpoint.base, 600_000).search("p", "q")
 
 
 @pytest.mark.parametrize("said", [{}, {"qa_id": ""}, {"qa_id": 5}, {"qa_id": None}, {"question": "q"}])

@@ -6,7 +6,6 @@ import json
 import os
 import sys
 import textwrap
-import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -88,8 +87,8 @@ class Told:
     run: AgentRun | None = None
 
     def go(self, agent: str, prompt: str | None = "如何部署？", *, url: str = "", timeout_ms: int = 2_000,
-           **more: Any) -> tuple[int, float]:  # fmt: skip
-        """Run a program in Python; returns its code and how long it was."""
+           **more: Any) -> int:  # fmt: skip
+        """Run a program in Python; returns its code."""
         config = more.pop("config", Config(memory=MemoryConfig(on=bool(url), timeout_ms=timeout_ms)))
         argv = (sys.executable, "-S", "-c", textwrap.dedent(agent), *([prompt] if prompt is not None else []))
         place = ServerLocation(Path("/nonexistent"), 9, url, may_start=False)
@@ -99,9 +98,7 @@ class Told:
             memory=MemoryClient(place, timeout_ms) if url else None, connected=Connected((False, False, False)),
         )  # fmt: skip
         self.run = AgentRun(replace(parts, **more))
-        began = time.monotonic()
-        ending = self.run.go()
-        return ending.number, time.monotonic() - began
+        return self.run.go().number
 
 
 def writes(question: str, answer: str, *, top_score: float | None, strong_signal: bool) -> Worth:
@@ -115,7 +112,7 @@ def writes(question: str, answer: str, *, top_score: float | None, strong_signal
 def test_a_run_from_search_to_candidate(capfd: pytest.CaptureFixture[str]) -> None:
     told = Told()
     with QaEndpoint(GOOD) as endpoint:
-        code, _ = told.go(SAYS, url=endpoint.base, gatekeeper=writes)
+        code = told.go(SAYS, url=endpoint.base, gatekeeper=writes)
         search, hit, candidate = endpoint.asked
     out, err = capfd.readouterr()
     assert (code, err, told.notes) == (0, "oops\n", [])
@@ -156,33 +153,28 @@ FAULTS: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-@pytest.mark.retry("a stall of the machine counts into the 1.8 s that it may take")
 def test_a_memory_that_fails_costs_its_time_and_one_note(fault: str, capfd: pytest.CaptureFixture[str]) -> None:
     told = Told()
     with QaEndpoint({"search": FAULTS[fault]}) as endpoint:
-        code, took = told.go("import sys; print(sys.argv[1]); sys.exit(7)", url=endpoint.base, timeout_ms=300)
+        code = told.go("import sys; print(sys.argv[1]); sys.exit(7)", url=endpoint.base, timeout_ms=300)
     assert (code, capfd.readouterr().out) == (7, "如何部署？\n")
-    assert took < 0.3 + 1.5
     assert len(told.notes) == 1
     assert told.notes[0].startswith("without memory: ")
+    assert ("not within 300 ms" in told.notes[0]) is (fault in {"silent", "dripping"})
     assert endpoint.count == 1
 
 
-@pytest.mark.retry("a stall of the machine counts into the 2.5 s that it may take")
 def test_a_memory_that_is_away(capfd: pytest.CaptureFixture[str]) -> None:
     told = Told()
-    code, took = told.go("print(1)", url="http://127.0.0.1:1")
+    code = told.go("print(1)", url="http://127.0.0.1:1")
     assert (code, capfd.readouterr().out, len(told.notes)) == (0, "1\n", 1)
-    assert took < 2.5
 
 
-@pytest.mark.retry("a stall of the machine counts into the 2.8 s that it may take")
 def test_a_memory_that_dies_while_the_agent_runs(capfd: pytest.CaptureFixture[str]) -> None:
     told = Told()
     with QaEndpoint(GOOD | {"hit": SILENCE}) as endpoint:
-        code, took = told.go("import sys; sys.exit(3)", url=endpoint.base, timeout_ms=400, gatekeeper=writes)
+        code = told.go("import sys; sys.exit(3)", url=endpoint.base, timeout_ms=400, gatekeeper=writes)
     assert (code, len(told.notes)) == (3, 1)
-    assert took < 2 * 0.4 + 2
     assert "not within 400 ms" in told.notes[0]
 
 
@@ -290,7 +282,7 @@ class Failing:
 
 def test_a_watcher_that_fails_is_told_once_and_the_output_passes(capfd: pytest.CaptureFixture[str]) -> None:
     told = Told()
-    code, _ = told.go("import os\nfor n in range(50): os.write(1, b'line\\n')", adapter=PlainAdapter(watcher=Failing))
+    code = told.go("import os\nfor n in range(50): os.write(1, b'line\\n')", adapter=PlainAdapter(watcher=Failing))
     assert (code, capfd.readouterr().out) == (0, "line\n" * 50)
     assert len(told.notes) == 1
     assert "a fault" in told.notes[0]
@@ -317,7 +309,7 @@ def test_an_agent_that_does_not_prove_what_it_must_is_not_started(
 ) -> None:
     told = Told()
     if starts:
-        assert told.go("print('started')", adapter=CheckedAdapter(answer=answer))[0] == 0
+        assert told.go("print('started')", adapter=CheckedAdapter(answer=answer)) == 0
     else:
         with pytest.raises(NotStarted, match="unsafe"):
             told.go("print('started')", adapter=CheckedAdapter(answer=answer))

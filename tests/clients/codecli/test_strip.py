@@ -9,13 +9,13 @@ import re
 import select
 import struct
 import termios
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from codexmem.codecli.status_line import Strip, clipped
+from tests._support.waiting import eventually
 from tests._support.wrapping import BETWEEN, Place, screen
 
 _TOKEN = re.compile(rb"\x1b\[([0-9;?]*)([A-Za-z])|(\n|\r)|([^\x1b\n\r]+)", re.DOTALL)
@@ -62,19 +62,22 @@ def terminal() -> Iterator[tuple[int, int]]:
     os.close(slave)
 
 
-def read(master: int, wait_s: float = 0.0) -> bytes:
-    end, said = time.monotonic() + wait_s, b""
-    while select.select([master], [], [], max(0.0, end - time.monotonic()))[0]:
+def read(master: int, quiet_s: float = 0.0) -> bytes:
+    """What is written until nothing more comes for so long."""
+    said = b""
+    while select.select([master], [], [], quiet_s)[0]:
         said += os.read(master, 65536)
     return said
 
 
 def appears(master: int, paper: Paper, text: str) -> None:
     """Wait until the last line has it: the line comes when nothing has been written for a while."""
-    end = time.monotonic() + 10
-    while text not in paper.lines[-1]:
-        assert time.monotonic() < end, paper.lines
-        paper.feed(read(master, 0.1))
+
+    def shown() -> bool:
+        paper.feed(read(master))
+        return text in paper.lines[-1]
+
+    eventually(shown)
 
 
 def test_the_line_comes_and_goes_and_leaves_what_the_agent_wrote(terminal: tuple[int, int]) -> None:

@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,7 +25,6 @@ class Said:
     code: int
     out: str
     err: str
-    seconds: float
 
     @property
     def json(self) -> Any:
@@ -64,11 +62,10 @@ def hook(data: Path, tmp_path: Path) -> Call:
             env["CODEXMEM_PORT"] = "9"  # nobody listens there; a port in the environment wins over an announcement
         env |= environ
         given = payload if isinstance(payload, bytes) else json.dumps(payload, ensure_ascii=False).encode()
-        began = time.monotonic()
         done = subprocess.run(
             [sys.executable, "-m", "codexmem.hook", *arguments], env=env, cwd=tmp_path, check=False,
             capture_output=True, timeout=30, **({"stdin": stdin} if stdin is not None else {"input": given}),
         )  # fmt: skip
-        return Said(done.returncode, done.stdout.decode(), done.stderr.decode(), time.monotonic() - began)
+        return Said(done.returncode, done.stdout.decode(), done.stderr.decode())
 
     return called

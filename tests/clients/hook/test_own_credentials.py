@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ import pytest
 
 from tests._support import warm
 from tests._support.server import Server, environment
+from tests._support.waiting import eventually
 
 OLD_TOKEN = "7d" * 32  # as stores made them before tokens had a prefix
 LEAK = 12  # so many characters of a secret in a row
@@ -72,12 +72,9 @@ def test_a_created_key_and_the_token_file_are_not_remembered(token: str, tmp_pat
         for secret in secrets.values():
             saved = server.post("/api/memory/save", {"text": f"the CI uses {secret}", "project": "p"})
             assert saved.status == 200, saved.body
-        deadline = time.monotonic() + 60
-        while b"key create" not in (
-            seen := server.request("GET", f"/api/context?project={tmp_path.name}&tokens=20000").body
-        ):
-            assert time.monotonic() < deadline, (seen, server.request("GET", "/api/search?format=json").body)
-            time.sleep(0.2)
+        context = f"/api/context?project={tmp_path.name}&tokens=20000"
+        eventually(lambda: b"key create" in server.request("GET", context).body)
+        seen = server.request("GET", context).body
         found = server.request("GET", "/api/search?query=CI&format=json").body
         assert b"[REDACTED:codexmem]" in found, found
         assert secrets_in(seen + found, secrets) == [], (seen, found)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import re
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,13 +13,13 @@ from codexmem.lab import lesson_extractor
 from tests._support.lab_bank import Script, said_lessons, said_merging
 from tests._support.model_server import Asked, ModelServer, Reply, refused
 from tests._support.server import Server
+from tests._support.waiting import eventually
 from tests.web.seeds import lab as lab_seeds
 from tests.web.seeds.lab import Lab
 from tests.web.visiting import Language
 
 _NUMBERED = re.compile(r"^(\d+)\.(?: \(person\))? (.*)$", re.MULTILINE)
 _SUBJECT = re.compile(r"Zx-\w+")
-PATIENCE_S = 30.0
 SECOND = "second look"  # how feedback begins that the model learns from; what it is about follows
 
 _numbers = itertools.count(1)
@@ -104,10 +103,7 @@ class Bank:
         """Say something about a run, and wait until it was learned from."""
         reply = self.server.request("PUT", f"/api/v1/runs/{run_id}/feedback", {"score": 5.0, "pros": pros})
         assert reply.status == 200, reply.body
-        deadline = time.monotonic() + PATIENCE_S
-        while (job := self.jobs(run_id)[0])["status"] != "completed":
-            assert time.monotonic() < deadline, job
-            time.sleep(0.1)
+        eventually(lambda: self.jobs(run_id)[0]["status"] == "completed")
 
     def jobs(self, run_id: str) -> list[dict[str, Any]]:
         """The learnings of a run."""

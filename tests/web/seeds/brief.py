@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from tests._support.server import Server
+from tests._support.waiting import eventually
 from tests.web.seeds import life, timeline
 
 DAY_MS = 86_400_000
@@ -53,10 +54,7 @@ def worked(server: Server, project: str) -> None:
     agent.ends_turn("The pool is larger now.")
     timeline.until_there(server, project, 1, "summary")
     agent.leaves()
-    deadline = time.monotonic() + timeline.WAITS_S
-    while not told(server, "cost", project)["total"]["calls"]:
-        assert time.monotonic() < deadline, "no model was asked"
-        time.sleep(0.1)
+    eventually(lambda: told(server, "cost", project)["total"]["calls"])
 
 
 def undecided(server: Server, project: str) -> None:

@@ -8,7 +8,6 @@ out alike.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -68,10 +67,6 @@ class Demo:
         return self.send("GET", path)
 
 
-def _until(holds: Callable[[], bool]) -> None:
-    eventually(holds)
-
-
 def filled(server: Server, model: ModelServer, folder: Path) -> Demo:
     """Everything; takes some seconds."""
     model.script = says
@@ -84,9 +79,9 @@ def filled(server: Server, model: ModelServer, folder: Path) -> Demo:
     _lab(demo)
     for query, project in texts.SEARCHES:
         demo.get(f"/api/search?query={quote(query)}&project={quote(project)}&limit=6")
-    _until(lambda: demo.get("/api/ops/search-traces?limit=50")["count"] >= len(texts.SEARCHES))
+    eventually(lambda: demo.get("/api/ops/search-traces?limit=50")["count"] >= len(texts.SEARCHES))
     traces = f"/api/ops/search-traces?limit=1&query={quote(texts.SEARCHES[0][0])}"
-    _until(lambda: bool(demo.get(traces)["traces"]))  # they are written beside the searches
+    eventually(lambda: bool(demo.get(traces)["traces"]))  # they are written beside the searches
     demo.trace = demo.get(traces)["traces"][0]["id"]
     demo.send("POST", "/api/ops/backups", {})
     name = demo.get("/api/ops/backups")["backups"][0]["name"]
@@ -121,9 +116,9 @@ def _turn(demo: Demo, turn: texts.Turn, number: int) -> None:
     found = [each for mark, each in texts.FINDINGS.items() if any(mark in answer for _, _, answer in turn.tools)]
     words = "\n\n".join((turn.words, *(f"{each['title']}.\n{each['text']}" for each in found)))
     demo.send("POST", "/api/sessions/summarize", {**about, "last_assistant_message": words})
-    _until(lambda: _count(demo, turn.project, "summary") > before)
+    eventually(lambda: _count(demo, turn.project, "summary") > before)
     titles = {each["title"] for each in found}
-    _until(lambda: titles <= _titles(demo, turn.project))
+    eventually(lambda: titles <= _titles(demo, turn.project))
     if turn.ends:
         demo.send("POST", "/api/sessions/complete", about)
     if turn.shown:
@@ -221,7 +216,7 @@ def _lab(demo: Demo) -> None:
     }
     demo.send("PUT", f"/api/v1/runs/{demo.run}/feedback", judged)
     jobs = f"/api/v1/runs/{demo.run}/reasoningbank/jobs"
-    _until(lambda: demo.get(jobs)["jobs"][0]["status"] == "completed")
+    eventually(lambda: demo.get(jobs)["jobs"][0]["status"] == "completed")
     demo.delta = demo.get(f"/api/v1/reasoningbank/deltas?run_id={demo.run}")["items"][0]["delta_id"]
     demo.lesson = demo.get("/api/v1/memories?limit=5")["items"][0]["mem_id"]
     # The last: a model that refuses its key is not asked again for a while.
@@ -232,6 +227,6 @@ def _batch(demo: Demo, request: str, n_runs: int, dry_run: bool) -> None:
     body = {"user_request": request, "n_runs": n_runs, "recipes_per_run": 1, "dry_run": dry_run}
     made = demo.send("POST", "/api/v1/batches", body)
     batch = f"/api/v1/batches/{made['batch']['batch_id']}"
-    _until(lambda: demo.get(batch)["batch"]["ended_at"] is not None)
+    eventually(lambda: demo.get(batch)["batch"]["ended_at"] is not None)
     if not dry_run and demo.get(batch)["batch"]["status"] == "completed":
         demo.batch, demo.run = made["batch"]["batch_id"], made["runs"][0]["run_id"]

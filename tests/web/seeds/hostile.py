@@ -7,7 +7,7 @@ gets all of them.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -75,9 +75,6 @@ class Planting:
         assert reply.status in {200, 201}, (path, body, reply.body)
         return reply.json
 
-    def _until(self, holds: Callable[[], bool]) -> None:
-        eventually(holds)
-
     def plant(self) -> None:
         """All of it."""
         with self._speaking():
@@ -143,7 +140,7 @@ class Planting:
         }  # fmt: skip
         self.send("POST", "/api/sessions/observations", {**about, **tool})
         rows = f"/api/memories/timeline?project={quote(project)}&kind=observation"
-        self._until(lambda: bool(self.server.request("GET", rows).json["items"]))
+        eventually(lambda: bool(self.server.request("GET", rows).json["items"]))
         (made, *_) = self.server.request("GET", rows).json["items"]
         words = "\n".join((MARK, self.of("last words"), self.of("authored title"), self.of("authored text")))
         self.send("POST", "/api/sessions/summarize", {**about, "last_assistant_message": words})
@@ -244,7 +241,7 @@ class Planting:
         }  # fmt: skip
         self.send("PUT", f"/api/v1/runs/{run}/feedback", judged)
         jobs = f"/api/v1/runs/{run}/reasoningbank/jobs"
-        self._until(lambda: self.server.request("GET", jobs).json["jobs"][0]["status"] in {"completed", "failed"})
+        eventually(lambda: self.server.request("GET", jobs).json["jobs"][0]["status"] in {"completed", "failed"})
         for tab in ("trace", "output", "evidence", "feedback", "learning"):
             self.shown(f"/ui/runs/{run}", tab=tab)
         self.shown(f"/ui/runs/{run}", tab="evidence", alias="C1")
@@ -259,7 +256,7 @@ class Planting:
         body = {"user_request": request, "n_runs": 1, "recipes_per_run": 1}
         made = self.send("POST", "/api/v1/batches", body)
         batch = f"/api/v1/batches/{made['batch']['batch_id']}"
-        self._until(lambda: self.server.request("GET", batch).json["batch"]["ended_at"] is not None)
+        eventually(lambda: self.server.request("GET", batch).json["batch"]["ended_at"] is not None)
         (ended,) = self.server.request("GET", f"/api/v1/runs?batch_id={made['batch']['batch_id']}").json["items"]
         assert ended["status"] == how, ended
         self.shown(f"/ui/batches/{made['batch']['batch_id']}")
@@ -270,7 +267,7 @@ class Planting:
         query, project = self.of("search"), self.of("search project")
         self.server.request("GET", f"/api/search?query={quote(query)}&project={quote(project)}&limit=5")
         newest = "/api/ops/search-traces?limit=1"
-        self._until(lambda: self.server.request("GET", newest).json["traces"][0]["query"] == query)
+        eventually(lambda: self.server.request("GET", newest).json["traces"][0]["query"] == query)
         self.shown("/viewer", tab="traces", sel=str(self.server.request("GET", newest).json["traces"][0]["id"]))
 
     def _addresses(self) -> None:

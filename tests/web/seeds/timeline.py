@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,8 +11,8 @@ from urllib.parse import urlencode
 
 from tests._support import warm
 from tests._support.server import Server, environment
+from tests._support.waiting import eventually
 
-WAITS_S = 30
 DAY_MS = 86_400_000
 BATCH = 500  # rows that one import takes
 # What rules make of the session's edits.
@@ -87,10 +86,13 @@ def rows_of(server: Server, project: str, *kinds: str) -> list[dict[str, Any]]:
 
 def until_there(server: Server, project: str, count: int, *kinds: str) -> list[dict[str, Any]]:
     """Wait until so many memories of these kinds are there."""
-    deadline = time.monotonic() + WAITS_S
-    while len(found := rows_of(server, project, *kinds)) < count:
-        assert time.monotonic() < deadline, f"{len(found)} of {count} memories in {project}"
-        time.sleep(0.05)
+    found: list[dict[str, Any]] = []
+
+    def there() -> bool:
+        found[:] = rows_of(server, project, *kinds)
+        return len(found) >= count
+
+    eventually(there)
     return found
 
 

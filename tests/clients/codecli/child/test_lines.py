@@ -7,7 +7,6 @@ import json
 import os
 import sys
 import threading
-import time
 from dataclasses import dataclass, field
 
 import pytest
@@ -132,10 +131,8 @@ def test_we_lead_and_the_agent_leaves_when_it_is_over() -> None:
 
 
 def test_an_agent_that_stays_is_seen_off_with_all_it_started() -> None:
-    stays = f"import subprocess, time\nsubprocess.Popen(['sleep', '30'])\n{ECHO}\ntime.sleep(30)"
-    began = time.monotonic()
+    stays = f"import subprocess, time\nsubprocess.Popen(['sleep', '600'])\n{ECHO}\ntime.sleep(600)"
     _, _, _, code = led(stays, None, "say bye", leaving_s=0.2)
-    assert time.monotonic() - began < 10
     assert code == -15
 
 

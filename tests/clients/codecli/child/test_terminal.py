@@ -7,10 +7,10 @@ import re
 import signal
 import subprocess
 import termios
-import time
 
 import pytest
 
+from tests._support.waiting import eventually
 from tests._support.wrapping import BETWEEN, BOTH, Place, screen
 
 ways = pytest.mark.parametrize("way", BOTH)
@@ -56,12 +56,14 @@ def test_the_window_may_change(place: Place, way: str) -> None:
 
 @ways
 def test_ctrl_c_reaches_the_agent_once(place: Place, way: str) -> None:
-    counting = "import signal, sys\ngot = []\nsignal.signal(2, lambda *_: got.append(1))\nprint('ready', flush=True)\n"
-    place.program(f"{counting}sys.stdin.readline()\nprint('got', len(got), flush=True)")
+    counting = (
+        "import os, signal, sys\ngot = []\nsignal.signal(2, lambda *_: (got.append(1), os.write(1, b'caught')))\n"
+    )
+    place.program(f"{counting}print('ready', flush=True)\nsys.stdin.readline()\nprint('got', len(got), flush=True)")
     with screen(place, way) as shown:
         shown.until(b"ready")
         shown.type(b"\x03")
-        time.sleep(0.3)
+        shown.until(b"caught")
         shown.type(b"\n")
         shown.until(b"got 1\r\n")
         assert shown.wait() == 0
@@ -211,10 +213,7 @@ def test_much_output_on_a_terminal_is_whole(place: Place, way: str) -> None:
 
 def _until_raw(slave: int) -> None:
     """Until the person's terminal is put aside: keys that come before are still read as lines."""
-    end = time.monotonic() + 10
-    while termios.tcgetattr(slave)[3] & termios.ICANON:
-        assert time.monotonic() < end
-        time.sleep(0.01)
+    eventually(lambda: not termios.tcgetattr(slave)[3] & termios.ICANON)
 
 
 @pytest.fixture(autouse=True)

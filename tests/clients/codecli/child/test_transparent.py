@@ -6,7 +6,6 @@ import hashlib
 import os
 import signal
 import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -190,13 +189,12 @@ def test_death_by_a_signal_is_the_same_death(place: Place, way: str, number: sig
 def counting(place: Place) -> Place:
     """An agent that counts the signals it gets, and ends when told so."""
     place.program("""
-        import os, signal, sys, time
+        import os, signal, sys
         got = []
         for number in (1, 2, 3, 10, 12, 15):
-            signal.signal(number, lambda n, _: got.append(n))
+            signal.signal(number, lambda n, _: (got.append(n), os.write(1, b"%d\\n" % n)))
         os.write(1, b"ready\\n")
         sys.stdin.readline()
-        time.sleep(0.3)
         os.write(1, repr(got).encode())
     """)
     return place
@@ -211,7 +209,7 @@ def test_a_signal_to_us_reaches_the_agent_once(counting: Place, way: str) -> Non
     assert agent.stdout.readline() == b"ready\n"
     for number in numbers:
         agent.send_signal(number)
-        time.sleep(0.1)
+        assert agent.stdout.readline() == b"%d\n" % number
     agent.stdin.write(b"tell\n")
     agent.stdin.close()
     assert agent.stdout.read().decode() == repr([int(number) for number in numbers])
@@ -234,11 +232,9 @@ def test_an_agent_that_is_stopped_stops_us_and_goes_on_with_us(place: Place, way
 
 @pytest.mark.parametrize("way", [BETWEEN])
 def test_a_process_left_behind_is_not_waited_for(place: Place, way: str) -> None:
-    place.shell('sleep 20 & echo $! > "$HOME/left"; echo done')
-    began = time.monotonic()
+    place.shell('sleep 600 & echo $! > "$HOME/left"; echo done')
     agent = place.start(way, stdin=subprocess.DEVNULL)
-    assert agent.wait(10) == 0
-    assert time.monotonic() - began < 10
+    assert agent.wait(60) == 0
     assert agent.stdout is not None
     assert agent.stdout.read() == b"done\n"
     os.kill(int((place.home / "left").read_text()), signal.SIGKILL)
