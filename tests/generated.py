@@ -12,7 +12,6 @@ import argparse
 import difflib
 import os
 import sys
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -138,7 +137,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     check = parser.parse_args(argv).check
     wrong = False
     for name, make in TABLE.items():
-        began = time.process_time()
         try:
             made = make()
         except SystemExit as refused:
@@ -146,7 +144,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             _say(f"{name}: cannot be made:\n{refused}")
             continue
         found = list(differences(made))
-        _say(f"{name}: {len(made)} files, {time.process_time() - began:.1f} s")
+        _say(f"{name}: {len(made)} files")
         for path, kept, text in found:
             shown = os.path.relpath(path, ROOT)
             what = "is not made any more" if text is None else "differs" if path.is_file() else "is missing"
