@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from pathlib import Path
@@ -191,7 +190,7 @@ class TestOrder:
 def test_eight_writers_and_every_reader_sees_each_committed_event_once(parts: Parts, seed: int) -> None:
     writers, rounds = 8, 25
     committed: list[str] = []
-    lock = threading.Lock()
+    lock, done = threading.Lock(), threading.Event()
 
     def write(number: int) -> None:
         chance = random.Random(seed * 100 + number)
@@ -202,7 +201,7 @@ def test_eight_writers_and_every_reader_sees_each_committed_event_once(parts: Pa
                     with parts.db.transaction():
                         for name in names:
                             say(parts, name)
-                            time.sleep(chance.random() * 0.003)
+                            done.wait(chance.random() * 0.003)
                         if chance.random() < 0.3:
                             raise ZeroDivisionError
                 except ZeroDivisionError:
@@ -211,7 +210,6 @@ def test_eight_writers_and_every_reader_sees_each_committed_event_once(parts: Pa
                     committed.extend(names)
 
     seen: list[Event] = []
-    done = threading.Event()
 
     def read() -> None:
         with acting_as(TENANT), parts.live.follow(key="k", resume=START) as follower:

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import shutil
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -18,6 +17,7 @@ from codexmem.kernel.model.errors import Unavailable
 from codexmem.kernel.model.tenant import LOCAL
 from codexmem.kernel.store.database import Database
 from codexmem.kernel.store.sqlite.engine import SqliteEngine
+from tests._support.waiting import eventually
 
 pytestmark = pytest.mark.sqlite
 ROWS = 40
@@ -67,18 +67,21 @@ class Refused(threading.Thread):
 
 @pytest.mark.parametrize("noticed", ["by the write", "before"])
 def test_a_refusal_comes_after_the_rescue(engine: SqliteEngine, tmp_path: Path, noticed: str) -> None:
+    upkeep = engine._upkeep
+    assert upkeep is not None
     with engine.reading(LOCAL) as older:
         older.exec_driver_sql("SELECT count(*) FROM t").scalar_one()  # whoever reads this holds later pages back
         for x in range(ROWS):
             write(engine, x)
         Path(f"{engine.path}-wal").unlink()
         if noticed == "before":
-            threading.Thread(target=engine._upkeep.look, daemon=True).start()  # type: ignore[union-attr]
-            time.sleep(0.2)
+            threading.Thread(target=upkeep.look, daemon=True).start()
+            eventually(upkeep._lock.locked)  # the rescue waits for the reader
         refused = Refused(engine, tmp_path)
         refused.start()
-        refused.join(0.5)
-    refused.join(10)
+        eventually(upkeep._lock.locked)
+        assert refused.is_alive()
+    refused.join(60)
     assert isinstance(refused.error, Unavailable)
     assert "write-ahead log was removed" in str(refused.error)
     assert [x for x in refused.held if x >= 0] == list(range(ROWS))
@@ -129,6 +132,14 @@ def test_whoever_reads_first_is_not_told_of_a_full_disk(engine: SqliteEngine, tm
 
 
 def test_a_checkpoint_of_somebody_else_is_waited_for(engine: SqliteEngine, tmp_path: Path) -> None:
+    upkeep = engine._upkeep
+    assert upkeep is not None
+
+    def moves() -> bool:
+        with closing(driver.connect(engine.path)) as third:
+            busy, *_ = third.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+        return bool(busy)
+
     with closing(driver.connect(engine.path, check_same_thread=False, timeout=60)) as other:
         other.execute("SELECT count(*) FROM t").fetchone()
         with engine.reading(LOCAL) as older:
@@ -137,13 +148,13 @@ def test_a_checkpoint_of_somebody_else_is_waited_for(engine: SqliteEngine, tmp_p
                 write(engine, x)
             moving = threading.Thread(target=other.execute, args=("PRAGMA wal_checkpoint(FULL)",), daemon=True)
             moving.start()  # waits for the reader, and lets nobody else move pages meanwhile
-            time.sleep(0.3)
+            eventually(moves)
             Path(f"{engine.path}-wal").unlink()
-            looked = threading.Thread(target=engine._upkeep.look, daemon=True)  # type: ignore[union-attr]
+            looked = threading.Thread(target=upkeep.look, daemon=True)
             looked.start()
-            looked.join(0.5)
+            eventually(upkeep._lock.locked)
             assert engine.trouble() is None
-        looked.join(10)
-        moving.join(10)
+        looked.join(60)
+        moving.join(60)
     assert "write-ahead log was removed" in str(engine.trouble())
     assert pulled(engine, tmp_path) == list(range(ROWS))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import time
 
 import pytest
 
@@ -73,9 +72,11 @@ def test_memory_goes_before_a_prompt_that_is_typed(way: str, wrapped: Wrapped) -
         screen.until(b"> ")
         keys = "How do we destroy\x7f\x7f\x7f\x7f\x7fploy the shop?x\x7f\r"
         if way == "typed":
+            shown = "> "
             for key in keys:
                 screen.type(key.encode())
-                time.sleep(0.002)
+                shown += {"\x7f": "\b \b", "\r": "\r\n"}.get(key, key)
+                screen.until(shown.encode())
         else:
             screen.type((f"{QUESTION}\r" if way == "pasted" else keys).encode())
         screen.until(b"answered 2\r\n> ")

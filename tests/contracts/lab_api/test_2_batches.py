@@ -10,6 +10,7 @@ import pytest
 
 from tests._support.lab import StepAgent
 from tests._support.lab_endpoint import LabEndpoint
+from tests._support.waiting import eventually
 from tests.contracts.lab_api.test_1_conventions import error_of, mark_of
 
 
@@ -61,9 +62,7 @@ def test_overrides_are_recorded(lab: LabEndpoint) -> None:
 def test_states(lab: LabEndpoint, gate: threading.Event) -> None:
     made = lab.batch(2)
     batch_id, run_id = made["batch"]["batch_id"], made["runs"][0]["run_id"]
-    deadline = time.monotonic() + 10
-    while lab.get(f"/runs/{run_id}").json["run"]["status"] == "queued" and time.monotonic() < deadline:
-        time.sleep(0.01)
+    eventually(lambda: lab.get(f"/runs/{run_id}").json["run"]["status"] != "queued")
     assert lab.get(f"/runs/{run_id}").json["run"]["status"] == "running"
     assert lab.get(f"/batches/{batch_id}").json["batch"]["status"] == "running"
     gate.set()
@@ -122,9 +121,7 @@ def test_listing(lab: LabEndpoint) -> None:
 def test_canceling_a_batch(lab: LabEndpoint, gate: threading.Event) -> None:
     made = lab.batch(30)
     batch_id = made["batch"]["batch_id"]
-    deadline = time.monotonic() + 10
-    while not lab.get(f"/runs?batch_id={batch_id}&status=running").json["items"] and time.monotonic() < deadline:
-        time.sleep(0.01)
+    eventually(lambda: lab.get(f"/runs?batch_id={batch_id}&status=running").json["items"])
     reply = lab.post(f"/api/v1/batches/{batch_id}/cancel", {"reason": "user_cancel"})
     assert (reply.status, reply.json["status"]) == (200, "requested")
     assert reply.json["cancel_id"].startswith("cancel_")

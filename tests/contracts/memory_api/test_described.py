@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 from urllib.parse import quote
 
@@ -10,6 +9,7 @@ import pytest
 
 from tests._support.described import require
 from tests._support.server import Server
+from tests._support.waiting import eventually
 from tests.contracts.memory_api.test_import import row, send
 
 
@@ -65,11 +65,7 @@ def test_provenance_of_what_was_captured(api: Server, project: str) -> None:
     api.post("/api/sessions/init", {**session, "prompt": "问"})
     api.post("/api/sessions/observations", {**session, "tool_name": "Bash", "tool_input": "x", "tool_response": "y"})
     api.post("/api/sessions/complete", session)
-    items: list[Any] = []
-    until = time.monotonic() + 30
-    while not items and time.monotonic() < until:
-        items = api.request("GET", f"/api/observations?project={project}").json["items"]
-        time.sleep(0.05)
+    items = eventually(lambda: api.request("GET", f"/api/observations?project={project}").json["items"])
     why = told(api, f"/api/provenance/{items[0]['id']}", "/api/provenance/{ref}")
     assert (len(why["events"]), len(why["jobs"]), why["session"]["key"]) == (1, 1, session["contentSessionId"])
     prompt = told(api, f"/api/provenance/P{why['prompt']['seq']}", "/api/provenance/{ref}")

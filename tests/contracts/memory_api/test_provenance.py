@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 from urllib.parse import quote
 
 import pytest
 
 from tests._support.server import Server
+from tests._support.waiting import eventually
 
 
 def why(api: Server, name: str, more: str = "") -> Any:
@@ -25,13 +25,9 @@ def captured(api: Server, project: str) -> int:
     event = {"tool_name": "Bash", "tool_input": {"command": "pytest"}, "tool_response": {"stdout": "1 failed 失败"}}
     assert api.post("/api/sessions/observations", {**told, **event}).status == 200
     api.post("/api/sessions/complete", told)
-    for _ in range(200):
-        items = api.request("GET", f"/api/observations?project={project}").json["items"]
-        if items:
-            number: int = items[0]["id"]
-            return number
-        time.sleep(0.1)
-    raise TimeoutError("nothing was extracted")
+    (item,) = eventually(lambda: api.request("GET", f"/api/observations?project={project}").json["items"])
+    number: int = item["id"]
+    return number
 
 
 def test_an_observation_is_traced_to_its_event_job_and_session(api: Server, project: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -12,6 +11,7 @@ import pytest
 from codexmem.recall.sessions import EVENTS
 from tests._support.described import require
 from tests._support.server import Server, create_key
+from tests._support.waiting import eventually
 
 
 class Told:
@@ -65,15 +65,13 @@ def turns(api: Server, number: int, **query: Any) -> Any:
 
 def extracted(api: Server, project: str, kind: str, *, beside: int = 0) -> int:
     """The number of the one that was extracted, as soon as it is there."""
-    for _ in range(300):
+
+    def made() -> list[int]:
         items = api.request("GET", f"/api/{kind}?project={project}").json["items"]
-        made = [item["id"] for item in items if item["id"] != beside]
-        if made:
-            (number,) = made
-            assert isinstance(number, int)
-            return number
-        time.sleep(0.1)
-    raise TimeoutError("nothing was extracted")
+        return [item["id"] for item in items if item["id"] != beside]
+
+    (number,) = eventually(made)
+    return number
 
 
 def test_a_session_is_told_turn_by_turn(api: Server, project: str) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from tests._support.server import Server
+from tests._support.waiting import eventually
 
 INIT, OBSERVE, SUMMARIZE, COMPLETE = (
     f"/api/sessions/{name}" for name in ("init", "observations", "summarize", "complete")
@@ -141,12 +141,3 @@ def test_an_idempotency_key_makes_a_prompt_one_turn(api: Server, session: str, p
 def test_a_repeated_delivery_is_one_turn(api: Server, session: str, project: str) -> None:
     body = {"contentSessionId": session, "project": project, "prompt": "go", "event_id": f"e-{session}"}
     assert [api.post(INIT, body).json["promptNumber"] for _ in range(3)] == [1, 1, 1]
-
-
-def eventually(read: Callable[[], Any], within_s: float = 60.0) -> Any:
-    """What the server answers once extraction has run."""
-    deadline = time.monotonic() + within_s
-    while not (found := read()):
-        assert time.monotonic() < deadline, "nothing was extracted in time"
-        time.sleep(0.05)
-    return found

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import time
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from codexmem.settings import load
 from tests._support import warm
 from tests._support.model_server import ModelServer, refused
 from tests._support.server import Server, environment
+from tests._support.waiting import eventually
 
 pytestmark = pytest.mark.sqlite
 
@@ -29,23 +29,19 @@ def captured(server: Server, project: str, *, model: bool = True) -> list[dict[s
         "tool_response": "PORT = 8123", "cwd": "/r",
     })  # fmt: skip
     server.post("/api/sessions/complete", {"contentSessionId": project})
-    deadline = time.monotonic() + 30
-    listed = f"/api/observations?project={project}"
-    while len(rows := server.request("GET", listed).json["items"]) < 1 + model:
-        assert time.monotonic() < deadline, "nothing was extracted in time"
-        time.sleep(0.05)
-    found: list[dict[str, Any]] = rows
-    return found
+
+    def extracted() -> list[dict[str, Any]]:
+        rows: list[dict[str, Any]] = server.request("GET", f"/api/observations?project={project}").json["items"]
+        return rows if len(rows) >= 1 + model else []
+
+    return eventually(extracted)
 
 
 def asked_in_vain(server: Server, project: str, times: int) -> None:
     """One tool event about which a model is asked that does not answer: the rules' observation stands."""
     (row,) = captured(server, project, model=False)
     assert "server.py" in row["title"]
-    deadline = time.monotonic() + 30
-    while failures(server)[1] < times:
-        assert time.monotonic() < deadline, "nobody was asked"
-        time.sleep(0.05)
+    eventually(lambda: failures(server)[1] >= times)
 
 
 def failures(server: Server) -> tuple[dict[str, int], int]:
@@ -128,7 +124,6 @@ def test_6_3_a_key_that_is_refused_is_seen(tmp_path: Path) -> None:
             assert found["state"] == "warning"
             assert "CODEXMEM_OPENAI_API_KEY" in found["how"]
             model.script = lambda _: None
-            time.sleep(0.1)
         # The key was changed: the first answer that is used ends the trouble.
         with Server(tmp_path, settings=settings) as server:
             captured(server, "again")

@@ -274,7 +274,7 @@ def test_a_slow_body_is_given_up(endpoints: Endpoints) -> None:
         sent: list[Message] = []
 
         async def receive() -> Message:
-            await asyncio.to_thread(int)  # a moment
+            await asyncio.to_thread(int)  # let the clock of the guard go on
             return {"type": "http.request", "body": b" ", "more_body": True}
 
         async def send(message: Message) -> None:
