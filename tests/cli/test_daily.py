@@ -12,8 +12,8 @@ import pytest
 
 from codexmem.client import background
 from tests._support.server import Server, environment
+from tests._support.waiting import eventually
 from tests.cli.conftest import Call
-from tests.jobs.stores import wait_until
 
 pytestmark = pytest.mark.sqlite
 
@@ -280,7 +280,7 @@ def test_a_project_searched_by_meaning_is_not_said_to_have_no_vectors(
             return call("search", "receipts").err.splitlines()
 
         # Memories of no project are searched too, and there are none of those.
-        wait_until(lambda: told() == ["searched by words and by meaning in project kiosk"], 20)
+        eventually(lambda: told() == ["searched by words and by meaning in project kiosk"])
 
 
 def test_a_report_tells_what_was_counted_and_nothing_else(

@@ -11,7 +11,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,8 +25,8 @@ from codexmem.kernel.store.database import acting_as
 from codexmem.settings import load
 from tests._support import warm
 from tests._support.postgres import Installation, PostgresServer
+from tests._support.waiting import eventually
 from tests.cli.conftest import ROOT, Call
-from tests.jobs.stores import wait_until
 
 
 def environ() -> dict[str, str]:
@@ -55,7 +54,7 @@ def serving(data_dir: Path, *more: str, fork: bool = True) -> Iterator[tuple[sub
     """A server process, ready; its address as it announces it."""
     there = ("--port", "0", "--data-dir", str(data_dir))
     with process("serve", *there, *more, cwd=data_dir.parent, fork=fork) as program:
-        wait_until(lambda: (data_dir / "server.json").exists() or program.poll() is not None)
+        eventually(lambda: (data_dir / "server.json").exists() or program.poll() is not None)
         assert program.poll() is None, program.communicate()
         yield program, json.loads((data_dir / "server.json").read_text())["url"]
 
@@ -77,13 +76,11 @@ def test_a_signal_stops_the_server_in_order(number: signal.Signals, tmp_path: Pa
     data_dir = tmp_path / "data"
     with serving(data_dir, fork=number != signal.SIGTERM) as (program, url):
         assert httpx.post(f"{url}/api/memory/save", json={"text": "one"}).status_code == 200
-        began = time.monotonic()
         program.send_signal(number)
         code, out, err = ended(program)
     assert (code, out) == (0, "")
     assert f"codexmem listens on {url} " in err
     assert err.rstrip().endswith("stopped")
-    assert time.monotonic() - began < 10
     assert not (data_dir / "server.json").exists()
 
 
@@ -99,7 +96,7 @@ def test_a_killed_server_is_followed_by_another(tmp_path: Path, call: Call) -> N
     assert (data_dir / "server.json").exists()
     assert "[warn] server.json names a server" in call("doctor").out
     with serving(data_dir):
-        wait_until(lambda: pid_in(data_dir) != killed)
+        eventually(lambda: pid_in(data_dir) != killed)
         again = json.loads((data_dir / "server.json").read_text())["url"]
         found = httpx.post(f"{again}/api/observations/batch", json={"ids": [number]}).json()
         assert [each["narrative"] for each in found] == ["one"]
@@ -169,7 +166,7 @@ def test_a_team_store_by_command_alone(postgres_server: PostgresServer, tmp_path
         try:
             with acting_as("acme"):
                 core.housekeeping.begin()
-                wait_until(lambda: core.queue.counts()[JobStatus.COMPLETED] >= 3)
+                eventually(lambda: core.queue.counts()[JobStatus.COMPLETED] >= 3)
         finally:
             core.close()
         program.send_signal(signal.SIGTERM)
