@@ -17,7 +17,7 @@ def patience() -> float:
 
 
 def eventually(
-    read: Callable[[], Value], *, within_s: float = 60.0, pause: Callable[[float], object] = time.sleep
+    read: Callable[[], Value | None], *, within_s: float = 60.0, pause: Callable[[float], object] = time.sleep
 ) -> Value:
     """Return the first value that is true; fail with the last one after `within_s`, longer on a loaded machine.
 

@@ -21,11 +21,12 @@ from pysqlite3 import dbapi2 as sqlite
 from tests._support.model_server import memory_answer
 from tests._support.scripted_model import Asked, Call, Say, Step
 from tests._support.server import Server
+from tests._support.waiting import eventually
 from tests.agents.anthropic_model import AnthropicModel
 from tests.agents.four_agents import Place
 from tests.agents.gemini_model import GeminiModel
 from tests.agents.person import PROGRAMS, SERVER, Person
-from tests.agents.story import eventually, get
+from tests.agents.story import get
 from tests.agents.test_authors import Refusing
 from tests.agents.witness import Witness
 
@@ -147,7 +148,7 @@ class Remembered:
                 _yes(self.sampling))  # fmt: skip
 
 
-def remembered(agent: Agent, place: Place, folder: Path) -> Remembered:
+def remembered(agent: Agent, place: Place, folder: Path, clock: Callable[[], float] = time.monotonic) -> Remembered:
     """One session of the person's own, what the author makes of it, and the beginning of the next session."""
     person = place.person
     witness = Witness(person, folder / "codexmem")  # its endpoint stays closed: the server is a real one
@@ -162,10 +163,10 @@ def remembered(agent: Agent, place: Place, folder: Path) -> Remembered:
         eventually(lambda: get(server, "/api/summaries?limit=9")["items"])
         before, own = counted(person), witness.started
         assert not written(server), "the author cannot have run"
-        began = time.monotonic()
+        began = clock()
         gate.open()
         memory = eventually(lambda: written(server))[0]
-        took_s = time.monotonic() - began
+        took_s = clock() - began
         eventually(lambda: not get(server, "/api/processing-status")["isProcessing"])
         after, runs, started = counted(person), gate.runs, witness.started[len(own) :]
         rules = [*get(server, "/api/summaries?limit=9")["items"], *_observations(server)]

@@ -26,6 +26,7 @@ from typing import Any
 import httpx
 
 from tests._support.scripted_model import Say
+from tests._support.waiting import eventually
 from tests.agents import earlier, four_agents, story
 from tests.agents.four_agents import Driven, Place
 from tests.agents.installation import Installation
@@ -154,7 +155,7 @@ def work(driven: list[Driven], person: Person, url: str, began: float) -> None:
         if before is not None:
             assert _saved(before.name) in agent.told(), f"{agent.name} was not told what {before.name} saved"
         assert file.read_text() == story.AFTER
-        story.eventually(lambda name=file.name: _observed(url, name))  # type: ignore[misc]
+        eventually(lambda name=file.name: _observed(url, name))  # type: ignore[misc]
         was_told = f", was told what {before.name} saved" if before else ""
         say(f"{agent.name}: observed, called a tool{was_told}", began)
 

@@ -23,6 +23,7 @@ from codexmem.agents.install.installing import Installer
 from codexmem.agents.install.targets import UserHome
 from tests._support.scripted_model import Call, Say, ScriptedModel, Step
 from tests._support.server import Server
+from tests._support.waiting import eventually
 from tests.agents import four_agents, story
 from tests.agents.four_agents import Place
 from tests.agents.loopback import loopback_only
@@ -157,10 +158,10 @@ def used(tried: Tried | TriedClaudeCode, server: Server, person: Person) -> None
     offered = sorted(name for name in tried.offered() if "codexmem" in name)
     assert len(offered) == 5, offered
     assert (SAVED in tried.told()) == tried.start, tried.told()[-4_000:]
-    story.eventually(lambda: note in str(story.get(server, "/api/observations?project=shop")))
+    eventually(lambda: note in str(story.get(server, "/api/observations?project=shop")))
     if tried.prompt:
-        story.eventually(lambda: QUESTION in prompts(server))
-    story.eventually(lambda: ANSWER in str(story.get(server, "/api/summaries?project=shop")))
+        eventually(lambda: QUESTION in prompts(server))
+    eventually(lambda: ANSWER in str(story.get(server, "/api/summaries?project=shop")))
 
     assert {change.path.name for change in installer.uninstall(agent) if change.since} <= {tried.state}
     assert _files(paths, tried.state) == before

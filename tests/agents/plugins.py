@@ -23,6 +23,7 @@ from typing import Any
 from codexmem.agents.install.plugins import tree
 from tests._support.scripted_model import Call, Say, ScriptedModel, Step
 from tests._support.server import Server
+from tests._support.waiting import eventually
 from tests.agents import four_agents, story
 from tests.agents.codex import Codex
 from tests.agents.four_agents import OPENCODE_QUIET, Place
@@ -312,23 +313,23 @@ class PluginTrial:
         return f"{passed}installed by {typed} in {self.seconds:.1f} s, told, recorded, tool called, removed"
 
 
-def used(agent: Shopped, server: Server, folder: Path) -> PluginTrial:
+def used(agent: Shopped, server: Server, folder: Path, clock: Callable[[], float] = time.monotonic) -> PluginTrial:
     """The whole life of one plugin."""
     where = published(folder)
     # Somebody else's words in the same project; the hook of the agent has no part in it.
     assert server.post("/api/memory/save", {"text": SAVED, "project": "shop"}).status == 200
     checked = bool(agent.check(where))
 
-    began, ran = time.monotonic(), Shop.ran
+    began, ran = clock(), Shop.ran
     agent.install(where)
-    trial = PluginTrial(checked, Shop.ran - ran, time.monotonic() - began)
+    trial = PluginTrial(checked, Shop.ran - ran, clock() - began)
     note = f"Noted by {agent.name}."
     agent.play(*agent.tool("save_memory", {"text": note}), Say("Two signatures."))
     agent.ask("Which orders need two signatures?")
     assert SAVED in agent.told(), agent.told()[:3_000]
-    story.eventually(lambda: note in str(story.get(server, "/api/observations?project=shop")))
+    eventually(lambda: note in str(story.get(server, "/api/observations?project=shop")))
     # OpenCode puts what was typed in one word into quotation marks.
-    story.eventually(lambda: any("Which orders need two signatures?" in each for each in prompts(server)))
+    eventually(lambda: any("Which orders need two signatures?" in each for each in prompts(server)))
     if agent.slash:
         agent.play(Say("Nothing."))
         agent.ask(f"{agent.slash}recall refunds of last week")

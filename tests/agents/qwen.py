@@ -10,12 +10,12 @@ import select
 import struct
 import subprocess
 import termios
-import time
 from dataclasses import dataclass
 from fcntl import ioctl
 from typing import Any
 
 from tests._support.scripted_model import Call, ScriptedModel
+from tests._support.waiting import eventually
 from tests.agents.installation import Installation
 from tests.agents.person import Person, Run
 
@@ -51,8 +51,8 @@ class Qwen:
         """One session with one prompt."""
         return self.person.run([*self._command, "--output-format", "stream-json", prompt], **self._environment)
 
-    def shows(self, prompt: str, text: str, within_s: float = 120) -> bool:
-        """Whether it shows this on its screen, while a person looks at what became of a prompt."""
+    def shows(self, prompt: str, text: str) -> None:
+        """It shows this on its screen, while a person looks at what became of a prompt."""
         main, other = pty.openpty()
         size = struct.pack("HHHH", 40, 160, 0, 0)
         ioctl(other, termios.TIOCSWINSZ, size)
@@ -61,12 +61,17 @@ class Qwen:
             env=self.person.environment(TERM="xterm-256color", **self._environment), start_new_session=True,
         )  # fmt: skip
         os.close(other)
-        shown, until = "", time.monotonic() + within_s
-        try:
-            while text not in _ESCAPES.sub("", shown) and time.monotonic() < until and running.poll() is None:
-                if select.select([main], [], [], 0.2)[0]:
-                    shown += os.read(main, 1 << 16).decode("utf-8", "replace")
+        shown = ""
+
+        def seen() -> bool:
+            nonlocal shown
+            while select.select([main], [], [], 0)[0]:
+                shown += os.read(main, 1 << 16).decode("utf-8", "replace")
+            assert running.poll() is None, shown
             return text in _ESCAPES.sub("", shown)
+
+        try:
+            eventually(seen, within_s=120)
         finally:
             running.kill()
             running.wait()

@@ -5,18 +5,14 @@ The test tells it with assertions; the guide's example is its last request.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 from tests._support.scripted_model import Asked, Call, Say
 from tests._support.server import Server
+from tests._support.waiting import eventually
 from tests.agents.codex import Codex
 from tests.agents.person import Run
 
-Found = TypeVar("Found")
-
-LEARNS_WITHIN_S = 90.0
 FILE = "orders.py"
 BEFORE = '"""Orders."""\n\nTIMEOUT_S = 3\n'
 AFTER = '"""Orders."""\n\nTIMEOUT_S = 30\n'
@@ -70,15 +66,6 @@ def second_session(codex: Codex) -> tuple[Run, Asked]:
     codex.model.play(Say(NEXT_ANSWER))
     run = codex.exec(NEXT_PROMPT)
     return run, codex.model.asked[0]
-
-
-def eventually(read: Callable[[], Found | None]) -> Found:
-    """The first thing that is found."""
-    deadline = time.monotonic() + LEARNS_WITHIN_S
-    while not (found := read()):
-        assert time.monotonic() < deadline, "it did not happen in time"
-        time.sleep(0.05)
-    return found
 
 
 def get(server: Server, path: str) -> Any:

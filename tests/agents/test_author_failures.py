@@ -22,7 +22,8 @@ from codexmem.kernel.model.memory import Kind
 from codexmem.kernel.store.database import Database
 from tests._support import capturing, warm
 from tests._support.server import Server
-from tests.agents.story import eventually, get
+from tests._support.waiting import eventually
+from tests.agents.story import get
 from tests.agents.test_author_programs import LIMITS, LOGINS
 
 SAID = "The dev server listens on port 5179 because Grafana has 5173."

@@ -9,7 +9,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
@@ -21,6 +20,7 @@ from codexmem.agents.authors.model import AgentModel, agent_model, author_of
 from codexmem.kernel.llm.model import Message, Model, ModelPrompt, Trouble, Unanswered
 from codexmem.kernel.model.errors import InvalidArgument
 from tests._support.hook_endpoint import HookEndpoint
+from tests._support.waiting import eventually
 from tests.agents.installation import Installation
 from tests.agents.person import PROGRAMS
 
@@ -75,11 +75,8 @@ def is_there(pid: int) -> bool:
 
 
 def gone(pid: int) -> bool:
-    """Whether it ends within a moment: the system takes its time."""
-    until = time.monotonic() + 3
-    while is_there(pid) and time.monotonic() < until:
-        time.sleep(0.02)
-    return not is_there(pid)
+    """Whether it ends; the system takes its time."""
+    return eventually(lambda: not is_there(pid))
 
 
 def test_an_answer_and_what_it_took(make: Make) -> None:
@@ -104,39 +101,35 @@ def test_it_works_in_an_empty_folder_of_its_own_that_is_removed(make: Make, tmp_
 
 def test_a_program_that_hangs_is_ended(make: Make, tmp_path: Path) -> None:
     log = tmp_path / "pid"
-    began = time.monotonic()
-    error = refused(make(f'echo $$ > "{log}"; exec sleep 60', timeout_s=0.5))
+    error = refused(make(f'echo $$ > "{log}"; exec sleep 600', timeout_s=0.5))
     assert (error.trouble, error.prompt_tokens > 0) == (Trouble.TRANSIENT, True)
-    assert time.monotonic() - began < 5
     assert gone(int(log.read_text()))
 
 
 def test_a_grandchild_that_hangs_is_ended_too(make: Make, tmp_path: Path) -> None:
     log = tmp_path / "pid"
-    hangs = f'sh -c \'trap "" TERM; sleep 60\' & echo $! > "{log}"'
-    began = time.monotonic()
+    hangs = f'sh -c \'trap "" TERM; sleep 600\' & echo $! > "{log}"'
     assert refused(make(f"{hangs}; wait", timeout_s=0.5)).trouble is Trouble.TRANSIENT
     assert gone(int(log.read_text()))
     # Its own end is not waited for, though it holds the output.
     log.unlink()
     assert make(f"{hangs}; cat <<'E'\n{WHOLE}\nE").answer(PROMPT, goes_on).text == '{"a": 1}'
     assert gone(int(log.read_text()))
-    assert time.monotonic() - began < 8
 
 
 def test_what_the_check_raises_passes_and_the_program_is_ended(make: Make, tmp_path: Path) -> None:
     log = tmp_path / "pid"
-    asked: list[float] = []
+    asked = 0
 
     def stop() -> None:
-        asked.append(time.monotonic())
-        if len(asked) == 5:
+        nonlocal asked
+        asked += 1
+        if asked == 5:
             raise KeyError("enough")
 
     with pytest.raises(KeyError, match="enough"):
-        make(f'echo $$ > "{log}"; exec sleep 60').answer(PROMPT, stop)
+        make(f'echo $$ > "{log}"; exec sleep 600').answer(PROMPT, stop)
     assert gone(int(log.read_text()))
-    assert 0.5 < asked[-1] - asked[0] < 3
 
 
 def test_a_program_that_does_not_read_its_prompt_may_answer(make: Make) -> None:
@@ -155,10 +148,9 @@ def test_a_crash_or_half_an_answer_may_pass(make: Make, script: str, agent: str)
 
 
 def test_endless_output_is_not_taken(make: Make) -> None:
-    began = time.monotonic()
-    assert refused(make("yes 12345678901234567890")).trouble is Trouble.TRANSIENT
+    endless = refused(make("yes 12345678901234567890"))
+    assert (endless.trouble, "printed more than" in endless.message) == (Trouble.TRANSIENT, True)
     assert refused(make("yes 12345678901234567890 >&2", timeout_s=1)).trouble is Trouble.TRANSIENT
-    assert time.monotonic() - began < 8
 
 
 def test_a_long_prompt_is_never_asked(make: Make) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -237,8 +236,7 @@ def test_a_codex_whose_server_does_not_answer_is_ended_in_time(
 ) -> None:
     with Refusing() as server:
         Codex(installation, person, server).configure()
-    began = time.monotonic()
     with pytest.raises(Unanswered) as refused:
         agent_model("codex", environ, timeout_s=3).answer(PROMPT, goes_on)
     assert refused.value.trouble is Trouble.TRANSIENT
-    assert time.monotonic() - began < 10
+    assert "did not answer within 3 s" in refused.value.message

@@ -12,6 +12,7 @@ from codexmem.kernel.model.privacy import CONTEXT_TAG
 from codexmem.kernel.model.spooled import SUFFIX
 from tests._support.scripted_model import Asked, Call, Say
 from tests._support.server import Server
+from tests._support.waiting import eventually
 from tests.agents import example, guide, story
 from tests.agents.codex import Codex
 from tests.agents.person import SERVER, Person, Run
@@ -214,6 +215,6 @@ def test_it_is_handed_what_other_agents_read_and_not_what_it_reads(
     assert any(other in text for text in ours)
     assert not any(own in text for text in ours)
     assert sum(text.count(own) for _, text in messages) == 1  # Codex's own
-    assert story.eventually(
+    assert eventually(
         lambda: "Never on Fridays." in json.dumps(story.get(server, "/api/observations?limit=10")["items"])
     )

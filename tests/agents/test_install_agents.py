@@ -14,7 +14,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,7 @@ from codexmem.agents.install.commands import ProgramCommands
 from codexmem.agents.install.installing import Installer
 from codexmem.agents.install.targets import UserHome
 from tests._support.scripted_model import Call, Say
+from tests._support.waiting import eventually
 from tests.agents import story
 from tests.agents.codex import Codex
 from tests.agents.installation import Installation
@@ -106,8 +107,17 @@ def free_port() -> int:
 
 
 def test_from_nothing_to_a_memory_that_another_agent_recalls(
-    shell: Shell, codex: Codex, qwen: Qwen, person: Person, capsys: pytest.CaptureFixture[str]
+    shell: Shell, codex: Codex, qwen: Qwen, person: Person
 ) -> None:
+    seconds_to_a_recall(shell, codex, qwen, person, clock=lambda: 0.0)
+
+
+def test_the_first_memory_is_recalled_within_a_minute(shell: Shell, codex: Codex, qwen: Qwen, person: Person) -> None:
+    assert seconds_to_a_recall(shell, codex, qwen, person, clock=time.monotonic) <= GOAL_S
+
+
+def seconds_to_a_recall(shell: Shell, codex: Codex, qwen: Qwen, person: Person, clock: Callable[[], float]) -> float:
+    """From the installation until an agent is told what another one learned; then all of it is removed."""
     # Both agents add to their files at their first start in a project; these are the files of somebody who had one.
     codex.configure(f'[projects."{person.repository}"]\ntrust_level = "trusted"\n')
     qwen.configure('{"$version": 4}')
@@ -115,11 +125,10 @@ def test_from_nothing_to_a_memory_that_another_agent_recalls(
     settings.write_text(json.dumps(json.loads(settings.read_text()), indent=2))
     before = settled(person.home)
 
-    began = time.monotonic()
+    began = clock()
     ready = shell.codexmem("init", "--port", str(free_port()))
     assert ready["agents"] == ["codex", "qwen-code"]
     told = shell.codexmem("install", "--detect", "--yes")
-    installed_s = time.monotonic() - began
     assert [(each["agent"], each["recording"]) for each in told["agents"]] == [("codex", True), ("qwen-code", True)]
     checked = [[check["check"] for check in each["checks"] if check["ok"]] for each in told["agents"]]
     assert checked == [
@@ -147,12 +156,12 @@ def test_from_nothing_to_a_memory_that_another_agent_recalls(
         found = httpx.get(f"{ready['url']}/api/observations?limit=100").json()["items"]
         return [each["title"] for each in found if any(story.FILE in name for name in each["files_modified"])]
 
-    (edited,) = story.eventually(observed)
+    (edited,) = eventually(observed)
 
     look = {"query": "timeout"}
     qwen.model.play(*through_bridge("mcp__codexmem__search", look), Say(story.NEXT_ANSWER))
     run = qwen.ask(story.NEXT_PROMPT)
-    recalled_s = time.monotonic() - began
+    recalled_s = clock() - began
     qwen_went_well(run)
     (system,) = [html.unescape(text) for text in qwen.model.asked[0].texts("system")]
     assert story.SAVED in system
@@ -165,9 +174,7 @@ def test_from_nothing_to_a_memory_that_another_agent_recalls(
     after = settled(person.home)
     assert {name: after.get(name) for name in before} == before
     assert [name for name in after if b"codexmem-hook" in after[name]] == []
-    with capsys.disabled():
-        print(f"\ninit and install: {installed_s:.1f} s; first recalled memory after {recalled_s:.1f} s", end=" ")  # noqa: T201
-    assert recalled_s <= GOAL_S
+    return recalled_s
 
 
 def test_a_hook_that_codex_no_longer_trusts_is_seen_and_fixed(

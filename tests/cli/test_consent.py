@@ -13,8 +13,7 @@ import os
 import subprocess
 import sys
 import threading
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -30,7 +29,7 @@ from codexmem.settings.table import DEFAULT_MODEL
 from tests._support import warm
 from tests._support.model_server import ModelServer
 from tests._support.server import Server, environment
-from tests._support.waiting import patience
+from tests._support.waiting import eventually, patience
 from tests.cli.test_processes import environ
 
 WITHIN_S = 60.0  # times `patience`: whether something happens is asked here, not how soon
@@ -272,11 +271,3 @@ def reported(server: Server, key: str, folder: Path, language: str) -> None:
     ):  # fmt: skip
         assert server.post(f"/api/sessions/{path}", about | said).status == 200
     eventually(lambda: server.request("GET", f"/api/summaries?limit=9&project={folder.name}").json["items"])
-
-
-def eventually(is_so: Callable[[], object]) -> None:
-    """Wait until it is."""
-    began = time.monotonic()
-    while not is_so():
-        assert time.monotonic() - began < WITHIN_S * patience(), "it did not happen in time"
-        time.sleep(0.05)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,6 +19,7 @@ from codexmem.operations.cli.doctor import canary
 from codexmem.operations.cli.doctor.canary import PROJECT, through_interfaces
 from codexmem.operations.cli.install.text import installer_of
 from tests._support.server import Server
+from tests._support.waiting import eventually
 from tests.cli.conftest import Call
 from tests.services.restoring import fill
 
@@ -69,21 +69,24 @@ def test_every_interface_finds_its_memory_and_nothing_of_it_stays(call: Call, se
     assert "一条记忆经 MCP (/mcp) 写入并找到" in call("doctor", "--canary", "--lang", "zh").out
 
 
-def settled(server: Server) -> Any:
-    """The newest trace of a search, once those that are written behind the answers have come."""
-    before = None
-    while (now := server.request("GET", "/api/ops/search-traces?limit=1").json) != before:
-        before = now
-        time.sleep(1.5)
-    return now
+def traced(server: Server, count: int) -> list[str]:
+    """What was searched for, newest first; it is noted down in order, behind the answers."""
+    traces = server.request("GET", f"/api/ops/search-traces?limit={count}").json["traces"]
+    return [trace["query"] for trace in traces]
+
+
+def marked(server: Server, query: str) -> None:
+    assert server.request("GET", f"/api/search?query={query}").status == 200
+    eventually(lambda: traced(server, 1) == [query])
 
 
 def test_plainly_called_it_writes_nothing_and_says_what_more_it_can_do(call: Call, server: Server) -> None:
-    newest = settled(server)
+    marked(server, "before")
     said = call("doctor")
     assert "a test memory sent" not in said.out
     assert said.err.endswith("to test every interface with a memory: codexmem doctor --canary\n")
-    assert settled(server) == newest
+    marked(server, "after")
+    assert traced(server, 2) == ["after", "before"]
 
 
 def test_a_wrong_key_is_told_at_every_interface(call: Call, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:

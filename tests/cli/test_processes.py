@@ -11,7 +11,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -77,13 +76,11 @@ def test_a_signal_stops_the_server_in_order(number: signal.Signals, tmp_path: Pa
     data_dir = tmp_path / "data"
     with serving(data_dir, fork=number != signal.SIGTERM) as (program, url):
         assert httpx.post(f"{url}/api/memory/save", json={"text": "one"}).status_code == 200
-        began = time.monotonic()
         program.send_signal(number)
         code, out, err = ended(program)
     assert (code, out) == (0, "")
     assert f"codexmem listens on {url} " in err
     assert err.rstrip().endswith("stopped")
-    assert time.monotonic() - began < 10
     assert not (data_dir / "server.json").exists()
 
 

@@ -8,8 +8,7 @@ import json
 import os
 import re
 import signal
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import psycopg
@@ -22,6 +21,7 @@ from tests._support import warm
 from tests._support.postgres import PostgresServer
 from tests._support.saving import Clients, stored
 from tests._support.server import Server, create_key, environment
+from tests._support.waiting import eventually
 
 pytestmark = pytest.mark.postgresql
 DEPLOY = Path(__file__).parents[2] / "deploy"
@@ -50,15 +50,8 @@ def started(folder: Path, url: str, key: str, program: str, embedder: str = "non
         folder, database_url=url, key=key, settings=settings, options=("--processes", "2"), program=program
     )  # fmt: skip
     with server:
-        until(lambda: figures(server)["codexmem_processes_answering", ""] == 2, 120)
+        eventually(lambda: figures(server)["codexmem_processes_answering", ""] == 2, within_s=120)
         yield server
-
-
-def until(holds: Callable[[], bool], within_s: float = 60.0) -> None:
-    deadline = time.monotonic() + within_s
-    while not holds():
-        assert time.monotonic() < deadline, "not in time"
-        time.sleep(0.05)
 
 
 def figures(server: Server) -> dict[tuple[str, str], float]:
@@ -92,7 +85,7 @@ def test_processes_are_replaced_one_by_one_without_a_failed_request(group: Serve
         told = stream.read().decode()
         retry, place = told.rstrip().splitlines()[-2:]
         assert (retry.split(":")[0], place.split(":")[0], stream.isclosed()) == ("retry", "id", True)
-        until(lambda: len(now := begun(group)) == 2 and not set(now.values()) & set(before.values()), 120)
+        eventually(lambda: len(now := begun(group)) == 2 and not set(now.values()) & set(before.values()), within_s=120)
         clients.wait_for(20)
     assert clients.failed == []
     held = stored(url)
@@ -105,7 +98,7 @@ def test_when_one_is_killed_the_others_serve_and_nothing_acknowledged_is_lost(gr
         victim = members(group)[0]
         os.kill(victim, signal.SIGKILL)
         clients.wait_for(20)
-        until(lambda: victim not in members(group) and figures(group)["codexmem_processes_answering", ""] == 2)
+        eventually(lambda: victim not in members(group) and figures(group)["codexmem_processes_answering", ""] == 2)
     # Only what the killed one was doing fails; what comes after that is the other's.
     assert all("Error" in each or "RemoteDisconnected" in each for each in clients.failed), clients.failed
     assert len(clients.failed) <= 8, clients.failed
@@ -118,7 +111,10 @@ def test_who_takes_the_place_of_a_dead_one_accepts_with_its_encoder_loaded(url: 
     with started(tmp_path, url, key, "codexmem", "local") as group:
         before = members(group)
         os.kill(before[0], signal.SIGKILL)
-        until(lambda: before[0] not in members(group) and figures(group)["codexmem_processes_answering", ""] == 2, 120)
+        eventually(
+            lambda: before[0] not in members(group) and figures(group)["codexmem_processes_answering", ""] == 2,
+            within_s=120,
+        )
         (fresh,) = set(members(group)) - set(before)
         assert "numpy" in Path(f"/proc/{fresh}/maps").read_text()  # what the encoder is made of, and nothing else is
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from codexmem.kernel.model.memory import Kind, MemoryDraft, Origin, State
 from codexmem.kernel.model.query import Seq
 from codexmem.kernel.store.database import acting_as
 from tests._support.postgres import PostgresServer
+from tests._support.waiting import eventually
 from tests.cli.conftest import Call
 from tests.cli.test_processes import ended, serving
 from tests.cli.test_search import core_of
@@ -129,12 +129,7 @@ def test_beside_a_server_it_says_what_the_endpoint_says(call: Call, tmp_path: Pa
         event = {"tool_name": "Bash", "tool_input": {"command": "pytest"}, "tool_response": "1 failed"}
         httpx.post(f"{url}/api/sessions/observations", json={**told, **event}).raise_for_status()
         httpx.post(f"{url}/api/sessions/complete", json=told).raise_for_status()
-        items = []
-        for _ in range(200):
-            items = httpx.get(f"{url}/api/observations", params={"project": "demo"}).json()["items"]
-            if items:
-                break
-            time.sleep(0.1)
+        items = eventually(lambda: httpx.get(f"{url}/api/observations", params={"project": "demo"}).json()["items"])
         number = items[0]["id"]
         document = call("why", f"#{number}", "--json", "--events", "50").json
         assert document == httpx.get(f"{url}/api/provenance/{number}").json()

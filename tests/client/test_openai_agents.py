@@ -10,6 +10,7 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
+import anyio.lowlevel
 import pytest
 
 from codexmem.client import Client
@@ -128,8 +129,8 @@ def test_what_others_wrote_there_is_passed_over(session: CodexmemSession, client
 def test_who_is_cancelled_hears_of_it_when_the_change_is_made(session: CodexmemSession) -> None:
     async def story() -> None:
         adding = asyncio.ensure_future(session.add_items(said("a")))
-        await asyncio.sleep(0)
-        await asyncio.sleep(0)
+        await anyio.lowlevel.checkpoint()
+        await anyio.lowlevel.checkpoint()
         adding.cancel()
         with pytest.raises(asyncio.CancelledError):
             await adding

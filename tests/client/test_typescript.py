@@ -14,7 +14,8 @@ import pytest
 from codexmem import __version__
 from codexmem.client import Client
 from tests._support.scripted_model import Call, Say, ScriptedModel
-from tests.client import frameworks
+from tests.client.frameworks import MODULES
+from tests.client.frameworks import install as install_frameworks
 from tests.web import building
 
 SOURCES = building.ROOT / "clients" / "typescript"
@@ -26,13 +27,13 @@ ANSWER = "The shop was deployed to staging with DEPLOY_WAIT=90 and answers."
 @pytest.fixture(scope="session")
 def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The package as it is published, and the AI SDK beside it."""
-    frameworks.install()
+    install_frameworks()
     package = tmp_path_factory.mktemp("client") / "typescript"
     shutil.copytree(SOURCES, package, ignore=shutil.ignore_patterns("node_modules", "dist", "schema.ts"))
     # Made as `npm run schema` makes them.
     shutil.copyfile(building.SCHEMA, package / "src" / "schema.ts")
     building.run_tool("typescript", "bin/tsc", "--project", str(package))
-    (package / "node_modules").symlink_to(frameworks.MODULES)
+    (package / "node_modules").symlink_to(MODULES)
     return package
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import threading
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -21,6 +20,7 @@ class Unsteady:
     script: Sequence[Any]
     asked: list[tuple[str, str, Mapping[str, str], bytes]] = field(default_factory=list)
     port: int = 0
+    over: threading.Event = field(default_factory=threading.Event)
 
     @property
     def url(self) -> str:
@@ -34,6 +34,7 @@ class Unsteady:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.over.set()
         self._server.shutdown()
         self._server.server_close()
 
@@ -48,7 +49,7 @@ def _endpoint(unsteady: Unsteady) -> type[BaseHTTPRequestHandler]:
             unsteady.asked.append((self.command, self.path, dict(self.headers), body))
             line = unsteady.next_line()
             if line == STALLS:
-                time.sleep(1.0)
+                unsteady.over.wait()
             if line in (HANGS_UP, STALLS):
                 return
             status, headers, answer = line if isinstance(line, tuple) else (line, {}, {"error": "not now"})

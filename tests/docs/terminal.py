@@ -14,13 +14,13 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 import urllib.error
 import urllib.request
 from collections.abc import Mapping
 from pathlib import Path
 
 from tests._support.server import STOPS_WITHIN_S, environment
+from tests._support.waiting import eventually
 from tests.agents.person import start_repository
 from tests.docs.blocks import Block, compared
 
@@ -189,19 +189,23 @@ def _pairs(encoded: str) -> list[tuple[str, str]]:
 
 def _wait(process: subprocess.Popen[bytes], log: Path) -> None:
     """Until a server has said where it listens and answers there; a worker has nothing to say."""
-    until = time.monotonic() + PATIENCE_S
-    while time.monotonic() < until:
+
+    def answers() -> bool:
         if process.poll() is not None:
             raise Failed(f"the server ended:\n{log.read_text()}")
         said = _LISTENS.search(log.read_text())
         try:
             if said:
                 with urllib.request.urlopen(f"{said[1]}/api/readiness", timeout=5):
-                    return
+                    return True
         except (urllib.error.URLError, ConnectionError, TimeoutError):
             pass
-        time.sleep(0.05)
-    raise Failed(f"the server is not ready:\n{log.read_text()}")
+        return False
+
+    try:
+        eventually(answers, within_s=PATIENCE_S)
+    except AssertionError:
+        raise Failed(f"the server is not ready:\n{log.read_text()}") from None
 
 
 def _end(group: int) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import threading
-import time
 from array import array
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from codexmem.kernel.embed import local
 from codexmem.kernel.embed.local import LocalEmbedder
 from codexmem.kernel.embed.model import unit
 from codexmem.kernel.model.errors import Unavailable
+from tests._support.waiting import eventually
 
 
 def cosine(one: bytes, other: bytes) -> float:
@@ -95,9 +95,7 @@ def test_queries_that_wait_together_are_encoded_together_and_a_repeated_one_not_
     assert entered.wait(10.0)
     for thread in threads[1:]:
         thread.start()
-    deadline = time.monotonic() + 10.0
-    while len(embedder._asked) < 5 and time.monotonic() < deadline:
-        time.sleep(0.001)
+    eventually(lambda: len(embedder._asked) == 5)
     go_on.set()
     for thread in threads:
         thread.join(10.0)
@@ -110,9 +108,10 @@ def test_queries_that_wait_together_are_encoded_together_and_a_repeated_one_not_
 
 def test_a_failure_reaches_every_query_that_waited_and_the_next_one_is_tried_anew() -> None:
     broken = [True]
+    all_asked = threading.Event()
 
     def encode(texts: list[str]) -> list[Row]:
-        time.sleep(0.05)
+        all_asked.wait(60.0)
         if broken[0]:
             raise MemoryError("no room")
         return [Row([1.0, 0.0]) for _ in texts]
@@ -131,8 +130,11 @@ def test_a_failure_reaches_every_query_that_waited_and_the_next_one_is_tried_ane
     threads = [threading.Thread(target=ask, args=(f"q{n}",)) for n in range(9)]
     for thread in threads:
         thread.start()
+    # One is at work on its own.
+    eventually(lambda: len(embedder._asked) == 8)
+    all_asked.set()
     for thread in threads:
-        thread.join(10.0)
+        thread.join(60.0)
     assert len(failures) == 9
     broken[0] = False
     assert embedder.query("q0") == unit([1.0, 0.0])
@@ -140,24 +142,22 @@ def test_a_failure_reaches_every_query_that_waited_and_the_next_one_is_tried_ane
 
 def test_a_query_goes_before_the_next_passages() -> None:
     order: list[str] = []
-    asked = threading.Event()
+    begun = threading.Event()
 
     def encode(texts: list[str]) -> list[Row]:
         order.extend(texts)
         if texts == ["p0"]:
-            asked.wait(5.0)
-            time.sleep(0.1)  # the query has joined the line
+            begun.set()
+            eventually(lambda: embedding._asked)  # the query has joined the line
         return [Row([1.0, 0.0]) for _ in texts]
 
-    embedder = LocalEmbedder(
+    embedding = LocalEmbedder(
         "m", dimension=2, batch=9, few=1, package="x", extra="embed", load=lambda _: (encode, encode)
     )
-    indexing = threading.Thread(target=embedder.passages, args=([f"p{n}" for n in range(20)],))
+    indexing = threading.Thread(target=embedding.passages, args=([f"p{n}" for n in range(20)],))
     indexing.start()
-    while not order:
-        time.sleep(0.001)
-    asked.set()
-    embedder.query("q")
+    assert begun.wait(60.0)
+    embedding.query("q")
     indexing.join()
     assert order.index("q") == 1
 

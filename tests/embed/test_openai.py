@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+import threading
 from array import array
 from collections.abc import Iterator
 from typing import Any
@@ -80,21 +80,20 @@ def test_passages_are_tried_again(server: EmbeddingServer) -> None:
     assert len(server.asked) == 3
 
 
-@pytest.mark.retry("a stall of the machine counts into the 2 s that it may take")
 def test_a_slow_server_costs_a_query_its_time_out_and_no_more(server: EmbeddingServer) -> None:
+    over = threading.Event()
+
     def slow(_: Asked) -> Answer | None:
-        time.sleep(2.0)
+        over.wait()
         return None
 
     server.script = slow
     asking = embedder(server, query_s=0.2)
-    started = time.monotonic()
     with pytest.raises(Unavailable, match="in time"):
         asking.query("x")
-    assert time.monotonic() - started < 2.0
+    over.set()
 
 
-@pytest.mark.retry("a stall of the machine counts into the second that it may take")
 def test_a_dead_server_is_not_asked_again_until_the_pause_is_over(server: EmbeddingServer) -> None:
     now = [100.0]
     asking = embedder(server, breaker=Breaker(first_s=10.0), now_s=lambda: now[0])
@@ -102,11 +101,9 @@ def test_a_dead_server_is_not_asked_again_until_the_pause_is_over(server: Embedd
     server.stop()
     with pytest.raises(Unavailable, match="does not answer as expected"):
         asking.query("x")
-    started = time.monotonic()
     for _ in range(100):
         with pytest.raises(Unavailable, match="retrying later"):
             asking.query("x")
-    assert time.monotonic() - started < 1.0
     server.start()
     now[0] += 10.0
     asking.query("x")

@@ -55,8 +55,12 @@ def test_nothing_is_lost_of_a_text_that_fits() -> None:
 
 
 @pytest.mark.parametrize("unit", ["x", "。", ". ", "\n", "a.b;c!d?e", " ", "…", "\n\n"])
+def test_a_megabyte_of_anything_is_cut(unit: str) -> None:
+    assert len(passages("head", unit * ((1 << 20) // len(unit)))) <= LIMIT
+
+
+@pytest.mark.parametrize("unit", ["x", "。", ". ", "\n", "a.b;c!d?e", " ", "…", "\n\n"])
 def test_a_megabyte_of_anything_costs_a_moment(unit: str) -> None:
     started = time.perf_counter()
-    cut = passages("head", unit * ((1 << 20) // len(unit)))
+    passages("head", unit * ((1 << 20) // len(unit)))
     assert time.perf_counter() - started < 5.0
-    assert len(cut) <= LIMIT

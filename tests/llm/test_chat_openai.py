@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -28,6 +26,7 @@ from tests._support.model_server import (
     refused,
     said,
 )
+from tests._support.waiting import eventually
 from tests.llm.events import nothing
 
 KEY = "sk-very-secret-0123456789"
@@ -204,26 +203,19 @@ class Interrupted(Exception):
 def test_a_call_is_stopped_in_the_middle_and_the_connection_closed(server: ModelServer, reply: Reply) -> None:
     server.script = lambda _: reply
     server.drip_s = 0.002
-    stop_at = [float("inf")]
-    seen: list[float] = []
+    server.silence_s = 600
+    looks_inside = 0
 
     def check() -> None:
-        seen.append(time.monotonic())
-        if server.count and stop_at[0] == float("inf"):
-            stop_at[0] = time.monotonic() + 0.6
-        if time.monotonic() > stop_at[0]:
+        nonlocal looks_inside
+        looks_inside += server.count
+        if looks_inside >= 3:
             raise Interrupted
 
     with pytest.raises(Interrupted):
-        ask(chat(server), check)
-    stopped = time.monotonic()
-    assert stopped - stop_at[0] < 1.0
-    inside = [each for each in seen if each > stop_at[0] - 0.6]
-    assert max(later - earlier for earlier, later in itertools.pairwise(inside)) < 0.6
+        ask(chat(server), check, deadline_s=600)
     if reply is not SILENCE:
-        while not server.left and time.monotonic() < stopped + 2:
-            time.sleep(0.01)
-        assert server.left[0] - stop_at[0] < 1.0
+        eventually(lambda: server.left)
 
 
 def test_a_stream_that_drips_is_cut_at_the_deadline(server: ModelServer) -> None:
@@ -231,10 +223,8 @@ def test_a_stream_that_drips_is_cut_at_the_deadline(server: ModelServer) -> None
     server.drip_s = 0.01
     model = chat(server)
     model.server.prepared()
-    began = time.monotonic()
     with pytest.raises(Unanswered) as caught:
         ask(model, deadline_s=0.5)
-    assert 0.4 < time.monotonic() - began < 5.0
     assert "within 0.5 s" in caught.value.message
     assert caught.value.prompt_tokens > 0
 

@@ -7,7 +7,6 @@ import gzip
 import ipaddress
 import json
 import ssl
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -133,9 +132,8 @@ def test_t23_a_slow_server_is_cut_at_the_deadline_wherever_it_drips(server: Mode
     server.script = lambda _: reply
     asking = model(server, deadline_s=0.5)
     asking.server.prepared()  # loading the SDK is not the server's fault
-    began = time.monotonic()
+    server.silence_s = 600
     error = trouble(asking)
-    assert 0.4 < time.monotonic() - began < LATE_S
     assert error.trouble is Trouble.TRANSIENT
     assert "within 0.5 s" in error.message
     assert error.prompt_tokens > 0  # the server may well send a bill
@@ -168,16 +166,14 @@ class Interrupted(Exception):
 
 def test_a_job_can_be_interrupted_while_the_server_thinks(server: ModelServer) -> None:
     server.script = lambda _: SILENCE
-    until = time.monotonic() + 0.3
+    server.silence_s = 600
 
     def check() -> None:
-        if time.monotonic() > until:
+        if server.count:
             raise Interrupted
 
-    began = time.monotonic()
     with pytest.raises(Interrupted):
-        model(server).answer(PROMPT, check)
-    assert time.monotonic() - began < LATE_S
+        model(server, deadline_s=600).answer(PROMPT, check)
 
 
 def test_a_job_can_be_interrupted_between_two_tries(server: ModelServer) -> None:
@@ -243,19 +239,16 @@ def test_what_a_server_cannot_have_counted_is_estimated(server: ModelServer) -> 
         assert answer.completion_tokens == 4
 
 
-@pytest.mark.retry("a stall of the machine counts into the second that it may take")
 def test_a_dead_server_is_left_alone_after_a_few_quick_failures(server: ModelServer) -> None:
     now = [100.0]
     asking = model(server, breaker=Breaker(first_s=10.0), now_s=lambda: now[0])
     server.stop()
     for _ in range(STRIKES):
         assert "retrying later" not in trouble(asking).message
-    began = time.monotonic()
     for _ in range(100):
         error = trouble(asking)
         assert "retrying later" in error.message
         assert error.trouble is Trouble.TRANSIENT
-    assert time.monotonic() - began < 1.0
     server.start()
     now[0] += 10.0
     asking.answer(PROMPT, nothing)
@@ -378,6 +371,4 @@ def test_an_encrypted_server_is_asked_and_bounded_alike(certificate: Path, monke
         server.script = lambda _: said("x" * 900_000)
         assert len(model(server).answer(PROMPT, nothing).text) == 900_000
         server.script = lambda _: Reply(200, said("x" * 4_000).octets, manner=Manner.DRIP)
-        began = time.monotonic()
         assert "within 0.5 s" in trouble(model(server, deadline_s=0.5)).message
-        assert time.monotonic() - began < LATE_S

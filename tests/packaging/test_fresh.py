@@ -7,13 +7,13 @@ import os
 import re
 import subprocess
 import sys
-import time
 from http.client import HTTPConnection
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from codexmem import __version__
 from tests._support import cpu
+from tests._support.waiting import eventually
 from tests.packaging.fresh import MEGABYTE, Fresh, locked, table
 
 MOST_PACKAGES, MOST_MEGABYTES, TIMES_CLICK = 50, 120, 2.2
@@ -83,11 +83,8 @@ def test_it_serves_remembers_finds_and_shows_its_pages(fresh: Fresh, tmp_path: P
                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as server:  # fmt: skip
         try:
             announced = tmp_path / "memory" / "server.json"
-            deadline = time.monotonic() + 60
-            while not announced.exists():
-                assert server.poll() is None, server.stderr.read() if server.stderr else ""
-                assert time.monotonic() < deadline
-                time.sleep(0.05)
+            eventually(lambda: announced.exists() or server.poll() is not None)
+            assert server.poll() is None, server.stderr.read() if server.stderr else ""
             address = urlsplit(json.loads(announced.read_text())["url"])
             _codexmem(fresh, env, tmp_path, "memory", "create", "project://harbour", "The lighthouse keeper is Ida")
             found = _codexmem(fresh, env, tmp_path, "search", "lighthouse keeper", "--all-projects", "--json")

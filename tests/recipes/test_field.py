@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import time
 from pathlib import Path
 
 import pytest
 
 from tests._support.model_server import ModelServer
+from tests._support.waiting import eventually
 from tests.recipes.copied import Copy, listed
 
 pytestmark = pytest.mark.sqlite
@@ -57,16 +57,10 @@ def told(copy: Copy) -> tuple[bool, str | None, str]:
                 "tool_response": "PORT = 8123", "cwd": "/r",
             })  # fmt: skip
             server.post("/api/sessions/complete", {"contentSessionId": "s"})
-            deadline = time.monotonic() + 60
-            while not (
-                items := [
-                    item
-                    for item in server.request("GET", "/api/observations?project=shop").json["items"]
-                    if item["type"] == "decision"
-                ]
-            ):
-                assert time.monotonic() < deadline, "nothing was extracted in time"
-                time.sleep(0.05)
+            listed = "/api/observations?project=shop"
+            items = eventually(
+                lambda: [item for item in server.request("GET", listed).json["items"] if item["type"] == "decision"]
+            )
             asked = (
                 "from codexmem.client import Client\n"
                 f"with Client('http://127.0.0.1:{server.port}') as client:\n"

@@ -141,7 +141,12 @@ def test_time_is_linear(name: str) -> None:
     words(text)
     # Quadratic work on a quarter of a million characters would take a minute.
     assert time.process_time() - started < 2.5
-    assert len(terms(text)) <= tokens.MAX_TERMS
+
+
+@pytest.mark.parametrize("name", GARBAGE)
+@pytest.mark.slow
+def test_terms_are_bounded(name: str) -> None:
+    assert len(terms(GARBAGE[name])) <= tokens.MAX_TERMS
 
 
 @pytest.mark.parametrize(

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from codexmem.codecli import probing
+from codexmem.codecli import probing, surroundings
 from tests._support import certificates
 from tests._support.model_server import SILENCE, Asked, Reply
 from tests._support.qa_endpoint import ITEM, QaEndpoint
@@ -150,10 +149,14 @@ def test_what_is_no_memory_server_is_found(reply: Reply, what: str, call: Call, 
 def test_a_slow_server_is_measured_against_the_timeout(
     call: Call, server: QaEndpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    now_s = 0.0
+
     def slowly(verb: str, asked: Asked) -> object:
-        time.sleep(0.15)
+        nonlocal now_s
+        now_s += 0.15
         return GOOD[verb]
 
+    monkeypatch.setattr(surroundings, "monotonic", lambda: now_s)
     server.answers = slowly
     monkeypatch.setenv("MEM_CODECLI_MEMORY_TIMEOUT_MS", "100")
     said = call("doctor", "--json")
@@ -265,10 +268,8 @@ def test_an_agent_that_hangs_is_given_up(call: Call, agent: Path, monkeypatch: p
     from codexmem.codecli.cli import checks
 
     monkeypatch.setattr(checks, "VERSION_S", 0.3)
-    agent.write_text("#!/bin/sh\nexec sleep 20\n")
-    began = time.monotonic()
+    agent.write_text("#!/bin/sh\nexec sleep 600\n")
     assert finding(call("doctor", "--json"), "agent")["state"] == "warning"
-    assert time.monotonic() - began < 5
 
 
 def test_rules_patterns_and_folders_that_cannot_be_used_are_found(

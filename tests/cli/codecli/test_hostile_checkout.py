@@ -78,8 +78,9 @@ def hostile(place: Place, configuration: str) -> Path:
         (place_of_config / "info/attributes").write_text("* filter=evil diff=evil\n")
     (work / ".gitattributes").write_text("* filter=evil diff=evil\n")
     (work / "sub/.gitattributes").write_text("* filter=evil\n")
-    time.sleep(1.1)  # git asks the filter only where the time of a file differs
     (work / "pay.py").write_text("hallo")
+    later = time.time() + 60  # git asks the filter only where the time of a file differs
+    os.utime(work / "pay.py", (later, later))
     return trace
 
 

@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ import pytest
 from tests._support.model_server import SILENCE
 from tests._support.qa_endpoint import QaEndpoint
 from tests._support.server import Server
+from tests._support.waiting import eventually
 from tests._support.wrapping import Place, screen
 from tests.cli.conftest import Call
 
@@ -192,10 +192,9 @@ def test_an_interrupted_search_starts_nothing(place: Place) -> None:
         place.more["MEM_CODECLI_MEMORY_TIMEOUT_MS"] = "20000"
         process = subprocess.Popen(command, env=place.environ, cwd=place.home / "work", stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE)  # fmt: skip
-        while not endpoint.count:
-            time.sleep(0.02)
+        eventually(lambda: endpoint.count)
         os.kill(process.pid, signal.SIGINT)
-        process.communicate(timeout=10)
+        process.communicate(timeout=60)
     assert process.returncode == 130
     assert not (place.home / "ran").exists()
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from codexmem.hook import transport
+from codexmem.hook import surroundings, transport
 from codexmem.hook.transport import Away, Server, quoted
 from tests._support.hook_endpoint import HookEndpoint
 
@@ -25,7 +25,7 @@ def server() -> Iterator[Reach]:
     made: list[Server] = []
 
     def reach(url: str, seconds: float = 2.0, token: str = "") -> Server:
-        made.append(Server(url, token, transport.monotonic() + seconds))
+        made.append(Server(url, token, surroundings.monotonic() + seconds))
         return made[-1]
 
     yield reach
