@@ -7,7 +7,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 import tomllib
 from pathlib import Path
 
@@ -16,6 +15,7 @@ import pytest
 
 from codexmem.kernel.store.database import Database
 from tests._support.postgres import PostgresServer
+from tests._support.waiting import eventually
 
 ROOT = Path(__file__).parents[1]
 LOCKS = ("base", "container", "dev", "release")
@@ -113,11 +113,7 @@ def test_postgres_goes_when_its_parent_is_killed() -> None:
         assert parent.stdout is not None
         pid, home = parent.stdout.readline().split()
         parent.send_signal(signal.SIGKILL)
-    deadline = time.monotonic() + 20
-    while (Path(home).exists() or _runs(int(pid))) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert not Path(home).exists()
-    assert not _runs(int(pid))
+    eventually(lambda: not Path(home).exists() and not _runs(int(pid)))
 
 
 def _runs(pid: int) -> bool:

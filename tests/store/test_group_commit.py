@@ -23,6 +23,7 @@ from codexmem.kernel.store.opening import open_database, sqlite_url
 from codexmem.kernel.store.sqlite import engine as sqlite
 from codexmem.kernel.store.sqlite.group_commit import MAX_GROUP, GroupCommit
 from tests._support import services
+from tests._support.waiting import eventually
 
 NOTES = frozenset({Kind.NOTE})
 ME = WriteContext("test")
@@ -84,8 +85,7 @@ def behind(commits: Commits, x: int, others: int) -> Any:
 
     def call() -> None:
         with commits.group.member() as connection:
-            while commits.group._waiting < others:
-                threading.Event().wait(0.001)
+            eventually(lambda: commits.group._waiting >= others)
             connection.exec_driver_sql(f"INSERT INTO t VALUES ({x})")
 
     return call

@@ -135,6 +135,10 @@ def test_a_checkpoint_of_somebody_else_is_waited_for(engine: SqliteEngine, tmp_p
     upkeep = engine._upkeep
     assert upkeep is not None
 
+    def moved() -> bool:  # or refused at once, where another connection is just moving pages
+        busy, *_ = other.execute("PRAGMA wal_checkpoint(FULL)").fetchone()
+        return not busy
+
     def moves() -> bool:
         with closing(driver.connect(engine.path)) as third:
             busy, *_ = third.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
@@ -146,7 +150,7 @@ def test_a_checkpoint_of_somebody_else_is_waited_for(engine: SqliteEngine, tmp_p
             older.exec_driver_sql("SELECT count(*) FROM t").scalar_one()
             for x in range(ROWS):
                 write(engine, x)
-            moving = threading.Thread(target=other.execute, args=("PRAGMA wal_checkpoint(FULL)",), daemon=True)
+            moving = threading.Thread(target=eventually, args=(moved,), daemon=True)
             moving.start()  # waits for the reader, and lets nobody else move pages meanwhile
             eventually(moves)
             Path(f"{engine.path}-wal").unlink()
