@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
@@ -22,6 +23,7 @@ from codexmem.kernel.model.tenant import TenantRole
 from codexmem.kernel.model.visibility import as_server
 from codexmem.kernel.store.database import acting_as
 from codexmem.operations.people import GrantHolder
+from codexmem.operations.people_store import MemberKind
 from codexmem.settings import load
 from tests._support import warm
 from tests._support.postgres import PostgresServer
@@ -163,6 +165,21 @@ def test_a_machine_gets_a_key_of_its_own_and_gives_it_back(team: Team, tmp_path:
     assert "api_key" not in tomllib.loads(file.read_text())
     assert team.core.keys.authenticate(written["api_key"]) is None
     assert team.audit()[-1] | {"type": "sign_in.ended"} == team.audit()[-1]
+
+
+def test_who_is_shut_out_is_out_within_five_seconds(team: Team) -> None:
+    people = team.core.keys.people
+    people.add_member("acme", "zoe", MemberKind.PERSON, by="test")
+    bearer = {"Authorization": f"Bearer {team.core.keys.create('acme', 'laptop', member='zoe').secret}"}
+
+    def status() -> int:
+        return httpx.get(f"{team.url}/api/whoami", headers=bearer).status_code
+
+    assert status() == 200
+    people.disable("acme", "zoe", by="test")
+    began = time.monotonic()
+    eventually(lambda: status() == 401)
+    assert time.monotonic() - began < 5
 
 
 def test_a_machine_of_somebody_without_a_group_gets_nothing(team: Team, tmp_path: Path) -> None:
