@@ -25,7 +25,7 @@ _FREE = re.compile(
 # What was read. Weak copyleft: we pass these on unchanged, as wheels of their own, which the licence allows.
 READ: Mapping[str, str] = {
     "certifi": "MPL-2.0", "hypothesis": "MPL-2.0", "orjson": "MPL-2.0", "pathspec": "MPL-2.0", "psycopg": "LGPL-3.0",
-    "psycopg-binary": "LGPL-3.0", "pytest-rerunfailures": "MPL-2.0", "tqdm": "MPL-2.0",
+    "psycopg-binary": "LGPL-3.0", "tqdm": "MPL-2.0",
     # Not stated in the package's metadata, but in the licence that it ships.
     "py-rust-stemmers": "MIT", "pysqlite3": "Zlib", "rust-just": "CC0-1.0",
 }  # fmt: skip
