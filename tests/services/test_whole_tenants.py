@@ -81,7 +81,7 @@ def test_every_table_with_a_tenant_takes_part(full: str) -> None:
 
 
 def test_an_exported_tenant_is_the_same_elsewhere_and_goes_on(full: str, empty: str, tmp_path: Path) -> None:
-    file = tmp_path / "acme.gz"
+    file, earlier = tmp_path / "acme.gz", len(audited(full, EventType.TENANT_EXPORTED))
     made = of(full).export("acme", file)
     assert (file.stat().st_mode & 0o777, made.rows) == (0o600, sum(each.rows for each in held(full, "acme").values()))
     assert not any(line.startswith(b"other\t") for line in gzip.decompress(file.read_bytes()).splitlines())
@@ -91,7 +91,7 @@ def test_an_exported_tenant_is_the_same_elsewhere_and_goes_on(full: str, empty: 
     assert held(empty, "acme") == held(full, "acme")
     assert held(empty, "other") == {}
     assert [each["rows"] for each in audited(empty, EventType.TENANT_IMPORTED)] == [made.rows]
-    assert [each["sha256"] for each in audited(full, EventType.TENANT_EXPORTED)] == [made.sha256]
+    assert [each["sha256"] for each in audited(full, EventType.TENANT_EXPORTED)[earlier:]] == [made.sha256]
     with psycopg.connect(empty) as connection, psycopg.connect(full) as origin:
         assert connection.execute("SELECT count(*) FROM events WHERE position <> 0 AND tenant = 'acme'").fetchone() == (
             0,
