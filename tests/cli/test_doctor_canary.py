@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import zipfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -28,12 +29,18 @@ INTERFACES = {"canary:http", "canary:mcp", "canary:rpc", "canary:qa", "canary:ho
 KEPT = ("memories", "memory_versions", "memory_texts", "memory_vectors", "captured_events", "sessions", "qa_signals")
 
 
-@pytest.fixture(scope="module")
-def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """One server for all of these, which asks for its token."""
-    data_dir = tmp_path_factory.mktemp("interfaces")
+@contextmanager
+def started(data_dir: Path) -> Iterator[Server]:
+    """A server that asks for its token."""
     with Server(data_dir, settings={"CODEXMEM_EMBEDDER": "none", "CODEXMEM_AUTH": "token"}) as server:
         server.key = (data_dir / "token").read_text().strip()
+        yield server
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """One server for all of these but one."""
+    with started(tmp_path_factory.mktemp("interfaces")) as server:
         yield server
 
 
@@ -187,14 +194,19 @@ def test_a_memory_that_is_not_found_again_and_a_strange_answer_are_failures() ->
     assert strange.document()["how"].startswith("codexmem logs shows")
 
 
-def test_what_could_not_be_erased_is_told(server: Server, shared: Server) -> None:
-    """The server goes away between the first interface and the last; it is the last test that needs it."""
-    told = through_interfaces(chosen(), sound=True)
-    assert next(told).state == "ok"
-    assert shared.stop() == 0
-    left = {finding.check: finding for finding in told}
+@pytest.mark.usefixtures("server")
+def test_what_could_not_be_erased_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The server, another one, goes away between the first interface and the last."""
+    data_dir = tmp_path / "mortal"
+    data_dir.mkdir()
+    monkeypatch.setenv("CODEXMEM_DATA_DIR", str(data_dir))
+    with started(data_dir) as mortal:
+        told = through_interfaces(chosen(), sound=True)
+        assert next(told).state == "ok"
+        assert mortal.stop() == 0
+        left = {finding.check: finding for finding in told}
     assert {left[name].key for name in ("canary:mcp", "canary:rpc", "canary:qa")} == {"doctor.interface_failed"}
     assert left["canary:hook"].state == "skipped"
-    assert not (shared.data_dir / "server.json").exists()  # and nothing has started another
+    assert not (data_dir / "server.json").exists()  # and nothing has started another
     assert (left["canary"].state, left["canary"].values["project"]) == ("failure", PROJECT)
     assert "codexmem forget --project codexmem-doctor" in left["canary"].document()["how"]
