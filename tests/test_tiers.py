@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import socket
 import subprocess
@@ -166,6 +167,22 @@ class TestGate:
         assert [each for each in named if "*" not in each and not exists(each)] == []
         assert entry.because
         assert entry.proved_by
+
+    def test_what_failed_in_any_run_is_kept_for_another(self, tmp_path: Path) -> None:
+        self.fail_in(tmp_path / "all", "tests/a.py::test_1", "tests/a.py::test_2[x y]")
+        self.fail_in(tmp_path / "pages", "tests/web/b.py::test_3")
+        failed = ["tests/a.py::test_1", "tests/a.py::test_2[x y]", "tests/web/b.py::test_3"]
+        assert gate.again(tmp_path) == failed
+        assert list(json.loads((tmp_path / "again" / gate.LAST_FAILED).read_text())) == failed
+
+    def test_too_much_is_not_tried_again(self, tmp_path: Path) -> None:
+        self.fail_in(tmp_path / "all", *(f"tests/a.py::test_{number}" for number in range(gate.MOST_AGAIN + 1)))
+        assert gate.again(tmp_path) == []
+
+    def fail_in(self, cache: Path, *tests: str) -> None:
+        kept = cache / gate.LAST_FAILED
+        kept.parent.mkdir(parents=True)
+        kept.write_text(json.dumps(dict.fromkeys(tests, True)))
 
 
 def exists(test: str) -> bool:

@@ -1,14 +1,22 @@
-"""Read `tests/gate.toml`: the tests that `.ci/run` leaves to `just full`."""
+"""Read `tests/gate.toml`: the tests that `.ci/run` leaves to `just full`.
+
+`python -m tests._support.gate FOLDER` reads what failed in each of the runs that have their caches in a folder. If that
+is little enough to be tried once more, it lists it, and keeps it as what failed in a run named `again`.
+"""
 
 from __future__ import annotations
 
 import functools
+import json
+import sys
 import tomllib
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+LAST_FAILED = "v/cache/lastfailed"
+MOST_AGAIN = 10
 TABLE = Path(__file__).parents[1] / "gate.toml"
 
 
@@ -58,3 +66,18 @@ def table(path: Path = TABLE) -> tuple[Left, ...]:
 def is_left(test: str, marks: Collection[str]) -> bool:
     """Whether the gate leaves a test out."""
     return "timing" in marks or any(each.holds(test, marks) for each in table())
+
+
+def again(folder: Path) -> list[str]:
+    """List what failed and keep it for another run; nothing if it is too much for chance."""
+    failed = sorted(test for kept in folder.glob(f"*/{LAST_FAILED}") for test in json.loads(kept.read_text()))
+    if len(failed) > MOST_AGAIN:
+        return []
+    kept = folder / "again" / LAST_FAILED
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    kept.write_text(json.dumps(dict.fromkeys(failed, True)))
+    return failed
+
+
+if __name__ == "__main__":
+    sys.stdout.write("".join(f"{test}\n" for test in again(Path(sys.argv[1]))))
