@@ -1,13 +1,18 @@
 """Statements that are compiled once in a process: each test opens a store of its own, and SQLAlchemy keeps what it has
 compiled by store, so that the same few hundred statements were compiled ten thousand times.
+
+A plan that is asked for here leaves nothing among them: its columns are not those of the statement.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import sqlalchemy as sa
 
+from codexmem.kernel.store.database import Transaction
 from codexmem.kernel.store.sqlite import engine
 from codexmem.kernel.store.sqlite.library import driver
 
@@ -29,3 +34,19 @@ def compile_once() -> None:
         return new
 
     engine.plain_engine = made
+
+
+def explain(transaction: Transaction, how: str, statement: sa.Executable, **values: Any) -> Sequence[sa.Row[Any]]:
+    """Return the engine's plan for a statement as the store runs it; `how` is the engine's word for asking."""
+    connection = transaction.connection
+
+    def explained(connection: object, cursor: object, text: str, given: Any, *_: object) -> tuple[str, Any]:
+        return f"{how} {text}", given
+
+    connection.execution_options(compiled_cache=None)
+    sa.event.listen(connection, "before_cursor_execute", explained, retval=True)
+    try:
+        return transaction.run(statement, **values).all()
+    finally:
+        sa.event.remove(connection, "before_cursor_execute", explained)
+        connection.execution_options(compiled_cache=connection.engine._compiled_cache)

@@ -6,7 +6,6 @@ import uuid
 from typing import Any
 
 import pytest
-import sqlalchemy as sa
 
 from codexmem.kernel.model.history import Delta, DeltaStatus
 from codexmem.kernel.store import recent_activity
@@ -14,6 +13,7 @@ from codexmem.kernel.store.database import Database
 from codexmem.kernel.store.history import VersionTable
 from codexmem.lab.store import learnings as lab_learnings
 from codexmem.lab.store import runs
+from tests._support import statements
 
 PAGE = {"ms": 2**62, "id": "", "limit": 51}
 STATEMENTS: list[tuple[Any, str, dict[str, Any]]] = [
@@ -34,15 +34,9 @@ STATEMENTS: list[tuple[Any, str, dict[str, Any]]] = [
 
 @pytest.mark.parametrize("statement,index,values", STATEMENTS, ids=[f"{at}" for at in range(len(STATEMENTS))])
 def test_each_list_reads_its_index(database: Database, statement: Any, index: str, values: dict[str, Any]) -> None:
-    def explained(connection: object, cursor: object, text: str, given: Any, *_: object) -> tuple[str, Any]:
-        return f"EXPLAIN {'QUERY PLAN' if database.engine.name == 'sqlite' else ''} {text}", given
-
+    explain = "EXPLAIN QUERY PLAN" if database.engine.name == "sqlite" else "EXPLAIN"
     with database.reading() as tx:
-        sa.event.listen(tx.connection, "before_cursor_execute", explained, retval=True)
-        try:
-            how = " ".join(str(row[-1]) for row in tx.run(statement, **values).all())
-        finally:
-            sa.event.remove(tx.connection, "before_cursor_execute", explained)
+        how = " ".join(str(row[-1]) for row in statements.explain(tx, explain, statement, **values))
     # An empty table tells PostgreSQL's planner nothing; there it is enough that the statement is understood.
     if database.engine.name == "sqlite":
         assert index in how, how

@@ -8,13 +8,13 @@ from typing import Any
 
 import psycopg
 import pytest
-import sqlalchemy as sa
 
 from codexmem.kernel.model.errors import InvalidArgument, NotFound
 from codexmem.kernel.model.event import EventType, LogPosition, NewEvent
 from codexmem.kernel.store.database import acting_as
 from codexmem.lab.service import trace as module
 from codexmem.lab.store import trace as lab_trace
+from tests._support import statements
 from tests._support.lab import LabBench, StepAgent
 from tests._support.waiting import eventually
 from tests.jobs.stores import TENANT, Parts
@@ -152,16 +152,8 @@ def test_only_what_belongs_there_is_traced(build: Build) -> None:
 def plan(lab: LabBench, statement: Any, **values: Any) -> str:
     """How the engine reads it, as the store asks it."""
     explain = "EXPLAIN QUERY PLAN" if lab.db.engine.name == "sqlite" else "EXPLAIN (ANALYZE, BUFFERS)"
-
-    def explained(connection: object, cursor: object, text: str, given: Any, *_: object) -> tuple[str, Any]:
-        return f"{explain} {text}", given
-
     with lab.db.reading() as tx:
-        sa.event.listen(tx.connection, "before_cursor_execute", explained, retval=True)
-        try:
-            return " ".join(str(row) for row in tx.run(statement, **values).all())
-        finally:
-            sa.event.remove(tx.connection, "before_cursor_execute", explained)
+        return " ".join(str(row) for row in statements.explain(tx, explain, statement, **values))
 
 
 @pytest.mark.slow
