@@ -131,6 +131,22 @@ def test_another_run_confirms_a_lesson(build: Build) -> None:
 
 
 @one_engine
+@pytest.mark.parametrize("taught_by, kept", [(1, False), (2, True)])
+def test_one_run_disproves_what_one_run_taught_and_not_what_several_did(
+    build: Build, taught_by: int, kept: bool
+) -> None:
+    lab = build(RecipeAgent())
+    *runs, last = ended_runs(lab, taught_by + 1)
+    for run in runs:
+        judge(lab.db, run.id, pros=PROS)
+        learned(lab, run)
+    (lesson,) = by_status(lab)
+    judge(lab.db, last.id, cons=PROS)
+    learned(lab, last)
+    assert (lesson.id in {each.id for each in by_status(lab)}) is kept
+
+
+@one_engine
 def test_changed_feedback_archives_what_the_run_no_longer_teaches(build: Build) -> None:
     lab = build(RecipeAgent())
     run = judged(lab, pros="high yield with benzoic acid")
