@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from codexmem.kernel.model import note
+from codexmem.kernel.model import approval, note
 from codexmem.kernel.model.attrs import NoteAttrs
 from codexmem.kernel.model.errors import InvalidArgument
-from codexmem.kernel.model.memory import State, Status
+from codexmem.kernel.model.memory import Kind, Mark, State, Status
 from codexmem.kernel.model.note import NoteEdit
 
 BEFORE = note.fit(State("one\ntwo", NoteAttrs(), uris=("a://x",)), "when deploying")
@@ -56,9 +56,11 @@ def test_differences_as_a_reader_sees_them() -> None:
     assert note.differences(BEFORE, replace(BEFORE, content="one\ntwo\n")) != []
 
 
-def test_who_and_what_the_agent_works_for_belongs_to_no_project() -> None:
-    assert [note.project_of(uri, "shop") for uri in ("core://me", "user://name", "project://config")] == [
-        "",
-        "",
-        "shop",
-    ]
+def test_who_and_what_the_agent_works_for_belongs_to_no_project_once_it_is_agreed_to() -> None:
+    def projects(*marks: Mark) -> list[str]:
+        uris = ("core://me", "user://name", "project://config")
+        states = (State("x", NoteAttrs(), "shop", uris=(uri,), marks=frozenset(marks)) for uri in uris)
+        return [approval.in_its_project(Kind.NOTE, state).project for state in states]
+
+    assert projects() == ["", "", "shop"]
+    assert projects(Mark.PROPOSED) == ["shop"] * 3

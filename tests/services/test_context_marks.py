@@ -54,8 +54,8 @@ def told(here: Capturing) -> str:
 
 @pytest.mark.parametrize("mark", [Mark.WITHHELD, Mark.PROPOSED])
 def test_what_is_withheld_or_proposed_is_told_nowhere_unasked(here: Capturing, mark: Mark) -> None:
-    # A core note that a person had agreed to would go on being told, so this one was an agent's from the start.
-    memories = everything(here, Origin.HUMAN if mark is Mark.WITHHELD else Origin.AGENT)
+    # A core note that a person had agreed to would go on being told, and an agent's is told in its own project.
+    memories = everything(here, Origin.HUMAN if mark is Mark.WITHHELD else Origin.IMPORT)
     assert told(here).count(WORD) > 8
     for memory in memories:
         here.base.memories.change(

@@ -52,14 +52,14 @@ def _create(rooms: Rooms, call: ToolInvocation) -> ToolResult:
         f"\nA deleted memory had this address; its earlier versions 1 to {memory.version - 1} are kept."
     )  # fmt: skip
     said = f"Created {note.primary(memory)} (ID {memory.id}) at {iso(memory.updated_ms)}.{again}{_waits(memory)}"
-    return ToolResult(said, wire.CreatedNote.of(memory, revived=memory.version > 1, **_proposed(memory)).document())
+    return ToolResult(said, wire.CreatedNote.of(memory, revived=memory.version > 1).document())
 
 
 def _update(rooms: Rooms, call: ToolInvocation) -> ToolResult:
     request = parsed(requests.UpdateRequest, call.arguments)
     edit = request.edit()
     memory = rooms.room(NoteService).writing.update(request.uri, edit, call.by())
-    answer = wire.UpdatedNote.of(memory, mode=edit.mode, previous_version=memory.version - 1, **_proposed(memory))
+    answer = wire.UpdatedNote.of(memory, mode=edit.mode, previous_version=memory.version - 1)
     said = f"Updated {answer.uri}: {edit.told()}. It is at version {answer.version}; "
     return ToolResult(
         said + f"rollback_memory to version {answer.previous_version} restores what it said before." + _waits(memory),
@@ -71,17 +71,13 @@ def _numbers(memories: Iterable[Memory]) -> tuple[int, ...]:
     return tuple(each.seq for each in memories)
 
 
-def _proposed(memory: Memory) -> dict[str, bool]:
-    return {"proposed": True} if Mark.PROPOSED in memory.state.marks else {}
-
-
 def _waits(memory: Memory) -> str:
     """What is said of a note that a person has to agree to."""
     if Mark.PROPOSED not in memory.state.marks:
         return ""
     return (
-        "\nIt is proposed: it can be read and found, but sessions are not told of it until a person approves it "
-        "(codexmem review)."
+        "\nIt is proposed: it can be read, found and preloaded, and is in system://boot; sessions of other projects "
+        "are told of it once a person approves it (codexmem review)."
     )
 
 

@@ -16,7 +16,6 @@ from codexmem.notes.service.preload import Preloaded
 from codexmem.notes.service.reading import OpenedNote, RestorableVersion
 from codexmem.notes.service.resolver import Relation
 
-AWAITING = "Proposed, not told until a person approves"
 _NAMED = 20  # addresses that a text counts up
 
 
@@ -40,9 +39,8 @@ def read(found: OpenedNote, asked: str) -> str:
 def view(seen: SystemNoteView, counts: NoteFigures | None) -> str:
     """Many notes under one address."""
     lines = [f"# {seen.title}"]
-    waiting = ["", f"{AWAITING}: {_counted(seen.proposed)}"] if seen.proposed else []
     if not seen.memories:
-        return "\n".join([f"{lines[0]}\n\nNothing is here yet. create_memory keeps something.", *waiting])
+        return f"{lines[0]}\n\nNothing is here yet. create_memory keeps something."
     if seen.whole:
         lines += [part for memory in seen.memories for part in ("", *_whole(memory))]
     else:
@@ -51,7 +49,7 @@ def view(seen: SystemNoteView, counts: NoteFigures | None) -> str:
         domains = ", ".join(f"{name} ({count})" for name, count in (counts.domains if counts else {}).items())
         more = f" There are: {domains}." if domains else ""
         lines += ["", f"Only {len(seen.memories)} are shown.{more} search_memory or a domain narrows the list."]
-    return "\n".join([*lines, *waiting])
+    return "\n".join(lines)
 
 
 def results(query: str, found: NoteResults) -> str:
@@ -79,7 +77,9 @@ def preloaded(found: Preloaded) -> str:
     lines += ["", f"# Related memories ({len(found.related)})"]
     for each in found.related:
         reasons = sorted(each.reasons, key=lambda reason: -each.reasons[reason])
-        lines += ["", *_whole(each.memory), f"(chosen because it {'; it '.join(reasons)})"]
+        why = f"(chosen because it {'; it '.join(reasons)})"
+        known = f"## {note.primary(each.memory)}: see above"
+        lines += ["", *([f"{known} {why}"] if each.memory in found.core else [*_whole(each.memory), why])]
     if not found.related:
         lines += ["", "Nothing remembered bears on this."]
     return "\n".join(lines)
@@ -161,6 +161,7 @@ def _facts(memory: Memory) -> str:
         f"read {memory.counters.used} times",
         f"created {iso(memory.created_ms)}",
         f"changed {iso(memory.updated_ms)}",
+        f"[{memory.origin.word}]",
     )
     return " · ".join(parts)
 
@@ -168,18 +169,22 @@ def _facts(memory: Memory) -> str:
 def _line(memory: Memory) -> str:
     status = "" if memory.state.status is Status.ACTIVE else f" [{memory.state.status.value}]"
     also = f" (= {', '.join(memory.state.uris[1:])})" if memory.state.uris[1:] else ""
-    marks = "".join(f" [{mark}]" for mark in sorted(memory.state.marks))
-    return f"- {note.primary(memory)}{also} [{memory.state.priority}]{status}{marks} {summary_of(memory)}"
+    return f"- {note.primary(memory)}{also} [{memory.state.priority}]{status}{_marks(memory)} {summary_of(memory)}"
 
 
 def _whole(memory: Memory) -> Iterable[str]:
     content = memory.state.content
-    yield f"## {note.primary(memory)} [{memory.state.priority}]"
+    yield f"## {note.primary(memory)} [{memory.state.priority}]{_marks(memory)}"
     if note.disclosure_of(memory.state):
         yield f"Disclosure: {note.disclosure_of(memory.state)}"
     yield content[:MAX_WHOLE]
     if len(content) > MAX_WHOLE:
         yield f"… read_memory({note.primary(memory)!r}) shows the other {len(content) - MAX_WHOLE:,} characters."
+
+
+def _marks(memory: Memory) -> str:
+    """What a reader should know before: what a person decided or still has to, and who wrote it."""
+    return "".join(f" [{word}]" for word in (*sorted(memory.state.marks), memory.origin.word))
 
 
 def _version(each: MemoryVersion, current: int) -> str:

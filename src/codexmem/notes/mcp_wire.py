@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self, TypedDict
 
 from codexmem.kernel.model import note
 from codexmem.kernel.model.history import MemoryVersion, Op
-from codexmem.kernel.model.memory import Memory, Origin, Status
+from codexmem.kernel.model.memory import Mark, Memory, Origin, Status
 from codexmem.kernel.wire import WireAnswer
 from codexmem.notes.document import iso
 from codexmem.notes.model import Direction
@@ -40,11 +40,14 @@ class NoteHead(WireAnswer):
     access_count: int
     created_at: str
     updated_at: str
+    origin: Origin
+    proposed: bool | None = None  # true where a person has to agree before other projects are told of it, else left out
 
     @classmethod
     def of(cls, memory: Memory, **more: Any) -> Self:
         """A note, with the further fields of a larger document."""
         state = memory.state
+        waits = {"proposed": True} if Mark.PROPOSED in state.marks else {}
         return cls(
             uri=note.primary(memory),
             id=memory.id,
@@ -56,6 +59,8 @@ class NoteHead(WireAnswer):
             access_count=memory.counters.used,
             created_at=iso(memory.created_ms),
             updated_at=iso(memory.updated_ms),
+            origin=memory.origin,
+            **waits,
             **more,
         )
 
@@ -177,7 +182,6 @@ class ReadNote(NoteHead):
 
     content: str
     project: str
-    origin: Origin
     versions: tuple[NoteVersionLine, ...]
     relations: tuple[NoteLink, ...]
 
@@ -189,7 +193,6 @@ class ReadNote(NoteHead):
             memory,
             content=memory.state.content,
             project=memory.state.project,
-            origin=memory.origin,
             versions=tuple(NoteVersionLine.of(each, current=memory.version) for each in found.versions),
             relations=tuple(map(NoteLink.of, found.relations)),
         )
@@ -203,7 +206,6 @@ class ReadView(WireAnswer):
     count: int
     more: bool
     memories: tuple[NoteLine, ...] | tuple[WholeNote, ...]
-    proposed: tuple[str, ...] = ()  # addresses of those that await a person's approval
 
     @classmethod
     def of(cls, seen: "SystemNoteView") -> Self:
@@ -211,15 +213,13 @@ class ReadView(WireAnswer):
         rows: tuple[NoteLine, ...] | tuple[WholeNote, ...] = (
             tuple(map(WholeNote.told, seen.memories)) if seen.whole else lines(seen.memories)
         )
-        named = {"proposed": seen.proposed} if seen.proposed else {}
-        return cls(uri=seen.uri, title=seen.title, count=len(rows), more=seen.more, memories=rows, **named)
+        return cls(uri=seen.uri, title=seen.title, count=len(rows), more=seen.more, memories=rows)
 
 
 class CreatedNote(NoteHead):
     """create_memory"""
 
     revived: bool
-    proposed: bool | None = None  # true where a person has to agree before sessions are told of it, else left out
 
 
 class UpdatedNote(NoteHead):
@@ -227,7 +227,6 @@ class UpdatedNote(NoteHead):
 
     mode: str
     previous_version: int
-    proposed: bool | None = None  # as above
 
 
 class DeletedNote(WireAnswer):

@@ -265,13 +265,12 @@ class NoteView(WireAnswer):
     whole: bool = Field(description="whether agents are told its notes in full, not by a line each")
     items: tuple[NoteTold, ...]
     more: bool = Field(description="whether there are others")
-    proposed: tuple[str, ...] = Field((), description="addresses of those that await a person's approval")
 
     @classmethod
     def of(cls, view: "SystemNoteView") -> Self:
         """This view."""
         items = (NoteTold.of(each, content=each.state.content if view.whole else None) for each in view.memories)
-        return cls(uri=view.uri, whole=view.whole, items=tuple(items), more=view.more, proposed=view.proposed)
+        return cls(uri=view.uri, whole=view.whole, items=tuple(items), more=view.more)
 
 
 class NoteStats(WireAnswer):

@@ -6,7 +6,7 @@ itself not at all.
 import logging
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from codexmem.kernel.events.log import Log
@@ -59,6 +59,7 @@ _NEWEST = PageRequest(limit=_RECENT)
 _WAITING = 200  # proposed memories that are looked at for what a person agreed to before
 _BY_HAND = 10  # of a person, and as many of agents
 _PEOPLE = frozenset({Origin.HUMAN})
+_AGENTS = frozenset({Origin.AGENT})
 _RELEVANT = 8
 _STATEMENTS = 100
 _REMEMBERED = 50  # earlier handings-over of a session that are looked at
@@ -66,6 +67,7 @@ _SHORTEST = 8  # characters of a prompt that say enough to search by
 _READ = 4_000  # of its characters
 _PROMPT_TOKENS = 1_200  # what is told with a request, even if more may be told at the start
 _NOTE_SHARE = 0.5
+_PROPOSED_TOKENS = 200
 _LAST_SHARE = 0.08
 _LASTING_SHARE = 0.2
 _COMMANDS_SHARE = 0.16
@@ -262,8 +264,12 @@ class ContextBuilder:
         page.about(self._about(wish.session))
         pinned = {memory.seq: context_page.told(memory) for memory in self._pinned(wish.project)}
         page.section(LineReason.PINNED, pinned.values(), share=_NOTE_SHARE, whole=True)
-        notes = (memory for memory in self._notes(wish.project) if memory.seq not in pinned)
-        page.section(LineReason.CORE_NOTE, map(context_page.note, notes), share=_NOTE_SHARE, whole=True)
+        notes = self._notes(wish.project)
+        agreed = (context_page.note(each) for each in notes if each.seq not in pinned)
+        page.section(LineReason.CORE_NOTE, agreed, share=_NOTE_SHARE, whole=True)
+        proposed = map(context_page.note, self._proposed_notes(wish.project, {*pinned, *(each.seq for each in notes)}))
+        share = min(_NOTE_SHARE, _PROPOSED_TOKENS / max(wish.tokens, 1))
+        page.section(LineReason.PROPOSED_NOTE, proposed, share=share, whole=True)
         by_hand = [each for each in self._unfaded(self._by_hand(wish.project), page.misses) if each.seq not in pinned]
         for name, own in ((LineReason.SAVED_BY_PERSON, True), (LineReason.SAVED_BY_AGENT, False)):
             saved = [each for each in by_hand if (each.origin is Origin.HUMAN) is own]
@@ -376,6 +382,14 @@ class ContextBuilder:
         former = self._former(project, Filter(kinds=_NOTES, facets=(_PROPOSED,), once_core=True))
         found += [each for each in former if each.state.priority <= CORE]
         return sorted(found, key=lambda memory: (memory.state.priority, memory.seq))
+
+    def _proposed_notes(self, project: str, agreed: Container[int]) -> list[Memory]:
+        """Core notes of agents that no person has agreed to in any form, of the project that they were written in."""
+        if not project:
+            return []
+        wanted = Filter(_NOTES, project=project, facets=(_PROPOSED, *_IMPORTANT), origins=_AGENTS)
+        with audience.agents():
+            return [memory for memory in self._with.memories.page(wanted, _NEWEST).items if memory.seq not in agreed]
 
     def _former(self, project: str, proposed: Filter) -> list[Memory]:
         """What was changed without a person's agreement, as it last stood with it; the oldest first."""

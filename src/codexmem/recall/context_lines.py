@@ -19,6 +19,7 @@ class LineReason(StrEnum):
     ABOUT = "about"
     PINNED = "pinned"
     CORE_NOTE = "core_note"
+    PROPOSED_NOTE = "proposed_note"
     SAVED_BY_PERSON = "saved_by_person"
     SAVED_BY_AGENT = "saved_by_agent"
     LAST_SESSION = "last_session"
@@ -37,6 +38,7 @@ HEADINGS = {
     LineReason.ABOUT: "About this memory",
     LineReason.PINNED: "Pinned",
     LineReason.CORE_NOTE: "Notes",
+    LineReason.PROPOSED_NOTE: "Notes of agents that no person has approved",
     LineReason.SAVED_BY_PERSON: "Saved by hand",
     LineReason.SAVED_BY_AGENT: "Saved by agents",
     LineReason.LAST_SESSION: "Last session",

@@ -37,10 +37,6 @@ _HEAD = (
 )
 _LEFT_OUT = "({count} left out here: written like instructions, not by a person. search shows them.)"
 _FRAME = Frame.of_process()
-_WORDS = {
-    Origin.HUMAN: "person", Origin.AGENT: "agent", Origin.TOOL: "tool", Origin.IMPORT: "import", Origin.GIT: "git",
-    Origin.MODEL: "model",
-}  # fmt: skip
 _BETWEEN = " .:;,\u2014-\u3002\uff1a\uff1b\uff0c\u2026"  # a title and what follows it
 _ENDS = ("?", "!", "\uff1f", "\uff01")  # of a title that is a sentence
 _TYPES = frozenset((*TYPES, TYPE))  # words of ours; a type may be anybody's
@@ -190,7 +186,7 @@ def note(memory: Memory) -> ContextItem:
     """A note under its address."""
     name = memory.state.uris[0] if memory.state.uris else f"#{memory.seq}"
     said = allowed(memory.state.content, memory.origin)
-    return _item(memory, f"- [{_WORDS[memory.origin]}] ", f"{name}: {said}" if said else "", _ITEM + len(name))
+    return _item(memory, f"- [{memory.origin.word}] ", f"{name}: {said}" if said else "", _ITEM + len(name))
 
 
 def line(memory: Memory) -> ContextItem:
@@ -215,7 +211,7 @@ def told(memory: Memory) -> ContextItem:
 
 def fact(known: LastingFact) -> ContextItem:
     """What holds, and where it was said."""
-    return ContextItem(known.seq, f"- [{_WORDS[known.origin]}] {quoting.quoted(known.text)} (#{known.seq})")
+    return ContextItem(known.seq, f"- [{known.origin.word}] {quoting.quoted(known.text)} (#{known.seq})")
 
 
 def marked(item: ContextItem, mark: str | None) -> ContextItem:
@@ -234,7 +230,7 @@ def summary(memory: Memory) -> ContextItem:
 def _fields(memory: Memory) -> Iterator[str]:
     by = Origin.IMPORT if is_imported(memory) else None
     asked = allowed(memory.state.title, by or Origin.HUMAN)
-    yield f"- {_day(memory)} [{_WORDS[by or Origin.HUMAN]}] {quoting.quoted(asked, _TITLE)}"
+    yield f"- {_day(memory)} [{(by or Origin.HUMAN).word}] {quoting.quoted(asked, _TITLE)}"
     attrs = memory.state.attrs
     if not isinstance(attrs, SummaryAttrs):
         return
@@ -242,7 +238,7 @@ def _fields(memory: Memory) -> Iterator[str]:
     for name, text, origin in (("learned", attrs.learned, agent), ("completed", attrs.completed, by or Origin.TOOL),
                                ("next", attrs.next_steps, agent)):  # fmt: skip
         if said := allowed(text, origin):
-            yield f"  {name} [{_WORDS[origin]}]: {quoting.quoted(said, 300)}"
+            yield f"  {name} [{origin.word}]: {quoting.quoted(said, 300)}"
 
 
 def allowed(text: str, origin: Origin) -> str:
@@ -284,7 +280,7 @@ def _beyond(title: str, text: str) -> str:
 def _prefix(memory: Memory) -> str:
     attrs = memory.state.attrs
     commit = isinstance(attrs, ObservationAttrs) and attrs.imported.startswith(f"{GIT}:")
-    word = _WORDS[Origin.GIT if commit else memory.origin]
+    word = (Origin.GIT if commit else memory.origin).word
     kind = f" {memory.state.type}" if memory.state.type in _TYPES else ""
     return f"- #{memory.seq} {_day(memory)} [{word}{kind}] "
 

@@ -104,7 +104,7 @@ def to_state(file: MemoryFile, before: State | None, project: str) -> State:
     match state.attrs:
         case NoteAttrs():
             uris = tuple(dict.fromkeys(map(note.fit_uri, (_text(file, "uri"), *_items(file, "aliases")))))
-            if any(not note.project_of(uri, project) for uri in uris) and project:
+            if project and any(map(note.is_for_all_projects, uris)):
                 raise InvalidArgument(
                     f"{uris[0]} belongs to no project", hint="core:// and user:// are not kept in a repository"
                 )

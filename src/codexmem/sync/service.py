@@ -9,7 +9,7 @@ decided on, is itself a version whose cause is the commit, and belongs to one de
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from codexmem.kernel.model import audience
+from codexmem.kernel.model import audience, note
 from codexmem.kernel.model.errors import Conflict, InvalidArgument, NotFound
 from codexmem.kernel.model.history import Op, WriteContext
 from codexmem.kernel.model.memory import MAX_PROJECT, Kind, Memory, MemoryDraft, Origin, State
@@ -125,7 +125,8 @@ class SyncService:
             if size and size + len(text) > _MOST_TEXT:
                 return SyncItems(tuple(items), withheld, (stage, place))
             place, size = RowCursor(memory.created_ms, memory.seq), size + len(text)
-            if memory.state.status not in SHOWN[memory.kind]:
+            everywhere = any(map(note.is_for_all_projects, memory.state.uris))
+            if memory.state.status not in SHOWN[memory.kind] or everywhere:
                 continue
             if (
                 len(text) > MAX_FILE

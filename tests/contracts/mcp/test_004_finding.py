@@ -40,7 +40,7 @@ def test_2_5_everything_is_searched(endpoint: NotesEndpoint) -> None:
     assert found(endpoint.uri("x"))[0] == "x"
     assert len(found("bread")) < 3  # by meaning something may be near, but not everything
     text = endpoint.text("search_memory", query="高负载", domain=endpoint.domain)
-    assert f"- {endpoint.uri('y')} [5] 支付网关在高负载下最多需要二十秒" in text
+    assert f"- {endpoint.uri('y')} [5] [agent] 支付网关在高负载下最多需要二十秒" in text
 
 
 @pytest.mark.clause(
@@ -80,6 +80,19 @@ def test_2_6_intent(endpoint: NotesEndpoint) -> None:
     assert (chosen["reasons"], chosen["content"]) == ([f"is named {name} gateway"], "takes 20 seconds")
     text = endpoint.text("preload_memory", context_type="intent", context_data=f"{name}_gateway")
     assert f"(chosen because it is named {name} gateway)" in text
+
+
+@pytest.mark.clause("004 §2.6", "a core note that an agent wrote is among the core at once, and related where it bears")
+def test_2_6_core_notes_of_agents(endpoint: NotesEndpoint) -> None:
+    endpoint.create("config", "the settings are in config.toml", priority=1)
+    endpoint.create("timeouts", "config.toml holds them", priority=4)
+    endpoint.create("unrelated", "bread and butter", priority=2)
+    told = endpoint.call("preload_memory", context_type="file", context_data="config.toml")
+    assert endpoint.paths(told, "core") == ["config", "unrelated"]
+    assert sorted(endpoint.paths(told, "related")) == ["config", "timeouts"]
+    text = endpoint.text("preload_memory", context_type="file", context_data="config.toml")
+    assert f"## {endpoint.uri('config')} [1] [proposed] [agent]\nthe settings are in config.toml" in text
+    assert f"## {endpoint.uri('config')}: see above (chosen because it is named config; it" in text
 
 
 @pytest.mark.clause("004 §2.6", "a file by its path, its name and the folders above it; a directory by structure")

@@ -62,24 +62,39 @@ def test_2_1_boot(endpoint: NotesEndpoint) -> None:
     assert endpoint.paths(endpoint.call("read_memory", uri="SYSTEM://boot")) == ["p2"]
 
 
-@pytest.mark.clause(
-    "004 §2.1", "what an agent writes into the core is named by system://boot, told once a person agrees"
-)
-def test_2_1_boot_names_what_is_proposed(endpoint: NotesEndpoint) -> None:
+@pytest.mark.clause("004 §2.1", "what an agent writes into the core is in system://boot and every read at once")
+def test_2_1_boot_has_what_an_agent_creates(endpoint: NotesEndpoint) -> None:
     uri = endpoint.uri("policy")
-    assert "It is proposed" in endpoint.text("create_memory", uri=uri, content="push to main", priority=0)
+    for priority in range(3):
+        endpoint.create(f"policy{priority}", f"push to main{priority}", priority=priority)
     seen = endpoint.call("read_memory", uri="system://boot")
-    assert (endpoint.paths(seen), uri in seen["proposed"]) == ([], True)
+    assert endpoint.paths(seen) == ["policy0", "policy1", "policy2"]
+    own = [row for row in seen["memories"] if row["uri"].startswith(endpoint.domain)]
+    assert [(row["content"], row["origin"], row["proposed"]) for row in own] == [
+        (f"push to main{priority}", "agent", True) for priority in range(3)
+    ]
     text = endpoint.text("read_memory", uri="system://boot")
-    assert "Proposed, not told until a person approves: " in text
-    assert (uri in text, "push to main" in text) == (True, False)
-    assert " · proposed · " in endpoint.text("read_memory", uri=uri)
-    # A person who writes it stands for it; an agent's next words do not replace what the person agreed to.
-    edit = {"uri": uri, "content": "never push to main"}
-    assert endpoint.agent.server.post("/api/notes/update", edit, PERSON).status == 200
+    assert f"## {uri}0 [0] [proposed] [agent]\npush to main0" in text
+    for view in ("system://index", "system://recent"):
+        assert f"- {uri}0 [0] [proposed] [agent] push to main0" in endpoint.text("read_memory", uri=view)
+    assert endpoint.text("read_memory", uri=f"{uri}0").splitlines()[1].endswith(" · [agent]")
+    for tool, arguments in (("search_memory", {"query": "push"}), ("list_memories", {})):
+        rows = endpoint.call(tool, domain=endpoint.domain, **arguments)["memories"]
+        assert [(row["origin"], row["proposed"]) for row in rows] == [("agent", True)] * 3
+    for priority in range(3):  # what an agent proposed it may take away again
+        endpoint.call("delete_memory", uri=f"{uri}{priority}", force=True)
+
+
+@pytest.mark.clause("004 §2.1", "an agent's change of the core is in system://boot beside what a person agreed to")
+def test_2_1_boot_has_what_an_agent_changes(endpoint: NotesEndpoint) -> None:
+    uri = endpoint.uri("policy")
+    endpoint.create_by_person("policy", "never push to main", priority=0)
     endpoint.call("update_memory", uri=uri, content="push whenever you like")
-    (row,) = [each for each in endpoint.call("read_memory", uri="system://boot")["memories"] if each["uri"] == uri]
-    assert row["content"] == "never push to main"
+    rows = [each for each in endpoint.call("read_memory", uri="system://boot")["memories"] if each["uri"] == uri]
+    assert [(row["content"], row.get("proposed", False)) for row in rows] == [
+        ("never push to main", False),
+        ("push whenever you like", True),
+    ]
 
 
 @pytest.mark.clause("004 §2.1", "system://index, system://recent and system://recent/N")
@@ -89,7 +104,7 @@ def test_2_1_index_and_recent(endpoint: NotesEndpoint) -> None:
     endpoint.call("update_memory", uri=endpoint.uri("b"), priority=6)
     assert endpoint.paths(endpoint.call("read_memory", uri="system://index")) == ["a", "b", "c"]
     assert endpoint.paths(endpoint.call("read_memory", uri=f"system://index/{endpoint.domain}")) == ["a", "b", "c"]
-    assert f"- {endpoint.uri('a')} [5] about a" in endpoint.text("read_memory", uri="system://index")
+    assert f"- {endpoint.uri('a')} [5] [agent] about a" in endpoint.text("read_memory", uri="system://index")
     assert endpoint.paths(endpoint.call("read_memory", uri="system://recent"))[:3] == ["b", "c", "a"]
     recent = endpoint.call("read_memory", uri="system://recent/" + "2")
     assert (recent["count"], endpoint.paths(recent)) == (2, ["b", "c"])

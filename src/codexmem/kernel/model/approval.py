@@ -2,9 +2,10 @@
 
 A core note, or one for every project, is told at the start of sessions that have nothing to do with whoever wrote it,
 and so is a pinned memory. A single steered agent could speak to all of them, or silence what a person wants them to
-know. So what anybody but a person writes there is stored as it was written and marked as proposed; whoever asks for it
-by its address or by a search gets it, with that mark, and what a person agreed to before goes on being told. What
-cannot be kept as a proposal, such as deleting it, is refused. Nothing else of a memory waits for anybody.
+know. So what anybody but a person writes there is stored as it was written and marked as proposed. Whoever asks gets
+it, with that mark, and so do sessions of the project it was written in, as the agent's words; what a person agreed to
+before goes on being told. What cannot be kept as a proposal, such as deleting it, is refused. Nothing else of a memory
+waits for anybody.
 """
 
 from dataclasses import replace
@@ -64,6 +65,12 @@ def judged(kind: Kind, before: State | None, after: State, by: WriteContext, agr
     if _said(before) != _said(after) or (told and (brought_back or not needs_person(kind, before))):
         return _with_mark(after, told or kept)
     return _with_mark(after, Mark.PROPOSED in before.marks or Mark.PROPOSED in after.marks)
+
+
+def in_its_project(kind: Kind, state: State) -> State:
+    """The state in the project it holds in: a note for all projects is of the one it was written in while proposed."""
+    everywhere = kind is Kind.NOTE and any(map(is_for_all_projects, state.uris[:1]))
+    return replace(state, project="") if everywhere and Mark.PROPOSED not in state.marks else state
 
 
 def by_a_person(kind: Kind, state: State) -> State:

@@ -71,6 +71,11 @@ class Origin(StrEnum):
     GIT = "git"
     MODEL = "model"
 
+    @property
+    def word(self) -> str:
+        """How a text names it before what it quotes."""
+        return "person" if self is Origin.HUMAN else self.value
+
 
 ATTRS: dict[Kind, type[Attrs]] = {
     Kind.OBSERVATION: kinds_attrs.ObservationAttrs,

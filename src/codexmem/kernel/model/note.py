@@ -131,11 +131,6 @@ def is_for_all_projects(uri: str) -> bool:
     return address.domain_of(uri) in _EVERYWHERE
 
 
-def project_of(uri: str, project: str | None) -> str:
-    """Whose project a new note belongs to; none for what holds in all of them."""
-    return "" if is_for_all_projects(uri) else project or ""
-
-
 def disclosure_of(state: State) -> str:
     """When the note is to be told."""
     return state.attrs.disclosure if isinstance(state.attrs, NoteAttrs) else ""

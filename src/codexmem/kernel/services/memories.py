@@ -72,7 +72,7 @@ class Memories:
             self._require_alone()
         if not self._trusts_agents:
             state = approval.judged(draft.kind, None, state, author)
-        draft = replace(draft, state=state)
+        draft = replace(draft, state=approval.in_its_project(draft.kind, state))
         draft.check()
         by.check()
         now = self._now(by)
@@ -142,7 +142,7 @@ class Memories:
 
     def _write(self, memory: Memory, state: State, op: Op, by: WriteContext, *, exactly: bool = False) -> Memory | None:
         _require_writable(memory)
-        state = self._judged(memory, state, by, exactly=exactly)
+        state = approval.in_its_project(memory.kind, self._judged(memory, state, by, exactly=exactly))
         if state.visibility is not memory.state.visibility:
             self._require_may_show(memory, state.visibility, by)
         state.check(memory.kind)

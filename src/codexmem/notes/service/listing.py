@@ -189,7 +189,8 @@ _WAITING = 200  # proposed notes that are looked at for what a person agreed to 
 MAX_INDEX = 500
 MAX_RECENT = 100
 RECENT = 10
-_CORE_LABELS = frozenset(str(priority) for priority in range(CORE + 1))
+_CORE = ("priority", frozenset(str(priority) for priority in range(CORE + 1)))
+_PROPOSED = ("mark", frozenset({Mark.PROPOSED.value}))
 _VIEWS = "system://boot, system://index, system://index/DOMAIN, system://recent, system://recent/N"
 
 
@@ -202,22 +203,11 @@ class SystemNoteView:
     memories: tuple[Memory, ...]
     whole: bool  # whether `memories` of it are told in full, not by a line
     more: bool = False  # whether there are others
-    proposed: tuple[str, ...] = ()  # addresses of those that await a person's approval, whose words are not told
 
 
 def is_view(uri: str) -> bool:
     """Whether this address names a view."""
     return uri.strip().lower().startswith("system://")
-
-
-def core_filter() -> Filter:
-    """The notes that an agent is told at every start."""
-    return Filter(NOTES, facets=(("priority", _CORE_LABELS),), without=frozenset({Mark.PROPOSED}))
-
-
-def proposed_filter() -> Filter:
-    """The notes that wait for a person; of some the priority waits."""
-    return Filter(NOTES, facets=(("mark", frozenset({Mark.PROPOSED.value})),))
 
 
 class NoteViews:
@@ -244,31 +234,27 @@ class NoteViews:
     def core(self) -> tuple[tuple[Memory, ...], bool]:
         """The core notes, the most important first, and whether there are more of them.
 
-        One that was changed without a person's agreement is told as it last stood with it.
+        One that was changed without a person's agreement stands there as it last did with it, and as it does now.
+        What a person agreed to comes first where there are too many, because of the others agents can make any number.
         """
-        core, more, _ = self._core()
-        return core, more
-
-    def _core(self) -> tuple[tuple[Memory, ...], bool, tuple[str, ...]]:
-        page = self._memories.page(core_filter(), PageRequest(limit=MAX_CORE))
+        newest = PageRequest(limit=MAX_CORE)
+        agreed = self._memories.page(Filter(NOTES, facets=(_CORE,), without=frozenset({Mark.PROPOSED})), newest)
         oldest = PageRequest(limit=_WAITING, order=RowOrder.OLDEST)
-        waiting = self._memories.page(proposed_filter(), oldest).items
-        # Those that were told once are asked for apart: of them agents can make no more, of the others any number.
-        changed = self._memories.page(replace(proposed_filter(), once_core=True), oldest).items
-        former = [each for each in self._history.approved(changed) if each.state.priority <= CORE]
-        told = {each.seq for each in former}
-        both = {each.seq: each for each in (*waiting, *changed)}.values()
-        proposed = [each for each in both if each.state.priority <= CORE or each.seq in told]
-        ordered = sorted((*page.items, *former), key=lambda memory: (memory.state.priority, note.primary(memory)))
-        names = tuple(sorted(map(note.primary, proposed)))
-        return tuple(ordered[:MAX_CORE]), page.after is not None or len(ordered) > MAX_CORE, names
+        changed = self._memories.page(Filter(NOTES, facets=(_PROPOSED,), once_core=True), oldest).items
+        proposed = self._memories.page(Filter(NOTES, facets=(_PROPOSED, _CORE)), newest)
+        both = {each.seq: each for each in (*changed, *proposed.items)}.values()
+        found = (*agreed.items, *self._history.approved(changed), *both)
+        core = [each for each in found if each.state.priority <= CORE]
+        ordered = sorted(core[:MAX_CORE], key=lambda memory: (memory.state.priority, note.primary(memory)))
+        more = agreed.after is not None or proposed.after is not None or len(core) > MAX_CORE
+        return tuple(ordered), more
 
     def _boot(self, uri: str, *, told: bool) -> SystemNoteView:
-        memories, more, proposed = self._core()
+        memories, more = self.core()
         if memories and told:
             self._memories.count_reading([memory.seq for memory in memories], shown=1)
         title = f"Core memories (priority 0 to {CORE})"
-        return SystemNoteView(uri, title, memories, whole=True, more=more, proposed=proposed)
+        return SystemNoteView(uri, title, memories, whole=True, more=more)
 
     def _index(self, uri: str, domain: str | None) -> SystemNoteView:
         named = checked_domain(domain)

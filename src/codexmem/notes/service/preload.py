@@ -1,9 +1,9 @@
-"""Preloading: the notes that bear on what a caller is about to do, each with the reason it was chosen.
+"""Preloading: core notes, and the notes that bear on what a caller is about to do, each with the reason it was chosen.
 
 Nobody asked for them, so a wrong one costs more than a missing one: a note is chosen because the context names it,
 because it names something of the context, because its disclosure says so, because it shares enough words, or because a
 search for the context finds it first and by words that few others have; never because it is merely the best of what
-there is. Core notes are always told beside them.
+there is.
 
 What a context says about itself: the names, phrases and words by which a note that bears on it would be known.
 
@@ -20,7 +20,7 @@ from codexmem.kernel.model import address, note
 from codexmem.kernel.model.errors import InvalidArgument
 from codexmem.kernel.model.memory import VISIBLE, Memory
 from codexmem.kernel.model.mentions import without_mentions
-from codexmem.kernel.model.note import CORE, NOTES
+from codexmem.kernel.model.note import NOTES
 from codexmem.kernel.model.query import Filter
 from codexmem.kernel.model.search import SearchAnswer, SearchQuery
 from codexmem.kernel.search import tokens
@@ -295,10 +295,9 @@ class Preload:
         found = read(context, text)
         chosen = self._chosen(found)
         core, more = self._views.core()
-        related = [each for each in chosen if each.memory.state.priority > CORE]
-        related.sort(key=lambda each: (-each.score, each.memory.state.priority, -each.memory.seq))
-        related = related[:MAX_RELATED]
-        told = [memory.seq for memory in (*core, *(each.memory for each in related))]
+        chosen.sort(key=lambda each: (-each.score, each.memory.state.priority, -each.memory.seq))
+        related = chosen[:MAX_RELATED]
+        told = list({memory.seq for memory in (*core, *(each.memory for each in related))})
         if told:
             self._memories.count_reading(told, shown=1)
         return Preloaded(core, tuple(related), more)

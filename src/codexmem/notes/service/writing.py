@@ -72,7 +72,7 @@ class Writing:
         uri = note.fit_uri(new.uri)
         state = note.fit(
             State(
-                new.content, NoteAttrs(), project=note.project_of(uri, new.project), priority=new.priority,
+                new.content, NoteAttrs(), project=new.project or "", priority=new.priority,
                 title=new.title, uris=(uri,),
             ),
             new.disclosure,

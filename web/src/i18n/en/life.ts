@@ -38,7 +38,7 @@ export default {
   supersededBy: 'Superseded by',
   supersedes: 'Supersedes',
   proposedWhy:
-    'An agent wrote this, and a person must approve it. Until then, agents see it only if they search for it.',
+    'An agent wrote this, and a person must approve it. Until then, agents see it only if they ask for it; a core note is also told in the project it was written in, as an agent’s.',
   deprecatedWhy: 'No longer true: it stays readable and is not told to agents.',
   hiddenOn: 'Hidden on {{when}} by {{who}}.',
   undoneOn: 'Undone on {{when}}: this memory is hidden.',
@@ -267,7 +267,7 @@ export default {
     },
     why: {
       proposed:
-        'An agent wrote this, and a person must approve it. Until then, agents see it only if they search for it.',
+        'An agent wrote this, and a person must approve it. Until then, agents see it only if they ask for it; a core note is also told in the project it was written in, as an agent’s.',
       duplicate: 'These two memories say nearly the same.',
       contradiction: 'These two memories cannot both be right.',
     },

@@ -29,6 +29,7 @@ export default {
     about: 'About this memory',
     pinned: 'Pinned',
     core_note: 'Core notes',
+    proposed_note: 'Notes of agents, awaiting approval',
     saved_by_person: 'Saved by people',
     saved_by_agent: 'Saved by agents',
     last_session: 'Last session',

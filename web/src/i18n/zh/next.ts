@@ -31,6 +31,7 @@ const next: Same<typeof en> = {
     about: '关于此记忆库',
     pinned: '置顶',
     core_note: '核心笔记',
+    proposed_note: '智能体的笔记（待批准）',
     saved_by_person: '由人保存',
     saved_by_agent: '由智能体保存',
     last_session: '上次会话',
