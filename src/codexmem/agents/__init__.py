@@ -42,6 +42,9 @@ _TEXTS = {
     "hook_event_name": ("hook_event_name", "hookEventName", "hookName"),
     "project": ("project",),
 }
+# Lines with which Gemini CLI and Qwen Code end what a shell command printed. The last two: it did not end by itself.
+_SHELL_ENDS = ("Exit Code: ", "Background PIDs: ", "Process Group PGID: ", "Error: ", "Signal: ")
+_STOPPED = frozenset(_SHELL_ENDS[-2:])
 _VALUES = {
     "prompt": ("prompt", "user_prompt", "userPrompt", "query", "input"),
     "tool_input": ("tool_input", "toolInput", "arguments"),
@@ -87,6 +90,10 @@ class CodingAgent:
     def dialect(self, payload: Mapping[str, object], environ: Mapping[str, str]) -> dict[str, object]:
         """What its payload says; what is missing may be empty."""
         return plain(payload)
+
+    def unreported_calls(self, record: Mapping[str, object]) -> list[dict[str, object]]:
+        """The tool calls of a turn that has ended which no hook was started for, under our own names."""
+        return []
 
     def takes_context(self, event: str) -> bool:
         """Whether it can be told something at this moment."""
@@ -309,3 +316,27 @@ def for_the_model(response: Any) -> Any:
     if response.get("error"):
         return {"output": chosen, "error": response["error"]}
     return chosen
+
+
+def shell_answer(response: Any) -> Any:
+    """What a shell command printed and its exit code, from the lines in which Gemini CLI and Qwen Code tell the model.
+
+    Qwen Code names every exit code, Gemini CLI none that is 0. The last lines are theirs, all before is the command's.
+    """
+    said = text_in(response.get("llmContent")).strip() if isinstance(response, dict) else ""
+    if said.startswith("<untrusted_context"):
+        said = said.partition(">")[2].rpartition("</untrusted_context>")[0].strip()
+    if not said.startswith(("Output: ", "Command: ")):
+        return for_the_model(response)
+    lines, ends = said.splitlines(), dict[str, str]()
+    while name := next((each for each in _SHELL_ENDS if lines and lines[-1].startswith(each)), ""):
+        ends.setdefault(name, lines.pop().removeprefix(name).strip())
+    output = "\n".join(lines)
+    output = (output if output.startswith("Output: ") else f"\n{output}").partition("Output: ")[2]
+    answer: dict[str, object] = {"output": "" if output == "(empty)" else output}
+    code = ends.get("Exit Code: ", "0" if said.startswith("Output: ") and not ends.keys() & _STOPPED else "")
+    if code.removeprefix("-").isdecimal():
+        answer["exit_code"] = int(code)
+    if response.get("error"):
+        answer["error"] = response["error"]
+    return answer

@@ -6,7 +6,7 @@ no hook what a person typed first, and drops what a hook says at the start: ther
 
 from __future__ import annotations
 
-from codexmem.agents import END, PROMPT, STOP, TOOL, InstallableAgent, part_of, plain
+from codexmem.agents import END, PROMPT, STOP, TOOL, InstallableAgent, part_of, plain, text_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class Cline(InstallableAgent):
         if used:
             record["tool_name"] = str(used.get("name") or used.get("toolName") or "")
             record["tool_input"] = used.get("input", used.get("parameters"))
-            record["tool_response"] = used.get("output", used.get("result"))
+            record["tool_response"] = _answer(used.get("output", used.get("result")))
             if isinstance(used.get("id"), str):
                 record["tool_use_id"] = used["id"]
         asked = part_of(payload, "userPromptSubmit") or part_of(part_of(payload, "taskStart"), "taskMetadata")
@@ -106,6 +106,15 @@ class Cline(InstallableAgent):
     def payload(self, session: str, prompt: str, cwd: str) -> dict[str, object]:
         """A prompt, as the editor tells it."""
         return {"taskId": session, "workspaceRoots": [cwd], "userPromptSubmit": {"prompt": prompt}}
+
+
+def _answer(output: object) -> object:
+    """What came back; of commands what they printed and, where each says how it ended, whether all succeeded."""
+    ended = [each for each in output if isinstance(each, dict)] if isinstance(output, list) else []
+    if not ended or not all(isinstance(each.get("success"), bool) for each in ended):
+        return output
+    said = "\n".join(text_in(each.get(name)) for each in ended for name in ("result", "error") if each.get(name))
+    return {"output": said, "exit_code": 0} if all(each["success"] for each in ended) else {"error": said or "failed"}
 
 
 AGENT = Cline()

@@ -6,7 +6,7 @@ because `codex exec` refuses what it would have to ask for. The server is not `r
 
 from __future__ import annotations
 
-from codexmem.agents import InstallableAgent
+from codexmem.agents import InstallableAgent, part_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from codexmem.agents.install.entries import Element
     from codexmem.agents.install.targets import ConfigTarget, McpServerEntry, UserHome
 
+_TAIL = 256 << 10  # bytes at the end of a rollout in which a call is looked for that has just ended
+BLOCKED, UNFIT = "Command blocked by PreToolUse hook: ", "apply_patch verification failed"
 _STARTS_WITHIN_S = 30  # a server that is only now started makes its store first
 
 
@@ -47,7 +49,32 @@ class Codex(InstallableAgent):
         record = super().dialect(payload, environ)
         if payload.get("stop_hook_active") is True:
             record["goes_on"] = True
+        output, call = record.get("tool_response"), str(record.get("tool_use_id") or "")
+        if isinstance(output, str) and call and record.get("transcript_path"):
+            code = _exit_code(str(record["transcript_path"]), call)
+            if code is not None:
+                record["tool_response"] = {"output": output, "exit_code": code}
         return record
+
+    def unreported_calls(self, record: Mapping[str, object]) -> list[dict[str, object]]:
+        """Patches that failed and calls that were denied stand in the rollout alone."""
+        path, turn = str(record.get("transcript_path") or ""), str(record.get("turn_id") or "")
+        lines = _tail(path).split(b"\n") if path and turn else []
+        lines = lines[next((at for at, line in enumerate(lines) if turn.encode() in line), len(lines)) :]
+        asked: dict[str, dict[str, object]] = {}  # by the id of the call
+        answers: dict[str, dict[str, object]] = {}
+        for payload in map(_payload, lines):
+            item = part_of(payload, "item") or payload
+            call = str(item.get("call_id") or item.get("id"))
+            if given := _asked(item):
+                asked.setdefault(call, given)
+            if answer := _refusal(item):
+                answers.setdefault(call, answer)
+        return [
+            asked[call] | {"tool_response": answer, "tool_use_id": call}
+            for call, answer in answers.items()
+            if call in asked
+        ]
 
     def folder(self, person: UserHome) -> Path:
         """Its home."""
@@ -176,6 +203,95 @@ class Codex(InstallableAgent):
         from codexmem.agents.install import json_settings
 
         return json_settings.read(self.servers_file(person), "toml")
+
+
+def refused(said: str) -> dict[str, object]:
+    """What a call is answered that a hook held back: the hook's reason, without the command that follows it."""
+    return {"output": said.removeprefix(BLOCKED).rpartition(". Command: ")[0] or said, "declined": True}
+
+
+def _exit_code(path: str, call: str) -> int | None:
+    """How a command ended: its hook is not told, but the rollout says it before the hook starts."""
+    for line in reversed(_tail(path).split(b"\n")):
+        if call.encode() in line and b'"item_completed"' in line:
+            item = part_of(_payload(line), "item")
+            if item.get("id") == call:
+                code = item.get("exit_code")
+                return code if type(code) is int else None
+    return None
+
+
+def _asked(item: Mapping[str, object]) -> dict[str, object]:
+    """The tool and the input of a call, as hooks are told them; empty if this is none that counts."""
+    name, given = item.get("name"), item.get("input")
+    match item.get("type"):
+        case "custom_tool_call" if name == "apply_patch":
+            return {"tool_name": name, "tool_input": {"command": given}}
+        case "function_call":
+            words = _loaded(str(item.get("arguments")))
+            typed = words.get("cmd") or words.get("command")
+            given = typed[-1] if isinstance(typed, list) and typed else typed
+            return {"tool_name": "Bash", "tool_input": {"command": given}} if isinstance(given, str) else {}
+        case "CommandExecution":
+            typed = item.get("command")
+            return {"tool_name": "Bash", "tool_input": {"command": typed[-1]}} if isinstance(typed, list) else {}
+        case "FileChange":
+            files = "\n".join(f"*** Update File: {path}" for path in part_of(item, "changes"))
+            patch = f"*** Begin Patch\n{files}\n*** End Patch"
+            return {"tool_name": "apply_patch", "tool_input": {"command": patch}}
+    return {}
+
+
+def _refusal(item: Mapping[str, object]) -> dict[str, object]:
+    """The answer to a call that did not do its work without a hook being started; empty if it is another."""
+    said, status = item.get("output"), item.get("status")
+    if isinstance(said, str) and said.startswith(BLOCKED):
+        return refused(said)
+    if isinstance(said, str) and said.startswith(UNFIT):
+        return {"output": said, "success": False}
+    if item.get("type") not in {"CommandExecution", "FileChange"}:
+        return {}
+    output = f"{item.get('stdout') or ''}{item.get('stderr') or ''}"
+    if status == "declined":
+        return {"output": output, "declined": True}
+    return {"output": output, "success": False} if status == "failed" and item["type"] == "FileChange" else {}
+
+
+def _payload(line: bytes) -> dict[str, object]:
+    return part_of(_loaded(line.decode("utf-8", "replace")), "payload")
+
+
+def _loaded(text: str) -> dict[str, object]:
+    """An object of JSON; empty if it is none."""
+    from codexmem.kernel.model import quick_json
+
+    try:
+        value = quick_json.loads(text)
+    except ValueError:
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _tail(path: str) -> bytes:
+    """The end of a file; nothing of one that cannot be read."""
+    import os
+
+    try:
+        file = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+    except (OSError, ValueError):
+        return b""
+    try:
+        os.lseek(file, max(0, os.fstat(file).st_size - _TAIL), os.SEEK_SET)
+        pieces = []
+        while got := os.read(file, _TAIL):
+            pieces.append(got)
+            if sum(map(len, pieces)) > 2 * _TAIL:
+                break
+        return b"".join(pieces)
+    except OSError:
+        return b""
+    finally:
+        os.close(file)
 
 
 AGENT = Codex()

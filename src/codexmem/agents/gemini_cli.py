@@ -5,7 +5,7 @@ It waits for every hook of every event, so that only the five moments are regist
 
 from __future__ import annotations
 
-from codexmem.agents import CONTEXT, END, PROMPT, STOP, TOOL, InstallableAgent, for_the_model, plain
+from codexmem.agents import CONTEXT, END, PROMPT, STOP, TOOL, InstallableAgent, for_the_model, plain, shell_answer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,7 +41,8 @@ class GeminiCli(InstallableAgent):
         record = plain(payload)
         record.setdefault("contentSessionId", environ.get("GEMINI_SESSION_ID", ""))
         record.setdefault("cwd", next((environ[name] for name in _FOLDERS if environ.get(name)), ""))
-        record["tool_response"] = for_the_model(record.get("tool_response"))
+        answer = shell_answer if record.get("tool_name") == "run_shell_command" else for_the_model
+        record["tool_response"] = answer(record.get("tool_response"))
         return record
 
     def folder(self, person: UserHome) -> Path:

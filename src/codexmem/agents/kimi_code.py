@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from codexmem.agents.install.targets import ConfigTarget, UserHome
 
 _FAILED = "PostToolUseFailure"
+_ENDED = "Command failed with exit code: "
 _LOG = "agents/main/wire.jsonl"
 
 
@@ -43,7 +44,12 @@ class KimiCode(InstallableAgent):
         if isinstance(payload.get("tool_call_id"), str):
             record["tool_use_id"] = payload["tool_call_id"]
         if message := text_in(part_of(payload, "error").get("message")):
-            record["tool_response"] = {"error": message}
+            output, mark, code = message.rpartition(_ENDED)
+            code = code.strip().rstrip(".")
+            known = mark and code.isdecimal()
+            record["tool_response"] = {"output": output, "exit_code": int(code)} if known else {"error": message}
+        elif record.get("tool_name") == "Bash" and isinstance(record.get("tool_response"), str):
+            record["tool_response"] = {"output": record["tool_response"], "exit_code": 0}  # others are failures
         if payload.get("stop_hook_active") is True:
             record["goes_on"] = True
         if record.get("hook_event_name") == self.moments[STOP]:

@@ -48,7 +48,9 @@ class OpenCode(InstallableAgent):
         if "tool" in said:  # tool.execute.after
             record["tool_name"] = str(said["tool"])
             record["tool_input"] = said.get("args") or made.get("args")
-            record["tool_response"] = made.get("output", made)
+            code = part_of(made, "metadata").get("exit")
+            output = made.get("output", made)
+            record["tool_response"] = {"output": output, "exit_code": code} if type(code) is int else output
         if isinstance(payload.get("text"), str):
             record["last_assistant_message"] = payload["text"]
         described = part_of(happened, "info")

@@ -5,7 +5,7 @@ It reports an empty prompt after every tool result, and its tools answer with wh
 
 from __future__ import annotations
 
-from codexmem.agents import InstallableAgent, for_the_model
+from codexmem.agents import InstallableAgent, for_the_model, shell_answer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,7 +32,8 @@ class QwenCode(InstallableAgent):
         """The family's, with the folder in the environment."""
         record = super().dialect(payload, environ)
         record["cwd"] = record.get("cwd") or environ.get("QWEN_PROJECT_DIR", "")
-        record["tool_response"] = for_the_model(record.get("tool_response"))
+        answer = shell_answer if record.get("tool_name") == "run_shell_command" else for_the_model
+        record["tool_response"] = answer(record.get("tool_response"))
         return record
 
     def folder(self, person: UserHome) -> Path:

@@ -21,6 +21,7 @@ from codexmem.codecli.policy.deciding import Policy
 from codexmem.codecli.policy.facts import Facts
 from codexmem.codecli.remembered_permissions import Always, rules_for
 from codexmem.kernel.model import redaction
+from codexmem.kernel.model.own_tools import DENIED_BY_PERSON, OTHERWISE
 from codexmem.kernel.model.tool_access import Cause, Risk, ToolDecision, ToolRequest, Verdict, argument_hash
 
 if TYPE_CHECKING:
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
 OFF, PROMPT, AUTO = "off", "prompt", "auto"
 _REMEMBERED = 1_000  # calls whose end is waited for
-_OTHERWISE = "Do not try it again; reach the goal another way, or say what you need and stop."
 
 Note = Callable[[str], None]
 
@@ -57,7 +57,7 @@ class Gate:
         try:
             decision = self._decided(request)
         except Exception as error:  # whatever went wrong, nothing passes by it
-            said = f"The policy could not be applied ({type(error).__name__}). {_OTHERWISE}"
+            said = f"The policy could not be applied ({type(error).__name__}). {OTHERWISE}"
             decision = ToolDecision(Verdict.DENY, said, cause=Cause.BROKEN, argument_hash=argument_hash(request))
         return self._recorded(request, decision)
 
@@ -94,7 +94,7 @@ class Gate:
         if decision.verdict is not Verdict.ASK:
             return decision
         if self._mode == AUTO:
-            said = f"{decision.reason} Nobody is asked here (audit.mode = auto), so it is denied. {_OTHERWISE}"
+            said = f"{decision.reason} Nobody is asked here (audit.mode = auto), so it is denied. {OTHERWISE}"
             return replace(decision, verdict=Verdict.DENY, reason=said, cause=Cause.NOBODY_ASKED)
         if self._person is None:
             return _unasked(decision)
@@ -139,7 +139,7 @@ class Gate:
         except Exception as error:
             self._tell("audit", f"the audit log was not written: {error}")
             if decision.verdict is Verdict.ALLOW and self._mode != OFF and self._risk(request) is not Risk.READ:
-                said = f"It cannot be recorded, so it is denied: the audit log cannot be written. {_OTHERWISE}"
+                said = f"It cannot be recorded, so it is denied: the audit log cannot be written. {OTHERWISE}"
                 return replace(decision, verdict=Verdict.DENY, reason=said, by="policy", cause=Cause.NOT_RECORDED)
         return decision
 
@@ -210,13 +210,13 @@ def _shown(rule: Mapping[str, object]) -> str:
 
 
 def _unasked(decision: ToolDecision) -> ToolDecision:
-    said = f"{decision.reason} There is no terminal to ask at (no terminal), so it is denied. {_OTHERWISE}"
+    said = f"{decision.reason} There is no terminal to ask at (no terminal), so it is denied. {OTHERWISE}"
     return replace(decision, verdict=Verdict.DENY, reason=said, by="no-terminal", cause=Cause.NO_TERMINAL)
 
 
 def _refused(decision: ToolDecision, answer: ApprovalAnswer) -> ToolDecision:
     if answer.late:
-        said = f"{decision.reason} Nobody answered in time, so it is denied. {_OTHERWISE}"
+        said = f"{decision.reason} Nobody answered in time, so it is denied. {OTHERWISE}"
         return replace(decision, verdict=Verdict.DENY, reason=said, by="person", cause=Cause.TIMED_OUT)
-    said = f"A person denied it: {answer.reason}" if answer.reason else f"A person denied it. {_OTHERWISE}"
+    said = f"{DENIED_BY_PERSON}: {answer.reason}" if answer.reason else f"{DENIED_BY_PERSON}. {OTHERWISE}"
     return replace(decision, verdict=Verdict.DENY, reason=said, by="person", cause=Cause.PERSON_DENIES)

@@ -61,9 +61,9 @@ def _prompt(record: Mapping[str, object], known: Sequence[str]) -> dict[str, obj
 
 def _tool(record: Mapping[str, object], known: Sequence[str]) -> dict[str, object] | None:
     name, given = str(record.get("tool_name", "")), record.get("tool_input")
-    if not name or own_tools.is_own(name, given):
-        return None
     response = record.get("tool_response")
+    if not name or own_tools.is_own(name, given) or own_tools.is_denial(response):
+        return None
     if redaction.names_secret_file(given):
         given, response = redaction.without_content(given), redaction.masked("file")
     told = {

@@ -121,21 +121,18 @@ class Hook:
             from codexmem.hook import processes
             from codexmem.hook.events import body_of, encoded
 
-            body = body_of(event, record, self._around.secrets)
+            calls = self._agent.unreported_calls(record) if event == "summarize" else []
+            bodies = [("observation", body_of("observation", record | call, self._around.secrets)) for call in calls]
+            bodies.append((event, body := body_of(event, record, self._around.secrets)))
+            at = surroundings.now_ns() // 1_000_000
+            about = {"project": project, "platform": self._agent.name, "at": at, "process": processes.agent()}
+            if surroundings.refusing_file(str(record["cwd"])):
+                about["rules_only"] = True
+            for name, each in bodies:
+                if each is not None:
+                    self._deliver(PATHS[name], encoded({**each, **about, "event_id": surroundings.fresh_id()}))
             if body is None:
                 return ""
-            at = surroundings.now_ns() // 1_000_000
-            whole = {
-                **body,
-                "project": project,
-                "platform": self._agent.name,
-                "event_id": surroundings.fresh_id(),
-                "at": at,
-                "process": processes.agent(),
-            }
-            if surroundings.refusing_file(str(record["cwd"])):
-                whole["rules_only"] = True
-            self._deliver(PATHS[event], encoded(whole))
             prompt = str(body.get("prompt", "")).strip()
             wanted = self._around.prompt_context and self._agent.takes_context(event)
             if not wanted or not self._server.connected or not prompt:

@@ -115,7 +115,8 @@ def check_hooks(name: str, kept: Kept) -> None:
     assert stops == [turn.message for turn in kept.turns]
     answers = [each.get("tool_response") for each in records if "tool_name" in each]
     read = [tool.response for turn in kept.turns for tool in turn.tools]
-    assert read[:2] == answers[:2]
+    alike = 3 if name == "codex" else 2  # only Codex's rollout tells the hook how a command failed
+    assert read[:alike] == answers[:alike]
 
 
 def _event(tool: Any, place: Place) -> CapturedEvent:

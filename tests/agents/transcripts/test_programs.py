@@ -26,7 +26,7 @@ def test_what_codex_keeps_is_read(place: Place) -> None:
     kept = conversation.held("codex", place)
     conversation.check("codex", place, kept)
     assert [(tool.tool, tool.input, tool.response) for tool in kept.turns[0].tools[1:]] == [
-        ("Bash", {"command": conversation.PRINTS}, "42\n")
+        ("Bash", {"command": conversation.PRINTS}, {"output": "42\n", "exit_code": 0})
     ]
 
 

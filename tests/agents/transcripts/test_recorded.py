@@ -96,7 +96,10 @@ def test_a_sub_agent_works_within_the_turn_that_sent_it(home: Path) -> None:
         ("Bash", "01a1ebdd-04ac"),
         ("Bash", ""),
     ]
-    assert (turn.tools[1].input, turn.tools[1].response) == ({"command": "echo from sub"}, "from sub\n")
+    assert (turn.tools[1].input, turn.tools[1].response) == (
+        {"command": "echo from sub"},
+        {"output": "from sub\n", "exit_code": 0},
+    )
 
 
 def test_lines_that_a_session_has_from_another_are_not_told_twice(home: Path) -> None:

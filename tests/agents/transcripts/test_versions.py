@@ -71,7 +71,7 @@ def test_codex_before_events_had_records_alone(tmp_path: Path) -> None:
     )  # fmt: skip
     assert (file.session, turn.prompt, turn.message, turn.finished) == (ID, "List it.", "Three.", False)
     assert [(tool.tool, tool.input, tool.response) for tool in turn.tools] == [
-        ("Bash", {"command": "ls | wc"}, "3\n"),
+        ("Bash", {"command": "ls | wc"}, {"output": "3\n", "exit_code": 0}),
         ("Bash", {"command": "false"}, {"output": "", "exit_code": 1}),
     ]
     assert flaws == TranscriptFlaws()
@@ -119,7 +119,9 @@ def test_a_command_that_runs_on_is_told_when_it_ends(tmp_path: Path) -> None:
                "aggregated_output": "starting\nbound", "exit_code": 0}}),
         event({"type": "task_complete", "last_agent_message": "It serves."}),
     )  # fmt: skip
-    assert [(tool.call, tool.response) for tool in turn.tools] == [("c1", "starting\nbound"), ("c2", "starting")]
+    assert [(tool.call, tool.response) for tool in turn.tools] == [
+        ("c1", {"output": "starting\nbound", "exit_code": 0}), ("c2", "starting"),
+    ]  # fmt: skip
 
 
 def claude(home: Path, *records: Record) -> tuple[TranscriptFile, list[TranscriptTurn], TranscriptFlaws]:
@@ -272,7 +274,7 @@ def test_what_is_large_is_shortened_after_private_parts_are_out(tmp_path: Path) 
         event({"type": "item_completed", "item": {"type": "CommandExecution", "id": "c", "command": ["cat"],
                "aggregated_output": output, "exit_code": 0}}),
     )  # fmt: skip
-    response = turn.tools[0].response
+    response = turn.tools[0].response["output"]
     assert len(response) < 60_000
     assert "word" not in response
     assert response.endswith("b ")

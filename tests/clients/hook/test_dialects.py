@@ -10,6 +10,7 @@ import pytest
 
 from codexmem import agents
 from codexmem.hook.events import body_of
+from codexmem.kernel.model.own_tools import OTHERWISE
 
 PAYLOADS = Path(__file__).parent / "payloads"
 CODEX, CLAUDE = "0199a213-81c0-7800-8aa1-bbab2a035a53", "7c9e6679-7425-40de-944b-e07fc1f90ae7"
@@ -53,7 +54,7 @@ TOLD: list[tuple[str, str, str, dict[str, Any] | None]] = [
     ("gemini-before-agent", "gemini-cli", "session-init", {"prompt": "Which port is it?"}),
     ("gemini-after-tool-shell", "gemini-cli", "observation", {
         "tool_name": "run_shell_command", "tool_input": {"command": "ls"},
-        "tool_response": "Command: ls\nOutput: a.py\nExit Code: 0"}),
+        "tool_response": {"output": "a.py", "exit_code": 0}}),
     ("gemini-after-tool-mcp", "gemini-cli", "observation", {
         "tool_name": "mcp_issues_find", "tool_input": {"query": "port"}, "tool_response": "#12 port clash"}),
     ("gemini-after-tool-own", "gemini-cli", "observation", None),
@@ -88,7 +89,8 @@ TOLD: list[tuple[str, str, str, dict[str, Any] | None]] = [
     ("cursor-session-end", "cursor", "session-complete", {}),
     ("opencode-chat-message", "opencode", "session-init", {"prompt": "Which port\nis it?"}),
     ("opencode-tool-execute-after", "opencode", "observation", {
-        "tool_name": "bash", "tool_input": {"command": "ls"}, "tool_response": "a.py\n", "tool_use_id": "call_9"}),
+        "tool_name": "bash", "tool_input": {"command": "ls"}, "tool_use_id": "call_9",
+        "tool_response": {"output": "a.py\n", "exit_code": 0}}),
     ("opencode-tool-execute-after-own", "opencode", "observation", None),
     ("opencode-session-idle", "opencode", "summarize", {"last_assistant_message": "It is 8123."}),
     ("opencode-session-deleted", "opencode", "session-complete", {}),
@@ -122,8 +124,7 @@ TOLD: list[tuple[str, str, str, dict[str, Any] | None]] = [
         "tool_response": "Replaced 1 occurrence in /home/me/shop/a.py"}),
     ("kimi-post-tool-use-failure", "kimi-code", "observation", {
         "tool_name": "Bash", "tool_input": {"command": "cat nofile", "description": "look"}, "tool_use_id": "call_e3d3",
-        "tool_response": {
-            "error": "cat: nofile: No such file or directory\nCommand failed with exit code: 1."}}),
+        "tool_response": {"output": "cat: nofile: No such file or directory\n", "exit_code": 1}}),
     ("kimi-stop", "kimi-code", "summarize", {"last_assistant_message": ""}),
 ]  # fmt: skip
 SESSIONS = {"codex": CODEX, "claude-code": CLAUDE, "gemini-cli": GEMINI, "qwen-code": QWEN, "cursor": CURSOR,
@@ -183,6 +184,96 @@ def test_raw_understands_both_spellings(name: str) -> None:
 def test_the_start_of_a_session_names_it(name: str, platform: str, session: str) -> None:
     record = agents.agent_of(platform).read(payload(name), {})
     assert (record["contentSessionId"], record["cwd"]) == (session, "/home/me/shop")
+
+
+def test_codex_ends_a_command_in_its_rollout(tmp_path: Path) -> None:
+    rollout = tmp_path / "rollout.jsonl"
+    ended = {"type": "CommandExecution", "id": "call_1", "exit_code": 127, "status": "failed"}
+    rows = [{"type": "event_msg", "payload": {"type": "item_completed", "item": ended}}, {"payload": {"id": "call_1"}}]
+    rollout.write_text("half a line\n" + "\n".join(map(json.dumps, rows)))
+    given = payload("codex-post-tool-use-bash") | {"transcript_path": str(rollout), "tool_response": "not found\n"}
+    codex = agents.agent_of("codex")
+    assert codex.read(given, {})["tool_response"] == {"output": "not found\n", "exit_code": 127}
+    assert codex.read(given | {"tool_use_id": "call_2"}, {})["tool_response"] == "not found\n"
+    assert codex.read(given | {"transcript_path": None}, {})["tool_response"] == "not found\n"
+
+
+def test_codex_writes_down_what_it_reports_to_no_hook(tmp_path: Path) -> None:
+    patch = "*** Begin Patch\n*** Update File: a.py\n@@\n-x\n+y\n*** End Patch"
+    own = f"Denied by the rule r1 bash: it deletes. {OTHERWISE}"
+    unfit = "apply_patch verification failed: Failed to find expected lines in a.py:\nx"
+    rows: list[tuple[str, dict[str, Any]]] = [
+        ("event_msg", {"type": "item_completed", "turn_id": "t0", "item": {
+            "type": "CommandExecution", "id": "old", "command": ["sh", "-c", "rm a"], "status": "declined"}}),
+        ("event_msg", {"type": "task_started", "turn_id": "t1"}),
+        ("response_item", {"type": "custom_tool_call", "call_id": "p1", "name": "apply_patch", "input": patch}),
+        ("response_item", {"type": "custom_tool_call_output", "call_id": "p1",
+                           "output": unfit}),
+        ("event_msg", {"type": "item_completed", "turn_id": "t1", "item": {
+            "type": "FileChange", "id": "p2", "status": "failed", "stdout": "", "stderr": "no room",
+            "changes": {"b.py": {"type": "delete"}}}}),
+        ("event_msg", {"type": "item_completed", "turn_id": "t1", "item": {
+            "type": "CommandExecution", "id": "c1", "command": ["sh", "-c", "rm b"], "status": "declined"}}),
+        ("event_msg", {"type": "item_completed", "turn_id": "t1", "item": {
+            "type": "CommandExecution", "id": "c2", "command": ["sh", "-c", "false"], "status": "failed",
+            "exit_code": 1, "aggregated_output": ""}}),
+        ("response_item", {"type": "function_call", "call_id": "c3", "name": "exec_command",
+                           "arguments": json.dumps({"cmd": "rm c"})}),
+        ("response_item", {"type": "function_call_output", "call_id": "c3",
+                           "output": f"Command blocked by PreToolUse hook: {own}. Command: rm c"}),
+    ]  # fmt: skip
+    rollout = tmp_path / "rollout.jsonl"
+    rollout.write_text("".join(json.dumps({"type": kind, "payload": told}) + "\n" for kind, told in rows))
+    codex = agents.agent_of("codex")
+    record = codex.read(payload("codex-stop") | {"transcript_path": str(rollout), "turn_id": "t1"}, {})
+    calls = codex.unreported_calls(record)
+    assert [(call["tool_use_id"], call["tool_response"]) for call in calls] == [
+        ("p1", {"output": unfit, "success": False}),
+        ("p2", {"output": "no room", "success": False}),
+        ("c1", {"output": "", "declined": True}),
+        ("c3", {"output": own, "declined": True}),
+    ]
+    bodies = [body_of("observation", record | call, ()) for call in calls]
+    assert [body and body["tool_use_id"] for body in bodies] == ["p1", "p2", "c1", None]
+
+
+@pytest.mark.parametrize(
+    "said, answer",
+    [
+        ("Output: boom\nExit Code: 3\nProcess Group PGID: 9", {"output": "boom", "exit_code": 3}),
+        ("Output: a\nb\nProcess Group PGID: 9", {"output": "a\nb", "exit_code": 0}),
+        ("Output: (empty)\nExit Code: 0\nExit Code: 127\nProcess Group PGID: 9",
+         {"output": "", "exit_code": 127}),
+        ("Output: a\nSignal: 15\nProcess Group PGID: 9", {"output": "a"}),
+        ("Output: a\nError: spawn failed", {"output": "a"}),
+        ("Command: x\nDirectory: (root)\nOutput: a\nError: (none)\nExit Code: 0\nSignal: (none)",
+         {"output": "a", "exit_code": 0}),
+        ("Command was cancelled.", "shown"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("platform", ["gemini-cli", "qwen-code"])
+def test_a_shell_ends_in_what_the_model_is_told(platform: str, said: str, answer: Any) -> None:
+    told = {"llmContent": f"<untrusted_context>\n{said}\n</untrusted_context>", "returnDisplay": "shown"}
+    given = {"session_id": "s", "tool_name": "run_shell_command", "tool_input": {}, "tool_response": told}
+    assert agents.agent_of(platform).read(given, {})["tool_response"] == answer
+
+
+def test_cline_says_of_each_command_whether_it_succeeded() -> None:
+    def answer(*ended: dict[str, Any]) -> Any:
+        used = {"name": "run_commands", "input": {"commands": ["x"]}, "output": list(ended)}
+        return agents.agent_of("cline").read({"taskId": "t", "tool_result": used}, {})["tool_response"]
+
+    good = {"query": "x", "result": "fine", "success": True}
+    bad = {"query": "y", "result": "no", "error": "Command exited with code 3", "success": False}
+    assert answer(good) == {"output": "fine", "exit_code": 0}
+    assert answer(good, bad) == {"error": "fine\nno\nCommand exited with code 3"}
+
+
+def test_kimi_code_reports_a_command_that_succeeded_apart() -> None:
+    given = {"session_id": "s", "tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_output": "a.py\n"}
+    assert agents.agent_of("kimi-code").read(given, {})["tool_response"] == {"output": "a.py\n", "exit_code": 0}
+    denied = payload("kimi-post-tool-use-failure") | {"error": {"message": f"Denied by the rule r1 bash. {OTHERWISE}"}}
+    assert body_of("observation", agents.agent_of("kimi-code").read(denied, {}), ()) is None
 
 
 def test_cursor_on_windows() -> None:

@@ -56,6 +56,20 @@ def test_each_event_has_its_path(event: str, path: str, hook: Call, endpoint: Ho
     assert endpoint.events[0].path == path
 
 
+def test_a_patch_that_codex_reports_to_no_hook_goes_before_the_end_of_its_turn(
+    hook: Call, endpoint: HookEndpoint, tmp_path: Path
+) -> None:
+    failed = {"type": "FileChange", "id": "p1", "status": "failed", "stderr": "no room", "changes": {}}
+    told = {"type": "item_completed", "turn_id": "t1", "item": failed}
+    (tmp_path / "rollout.jsonl").write_text(json.dumps({"type": "event_msg", "payload": told}))
+    given = payload("codex-stop") | {"transcript_path": str(tmp_path / "rollout.jsonl"), "turn_id": "t1"}
+    assert hook("codex", "summarize", payload=given, url=endpoint.url).code == 0
+    patch, stop = (each.body for each in endpoint.events)
+    assert (patch["tool_name"], patch["tool_response"]) == ("apply_patch", {"output": "no room", "success": False})
+    assert stop["last_assistant_message"] == "The port is 8123."
+    assert patch["event_id"] != stop["event_id"]
+
+
 def test_context_is_printed_in_the_agents_form(hook: Call, endpoint: HookEndpoint) -> None:
     endpoint.context = "端口 8123\n"
     said = hook("codex", "context", payload=payload("codex-session-start"), url=endpoint.url)

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from codexmem.agents import text_in
-from codexmem.agents.codex import AGENT
+from codexmem.agents.codex import AGENT, BLOCKED, UNFIT, refused
 from codexmem.agents.transcripts import turns
 from codexmem.agents.transcripts.files import (
     files,
@@ -156,7 +156,11 @@ class _Rollout:
         if waits is None:
             return
         told = text_in(output) if not isinstance(output, str) else output
-        if waits[0] != "Bash":
+        if told.startswith(BLOCKED):
+            self._turn.answer(call, {"tool_response": refused(told)}, at_ms, self._agent)
+        elif waits[0] == "apply_patch" and told.startswith(UNFIT):
+            self._turn.answer(call, {"tool_response": {"output": told, "success": False}}, at_ms, self._agent)
+        elif waits[0] != "Bash":
             self._turn.answer(call, {"tool_response": told}, at_ms, self._agent)
             if waits[0] == "spawn_agent":
                 self._delegated(text(table(loaded(told)).get("agent_id")))
@@ -228,7 +232,8 @@ class _Rollout:
         output = event.get("aggregated_output")
         if not isinstance(output, str):
             output = f"{text(event.get('stdout'))}{text(event.get('stderr'))}"
-        told = _with_code(output, event.get("exit_code"))
+        declined = text(event.get("status")) == "declined"
+        told = {"output": output, "declined": True} if declined else _with_code(output, event.get("exit_code"))
         given = {"command": _command(event.get("command"))}
         self._left.pop(call, None)
         self._use(call, "Bash", given, told, at_ms)
@@ -241,6 +246,8 @@ class _Rollout:
         waits = self._turn.waiting(call)
         given = waits[1] if waits else {"command": _patch(event.get("changes"))}
         told: Any = {"output": output, "success": False} if failed else output
+        if event.get("status") == "declined":
+            told = {"output": output, "declined": True}
         self._turn.use(
             call, {"tool_name": "apply_patch", "tool_input": given, "tool_response": told}, at_ms, self._agent
         )
@@ -284,8 +291,8 @@ def _shell_answer(told: str) -> Any:
 
 
 def _with_code(output: str, code: Any) -> Any:
-    """As hooks tell it; a failure is said besides, which they leave out."""
-    if isinstance(code, int) and not isinstance(code, bool) and code:
+    """As our hook reports it."""
+    if isinstance(code, int) and not isinstance(code, bool):
         return {"output": output, "exit_code": code}
     return output
 

@@ -8,7 +8,6 @@ document. A message is known by its id, so that nothing counts twice.
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -38,8 +37,6 @@ from codexmem.agents.transcripts.turns import TurnBuilder
 
 _ROOT = ".project_root"
 _MAX_ROOT = 4_096  # bytes of that file
-_WRAPPED = "<untrusted_context>"
-_CODE = re.compile(r"^Exit Code: (-?[1-9]\d{0,4})$", re.MULTILINE)
 _MAX_SEEN = 500_000  # messages and calls of a file that are told apart
 
 
@@ -169,16 +166,9 @@ class _Chat:
         if number and len(self._calls) < _MAX_SEEN:
             self._calls.add(number)
         response = table(next(iter(items(result)), None), "functionResponse").get("response", result)
-        told = _failure(response, call.get("resultDisplay")) or answered(response, call.get("resultDisplay"))
+        told = answered(response, call.get("resultDisplay"))
         about = {"tool_name": call.get("name"), "tool_input": call.get("args"), **told}
         self._turn.use(number, about, time_ms(call.get("timestamp")) or at_ms)
-
-
-def _failure(response: Any, shown: Any) -> dict[str, object] | None:
-    """A command that failed: the model is told its exit code, and people see what it printed."""
-    output = text(table(response).get("output"))
-    code = _CODE.search(output) if _WRAPPED in output[:200] and isinstance(shown, str) else None
-    return {"tool_response": {"output": shown, "exit_code": int(code.group(1))}} if code else None
 
 
 def _text(content: Any) -> str:

@@ -168,12 +168,10 @@ class _Session:
         about = table(state, "metadata")
         self._delegated(text(about.get("sessionId")), depth)
         output = state.get("output")
-        code = about.get("exit")
         if state.get("status") == "error":
             output = {"error": state.get("error")}
-        elif isinstance(code, int) and not isinstance(code, bool) and code:
-            output = {"output": output, "exit_code": code}
-        told = {"input": {"tool": part.get("tool"), "args": state.get("input")}, "output": {"output": output}}
+        answer = {"output": output, "metadata": {"exit": about.get("exit")}}
+        told = {"input": {"tool": part.get("tool"), "args": state.get("input")}, "output": answer}
         self._turn.use(text(part.get("callID")), told, time_ms(table(state, "time").get("end")) or at_ms, agent)
 
     def _delegated(self, session: str, depth: int) -> None:

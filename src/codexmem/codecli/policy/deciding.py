@@ -26,6 +26,7 @@ from codexmem.codecli.policy.names import Around, FilePath
 from codexmem.codecli.policy.rules import BUILT_IN, MODES, Rule, parse_risk, parse_rules
 from codexmem.kernel.model import redaction
 from codexmem.kernel.model.errors import InvalidArgument
+from codexmem.kernel.model.own_tools import OTHERWISE
 from codexmem.kernel.model.tool_access import Cause, Risk, ToolDecision, ToolRequest, Verdict, argument_hash
 
 
@@ -148,8 +149,6 @@ def _same_word(said: str, wanted: str) -> bool:
 
 NO_RISK = "none"  # as `max_risk`: nothing is allowed but by a rule
 
-_OTHERWISE = "Do not try it again; reach the goal another way, or say what you need and stop."
-
 
 @dataclass(frozen=True, slots=True)
 class DecisionStep:
@@ -219,7 +218,7 @@ class Policy:
 
     def _decided(self, facts: Facts, steps: list[DecisionStep]) -> ToolDecision:
         if self.problem:
-            said = f"The tool policy cannot be read ({self.problem}), so nothing is allowed. {_OTHERWISE}"
+            said = f"The tool policy cannot be read ({self.problem}), so nothing is allowed. {OTHERWISE}"
             return ToolDecision(Verdict.DENY, said, cause=Cause.BROKEN)
         for verdict in (Verdict.DENY, Verdict.ASK):
             for rule in self.of(verdict):
@@ -317,7 +316,7 @@ def _field(rule: Rule) -> str:
 def _by_rule(rule: Rule) -> ToolDecision:
     why = f": {rule.reason}" if rule.reason else ""
     if rule.list is Verdict.DENY:
-        said = f"Denied by the rule {rule.id} {rule.written}{why}. {_OTHERWISE}"
+        said = f"Denied by the rule {rule.id} {rule.written}{why}. {OTHERWISE}"
         return ToolDecision(Verdict.DENY, said, rule.id, cause=Cause.RULE_DENIES)
     said = f"The rule {rule.id} {rule.written} leaves it to a person{why}."
     return ToolDecision(Verdict.ASK, said, rule.id, cause=Cause.RULE_ASKS)

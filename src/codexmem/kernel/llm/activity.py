@@ -87,6 +87,8 @@ def activity(events: Iterable[CapturedEvent]) -> TurnActivity:
         if family_of(event) is not Family.SHELL:
             continue
         response = response_of(event)
+        if response.declined:
+            continue
         broken = _broken(command_of(event), response)
         if not broken:
             variables |= dict.fromkeys(_VARIABLE.findall(command_of(event)[:_TYPED]))

@@ -95,6 +95,7 @@ class Response:
     text: str
     exit_code: int | None
     failed: bool
+    declined: bool = False  # somebody did not let it run
 
 
 def fields(value: Any) -> dict[str, object]:
@@ -146,7 +147,8 @@ def response_of(event: CapturedEvent) -> Response:
         or bool(isinstance(given.get("error"), str | dict) and given["error"])
         or given.get("interrupted") is True
     )
-    return Response(text, code, failed)
+    declined = given.get("declined") is True
+    return Response(text, code, failed or declined, declined)
 
 
 def text_of(value: Any, depth: int = 0) -> str:

@@ -103,7 +103,8 @@ Captured = Queued | Deduped | Skipped
 
 def skip_of(report: HookReport, skipped_tools: frozenset[str]) -> Skip | None:
     """Why a tool event is not worth capturing, by its tool alone."""
-    if report.tool in skipped_tools or own_tools.is_own(report.tool, report.input):
+    own = own_tools.is_own(report.tool, report.input) or own_tools.is_denial(report.response)
+    if report.tool in skipped_tools or own:
         return Skip.TOOL
     if report.tool in _EDITORS and isinstance(report.input, dict):
         path = report.input.get("file_path") or report.input.get("notebook_path") or ""

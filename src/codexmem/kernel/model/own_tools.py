@@ -17,6 +17,17 @@ TOOLS = frozenset((
     "memory_init_workspace", "memory_add", "memory_query", "memory_delete", "memory_cleanup", "memory_get_status",
     "memory_dump", "memory_search", "memory_backup", "memory_restore", "forget", "change_memory",
 ))  # fmt: skip
+# How our refusals of a tool end or begin, in whatever words an agent wraps them.
+OTHERWISE = "Do not try it again; reach the goal another way, or say what you need and stop."
+DENIED_BY_PERSON = "A person denied it"
+
+
+def is_denial(response: Any) -> bool:
+    """Whether a tool's answer is our refusal to let it run, which says nothing of the tool."""
+    if isinstance(response, dict):
+        return any(is_denial(value) for value in response.values())
+    text = response.strip() if isinstance(response, str) else ""
+    return text.endswith(OTHERWISE) or text.startswith(DENIED_BY_PERSON)
 
 
 def is_own(tool: str, tool_input: Any = None) -> bool:

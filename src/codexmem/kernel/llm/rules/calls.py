@@ -45,7 +45,7 @@ def records(event: CapturedEvent, words: Wording) -> list[Record]:
 
 def _failed(event: CapturedEvent, what: str, response: Response, words: Wording) -> list[Record]:
     error = failures.telling(response.text) or line(response.text, 160)
-    title = words.say("call.failed", what=what)
+    title = words.say("declined" if response.declined else "call.failed", what=what)
     title = words.say("detail", what=title, detail=words.quoted(error)) if error else title
     facts = (words.say("error.fact", error=error.rstrip(".")),) if error else ()
     return [CommandRecord(event, what, "failure", title, facts, "discovery")]
@@ -117,10 +117,12 @@ def _written(event: CapturedEvent, words: Wording) -> list[Record]:
 
 def _patched(event: CapturedEvent, words: Wording) -> list[Record]:
     response = response_of(event)
+    changed = files_of(evidence.patch_text(event))[:20]
     if response.failed or response.text.lstrip().lower().startswith(("error", "failed", "invalid patch")):
-        return _failed(event, event.tool, response, words)
+        path = relative(changed[0].path, event.cwd) if changed else None
+        return _failed(event, words.say("edit.of", path=path) if path else event.tool, response, words)
     result: list[Record] = []
-    for each in files_of(evidence.patch_text(event))[:20]:
+    for each in changed:
         path = relative(each.path, event.cwd)
         if path is None:
             continue

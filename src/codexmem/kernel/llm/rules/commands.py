@@ -211,7 +211,9 @@ def _failure(event: CapturedEvent, command: ShellCommand, response: Response, wo
 
 def _failure_of(event: CapturedEvent, shown: str, response: Response, words: Wording) -> CommandRecord:
     error = failures.telling(response.text)
-    if response.exit_code:
+    if response.declined:
+        what = words.say("declined", what=shown)
+    elif response.exit_code:
         what = words.say("failed.code", command=shown, code=response.exit_code)
     else:
         what = words.say("failed", command=shown)

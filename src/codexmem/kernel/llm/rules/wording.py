@@ -60,6 +60,7 @@ _TABLE: dict[str, tuple[str, str]] = {
     "installed.all": ("Installed the project's dependencies with {tool}", "用 {tool} 安装项目依赖"),
     "failed": ("{command} failed", "{command} 失败"),
     "failed.code": ("{command} failed (exit {code})", "{command} 失败（退出码 {code}）"),
+    "declined": ("{what} was not allowed", "{what} 未获允许"),
     "ran": ("Ran {command}", "运行 {command}"),
     "ran.many": ("Ran {count} commands: {commands}", "运行 {count} 条命令：{commands}"),
     "ran.fact": ("{command} answered: {said}", "{command} 输出：{said}"),
