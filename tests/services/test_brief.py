@@ -12,12 +12,12 @@ from codexmem.capture.job_log import JobLog, TokenBudget
 from codexmem.kernel.events.log import Log
 from codexmem.kernel.llm.material import AuthorAnswer, ModelOutcome
 from codexmem.kernel.model import file_blobs
-from codexmem.kernel.model.attrs import ObservationAttrs
+from codexmem.kernel.model.attrs import ObservationAttrs, QaAttrs
 from codexmem.kernel.model.event import EventType, NewEvent
 from codexmem.kernel.model.history import WriteContext
 from codexmem.kernel.model.job import JobStatus, NewJob
 from codexmem.kernel.model.life import Act, MemoryEdit
-from codexmem.kernel.model.memory import Kind, Memory, MemoryDraft, Origin, State
+from codexmem.kernel.model.memory import Kind, Memory, MemoryDraft, Origin, State, Status
 from codexmem.kernel.model.session import Session
 from codexmem.kernel.services.lifecycle import ActRequest, Lifecycle
 from codexmem.kernel.store.database import Database
@@ -163,19 +163,24 @@ def test_what_needs_care_is_counted_and_listed_alike(here: Here, tmp_path: Path)
     count([unused.seq], shown=TOLD)
     count([used.seq], shown=TOLD, used=1)
     count([proposed.seq], shown=2)
+    candidate = State("with make", QaAttrs(question="How?"), project="demo", status=Status.CANDIDATE)
+    waiting = here.parts.base.memories.remember(MemoryDraft(Kind.QA, candidate, Origin.AGENT), ME)
     told = BriefHealth.of(here.brief.health("demo")).document()
+    assert told["proposed"] == {"count": 1, "more": False, "page": "/ui/memories?life=proposed"}
     assert told["files"] == {
         "changed": {"count": 1, "more": False, "page": "/ui/memories?health=changed"},
         "gone": {"count": 1, "more": False, "page": "/ui/memories?health=gone"},
         "compared": 3,
     }
-    assert {name: told[name]["count"] for name in ("never_told", "unused", "proposed", "duplicate")} == {
-        "never_told": 3, "unused": 1, "proposed": 0, "duplicate": 0,
+    assert {name: told[name]["count"] for name in ("never_told", "unused", "duplicate")} == {
+        "never_told": 4, "unused": 1, "duplicate": 0,
     }  # fmt: skip
     assert here.listed(concern=MemoryConcern.CHANGED) == [stamps["changed.py"].seq]
     assert here.listed(concern=MemoryConcern.GONE) == [stamps["gone.py"].seq]
     assert here.listed(concern=MemoryConcern.UNUSED) == [unused.seq]
-    assert here.listed(concern=MemoryConcern.NEVER_TOLD) == [each.seq for each in list(stamps.values())[::-1]]
+    assert here.listed(concern=MemoryConcern.NEVER_TOLD) == [
+        each.seq for each in (waiting, *list(stamps.values())[::-1])
+    ]
 
 
 def test_cost_is_told_by_day_model_and_project_and_what_is_not_known_is_null(here: Here) -> None:

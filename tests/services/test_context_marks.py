@@ -8,11 +8,16 @@ import pytest
 
 from codexmem.kernel.model.attrs import Attrs, NoteAttrs, ObservationAttrs, PromptAttrs, QaAttrs, SummaryAttrs
 from codexmem.kernel.model.history import WriteContext
-from codexmem.kernel.model.memory import Kind, Mark, Memory, MemoryDraft, Origin, State, manual_session
-from codexmem.kernel.model.query import Seq
+from codexmem.kernel.model.life import Act
+from codexmem.kernel.model.memory import Kind, Mark, Memory, MemoryDraft, Origin, State, Status, manual_session
+from codexmem.kernel.model.query import Filter, Seq
+from codexmem.kernel.model.search import SearchQuery
+from codexmem.kernel.services.lifecycle import ActRequest, Lifecycle
 from codexmem.kernel.store.database import Database
+from codexmem.kernel.store.memories import MemoryTable
 from codexmem.recall.context import ContextRequest
 from codexmem.recall.standing_rules import StandingRules
+from codexmem.recall.wire.layout import title_of
 from tests._support import capturing
 from tests._support.capturing import Capturing
 
@@ -78,3 +83,19 @@ def test_pinned_ones_of_any_kind_are_told_first_and_once(here: Capturing) -> Non
         assert words in first
         assert text.count(words) == 1
     assert "of another" not in text
+
+
+def test_a_candidate_answer_is_told_once_a_person_agrees_and_found_before_with_its_mark(here: Capturing) -> None:
+    question = f"How are the {WORD} tokens of the login renewed?"
+    attrs, status = QaAttrs(question=question), Status.CANDIDATE
+    found = remembered(here, Kind.QA, attrs, "run make renew", by=Origin.AGENT, status=status, title=question)
+    prompt = ContextRequest("demo", question)
+    assert here.context.give(prompt).text == ""
+    assert [
+        title_of(each.memory)
+        for each in here.base.recall.search(SearchQuery(question, Filter(frozenset({Kind.QA})))).results
+    ] == [f"(proposed) {question}"]
+    Lifecycle(here.db, MemoryTable(here.db), here.base.memories, here.base.history).act(
+        ActRequest(Act.APPROVE, (found.seq,)), ME
+    )
+    assert "make renew" in here.context.give(prompt).text

@@ -65,8 +65,9 @@ def facts_of(entry: Mapping[str, Any]) -> list[str]:
 
 
 def marks_of(entry: Mapping[str, Any]) -> list[str]:
-    """What a person decided about it, in words."""
-    return [say(MARKS[mark]) for mark in entry.get("marks", ())]
+    """What a person decided about it or still has to, in words."""
+    waits = {"proposed"} if entry.get("life") == "proposed" else set()
+    return [say(MARKS[mark]) for mark in sorted({*entry.get("marks", ()), *waits})]
 
 
 def status_of(entry: Mapping[str, object]) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 
+from codexmem.kernel.model.life import is_proposed
 from codexmem.kernel.model.memory import Mark, Memory
 from codexmem.kernel.model.session import Session
 from codexmem.kernel.model.visibility import Viewer, Visibility, viewing
@@ -57,7 +58,8 @@ def admits(memory: Memory) -> bool:
     owner = (memory.owner or "") if memory.state.visibility is Visibility.MINE else ""
     if _private_to.get() not in {_ANY, owner}:
         return False
-    return _kept_back.get().isdisjoint(memory.state.marks)
+    kept_back = _kept_back.get()
+    return kept_back.isdisjoint(memory.state.marks) and not (Mark.PROPOSED in kept_back and is_proposed(memory))
 
 
 @contextmanager

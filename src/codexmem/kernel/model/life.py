@@ -126,7 +126,8 @@ def simple_act(act: Act, memory: Memory, *, shown: Status = Status.ACTIVE) -> St
         case Act.UNHIDE:
             return state if state.status in VISIBLE else _by_hand(replace(state, status=shown))
         case Act.PIN:  # whoever pins a memory agrees to it, and wants it handed over
-            return replace(state, marks=state.marks - {Mark.PROPOSED, Mark.WITHHELD} | {Mark.PINNED})
+            agreed = simple_act(Act.APPROVE, memory)
+            return replace(agreed, marks=agreed.marks - {Mark.WITHHELD} | {Mark.PINNED})
         case Act.UNPIN:
             return replace(state, marks=state.marks - {Mark.PINNED})
         case Act.WITHHOLD:

@@ -103,7 +103,7 @@ class FileHealth(WireAnswer):
 class BriefHealth(WireAnswer):
     """`GET /api/brief/health`: what needs care."""
 
-    proposed: HealthCount
+    proposed: HealthCount = Field(description="with questions and answers that nobody has approved")
     contradiction: HealthCount
     duplicate: HealthCount
     never_told: HealthCount = Field(description="no agent was told it, and none opened it")
@@ -114,6 +114,7 @@ class BriefHealth(WireAnswer):
     def of(cls, found: ProjectHealth) -> Self:
         """What was counted."""
         waiting, reading, stale = found.waiting, found.reading, found.stale
+        proposed = waiting.proposed + waiting.qa_candidates
 
         def queue(reason: str, count: int) -> HealthCount:
             return HealthCount(count=count, more=count >= COUNTED, page=f"/ui/review?reason={reason}")
@@ -122,7 +123,7 @@ class BriefHealth(WireAnswer):
             return HealthCount(count=count, more=not whole, page=f"/ui/memories?health={concern.value}")
 
         return cls(
-            proposed=queue("proposed", waiting.proposed),
+            proposed=HealthCount(count=proposed, more=proposed >= COUNTED, page="/ui/memories?life=proposed"),
             contradiction=queue("contradiction", waiting.contradiction),
             duplicate=queue("duplicate", waiting.duplicate),
             never_told=listed(MemoryConcern.NEVER_TOLD, reading.never_told, whole=reading.whole),

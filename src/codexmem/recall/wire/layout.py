@@ -9,6 +9,7 @@ from itertools import groupby
 
 from codexmem.kernel.model import quoting
 from codexmem.kernel.model.attrs import ObservationAttrs, PromptAttrs, SummaryAttrs
+from codexmem.kernel.model.life import is_proposed
 from codexmem.kernel.model.memory import Kind, Mark, Memory
 
 SUMMARY_ICON, PROMPT_ICON = "🎯", "💬"
@@ -70,7 +71,8 @@ def title_of(memory: Memory) -> str:
 
 def marked(memory: Memory, words: str) -> str:
     """The words behind what a reader should know before: that the memory is proposed or withheld."""
-    return " ".join((*(f"({mark})" for mark in sorted(memory.state.marks - {Mark.PINNED})), words))
+    marks = memory.state.marks - {Mark.PINNED} | ({Mark.PROPOSED} if is_proposed(memory) else set())
+    return " ".join((*(f"({mark})" for mark in sorted(marks)), words))
 
 
 def _title(memory: Memory) -> str:

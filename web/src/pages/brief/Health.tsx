@@ -33,7 +33,8 @@ function Queues({ found, project }: { found: Found; project: string }) {
   const { files, proposed, contradiction, duplicate } = found;
   const all = useQuery(waitingQuery).data;
   // Notes for every project are told here too, but belong to none.
-  const elsewhere = all ? inReview(all) - proposed.count - contradiction.count - duplicate.count : 0;
+  const waiting = all ? inReview(all) + all.qa_candidates : 0;
+  const elsewhere = waiting - proposed.count - contradiction.count - duplicate.count;
   const queues: [Name, Count][] = [
     ...FIRST.map((name): [Name, Count] => [name, found[name]]),
     ...(files ? OF_FILES.map((name): [Name, Count] => [name, files[name]]) : []),
