@@ -124,7 +124,7 @@ _USUAL = Rules()
 
 
 def build(db: Database, rules: Rules = _USUAL, *, daily_tokens: int = 0, embedder: Embedder | None = None,
-          asked: bool = False, kept_back: tuple[str, ...] = (),
+          asked: bool = False, patient: bool = True, falls_back: bool = False, kept_back: tuple[str, ...] = (),
           rules_read: Callable[[str, str], frozenset[str]] = lambda *_: frozenset()) -> Capturing:  # fmt: skip
     """Wire capture on this store."""
     base = services.build(db)
@@ -139,10 +139,11 @@ def build(db: Database, rules: Rules = _USUAL, *, daily_tokens: int = 0, embedde
         sessions,
         captures,
         asked=asked,
+        patient=patient,
         excludes=partial(excluded, kept_back),
         refuses=lambda folder: bool(refusing_file(folder)),
     )
-    job_log = JobLog(sessions, tallies, budget, log, clock)
+    job_log = JobLog(sessions, captures, tallies, budget, log, clock)
     author = TurnAuthor(model, may_spend=budget.allows)
     tidying = Consolidation(db, base.memories, base.history, queue, plan, author, job_log)
     finder = Finder(
@@ -181,7 +182,7 @@ def build(db: Database, rules: Rules = _USUAL, *, daily_tokens: int = 0, embedde
         transcripts=TranscriptImport(db, sessions, captures, base.memories, base.history, plan, clock, rules),
         intake=CaptureService(db, sessions, captures, base.memories, queue, log, clock, rules, plan, (context.begun,)),
         context=context,
-        extraction=Extraction(sessions, captures, base.memories, plan, job_log),
+        extraction=Extraction(sessions, captures, base.memories, plan, job_log, falls_back=falls_back),
         authoring=Authoring(
             sessions, captures, base.memories, queue, plan, author, finder.search, job_log, tidying, base.history
         ),

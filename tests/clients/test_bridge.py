@@ -17,8 +17,12 @@ from typing import Any
 
 import pytest
 
+from codexmem.app.mcp import answer_alone
+from codexmem.client import bridge as bridge_module
+from codexmem.client import starting
 from codexmem.client.bridge import Bridge
 from codexmem.client.starting import ServerLocation
+from codexmem.kernel.model.errors import Unavailable
 from tests._support import warm
 from tests._support.mcp_calls import Agent, text_of
 from tests._support.server import Server, environment
@@ -125,10 +129,10 @@ def test_it_goes_on_after_the_server_was_away_and_came_back_elsewhere(tmp_path: 
 
 
 @pytest.mark.sqlite
-def test_without_a_server_everything_is_answered_in_words(tmp_path: Path) -> None:
+def test_without_a_server_calls_are_answered_in_words(tmp_path: Path) -> None:
     with Stdio(tmp_path, CODEXMEM_AUTOSTART="off", CODEXMEM_PORT="1") as bridge:
-        answer = bridge.ask(INITIALIZE)
-        assert (answer["id"], answer["error"]["code"]) == (0, -32603)
+        answer = bridge.ask({"jsonrpc": "2.0", "id": 6, "method": "prompts/get", "params": {"name": "x"}})
+        assert (answer["id"], answer["error"]["code"]) == (6, -32603)
         assert "codexmem serve" in answer["error"]["message"]
         failed, text = told(bridge.ask(call(7, "search")))
         assert failed
@@ -137,6 +141,40 @@ def test_without_a_server_everything_is_answered_in_words(tmp_path: Path) -> Non
         bridge.send(b"\n")
         assert bridge.ask(b"this is no JSON\n")["error"]["code"] == -32700
     assert not (tmp_path / "server.json").exists()
+
+
+@pytest.mark.parametrize("version", ["2024-11-05", "2025-06-18"])
+def test_without_a_server_a_client_connects_and_lists(tmp_path: Path, version: str) -> None:
+    params = {"protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+    source: list[Any] = [{**INITIALIZE, "params": params}, {"jsonrpc": "2.0", "method": "notifications/initialized"}]
+    listing = ("tools/list", "prompts/list", "ping")
+    source += [{"jsonrpc": "2.0", "id": number, "method": each} for number, each in enumerate(listing, 1)]
+    place = ServerLocation(tmp_path, 1, may_start=False)
+    answered = passed(place, *source, toolset="recall", alone=answer_alone)
+    answers = {each["id"]: each["result"] for each in answered}
+    assert answers[0]["protocolVersion"] == version
+    assert len(answers[1]["tools"]) == 5
+
+
+def test_what_lists_waits_for_no_server_that_is_looked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bridge_module, "_ALONE_S", 0.01)
+    looking, listed = threading.Event(), threading.Event()
+
+    def ensure(_: ServerLocation, *within: float) -> str:
+        if not within:
+            looking.set()
+            assert listed.wait(60)
+        raise Unavailable("away")
+
+    def alone(path: str, body: bytes, headers: Any) -> tuple[int, str, bytes]:
+        assert looking.wait(60)
+        listed.set()
+        return 200, "application/json", b'{"jsonrpc": "2.0", "id": 2, "result": {}}'
+
+    monkeypatch.setattr(starting, "ensure", ensure)
+    asked = call(1, "search"), {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
+    answers = passed(ServerLocation(tmp_path, 1), *asked, alone=alone)
+    assert [each["id"] for each in answers] == [2, 1]
 
 
 @pytest.mark.sqlite

@@ -100,7 +100,8 @@ def test_a_turn_becomes_a_memory_that_says_what_it_rests_on(here: Capturing) -> 
     results = (each.payload or {} for each in EventReport(here.base.events).newest(EventType.MODEL_RESULT))
     (told,) = [each for each in results if each["outcome"]]
     assert (told["by"], told["events"], told["memories"], told["refused"]) == ("model", 3, 1, 0)
-    assert here.tallies.under("agent.") == {"agent.observation.success": 1}
+    # The question held what tools did and how the turn ended.
+    assert here.tallies.under("agent.") == {"agent.observation.success": 1, "agent.summary.success": 1}
     assert here.tallies.under("claims.") == {"claims.kept": 2}
     assert sum(here.tallies.under("tokens.").values()) == 120
 
@@ -132,6 +133,14 @@ def test_a_turn_with_much_in_it_is_asked_about_soon_and_short_ones_together(here
     (soon,) = authors(here)
     assert soon.payload["from"] == 3
     assert 9_000 < soon.run_at_ms - now() <= 10_000
+
+
+def test_a_model_behind_a_key_is_asked_about_every_turn_soon(database: Database) -> None:
+    here = capturing.build(database, asked=True, patient=False)
+    turn(here, tools=1)
+    rules_run(here)
+    (job,) = authors(here)
+    assert job.run_at_ms - here.base.clock.now_ms() <= 10_000
 
 
 def test_a_session_that_ends_waits_for_nobody(here: Capturing) -> None:

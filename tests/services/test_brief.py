@@ -20,6 +20,7 @@ from codexmem.kernel.model.life import Act, MemoryEdit
 from codexmem.kernel.model.memory import Kind, Memory, MemoryDraft, Origin, State, Status
 from codexmem.kernel.model.session import Session
 from codexmem.kernel.services.lifecycle import ActRequest, Lifecycle
+from codexmem.kernel.store.captures import Captures
 from codexmem.kernel.store.database import Database
 from codexmem.kernel.store.labels import Labels
 from codexmem.kernel.store.notify import LocalNotifier
@@ -187,7 +188,7 @@ def test_cost_is_told_by_day_model_and_project_and_what_is_not_known_is_null(her
     base = here.parts.base
     log = Log(here.db, base.events, LocalNotifier(), base.clock)
     tallies = Tallies(here.db)
-    jobs = JobLog(here.sessions, tallies, TokenBudget(tallies, base.clock, 0), log, base.clock)
+    jobs = JobLog(here.sessions, Captures(here.db), tallies, TokenBudget(tallies, base.clock, 0), log, base.clock)
     queue = services.queue_of(here.db, base.clock)
     queue.enqueue(NewJob("capture.author", {}))
     (job,) = queue.list(JobStatus.QUEUED)

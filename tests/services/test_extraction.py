@@ -98,6 +98,34 @@ def test_who_answered_and_how_long_it_took_is_kept(here: Capturing) -> None:
     assert [event.payload["by"] for event in _told(here, EventType.MODEL_RESULT)] == ["rules", "rules"]
 
 
+def test_each_message_of_a_batch_is_timed_from_when_it_came(here: Capturing) -> None:
+    here.say("go")
+    here.tool(call="1")
+    here.base.clock.advance(4_000)
+    here.tool(call="2", input={"command": "make test"})
+    here.base.clock.advance(6_000)
+    here.run()
+    timed = [event.payload for event in _told(here, EventType.EXTRACTION_TIMED)]
+    assert sorted(each["totalMs"] // 1_000 for each in timed) == [6, 10]
+    assert [(each["messageType"], each["events"]) for each in timed] == [("observation", 1)] * 2
+
+
+@pytest.mark.parametrize("kept_back, counted", [
+    ((), {"agent.observation.fallback_used": 2, "agent.summary.fallback_used": 1}),
+    (("demo",), {}),  # a person has said that no model is to be asked
+])  # fmt: skip
+def test_rules_in_place_of_a_model_are_counted(
+    database: Database, kept_back: tuple[str, ...], counted: dict[str, int]
+) -> None:
+    here = capturing.build(database, falls_back=True, kept_back=kept_back)
+    here.say("go")
+    here.tool(call="1")
+    here.tool(call="2", input={"command": "make test"})
+    here.intake.summarize(HookReport("s1", message="done"))
+    here.run(all_of_them=True)
+    assert here.tallies.under("agent.") == counted
+
+
 def test_a_run_that_fails_is_timed_and_one_that_is_stopped_is_not(
     here: Capturing, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -43,7 +43,7 @@ from codexmem.kernel.model.framing import Frame
 from codexmem.kernel.model.ids import Clock, SystemClock
 from codexmem.kernel.model.job import Job
 from codexmem.kernel.model.visibility import as_server
-from codexmem.kernel.model.writer import MODEL, SAMPLING
+from codexmem.kernel.model.writer import MODEL, RULES, SAMPLING
 from codexmem.kernel.opened import Kernel
 from codexmem.kernel.search.finder import Finder
 from codexmem.kernel.search.indexer import Indexer
@@ -312,12 +312,14 @@ def _build(db: Database, settings: Settings, clock: Clock, transfer: Transfer, *
     # A caller with a key may sit elsewhere, and the folder that it names be another here.
     local = not settings.on_postgres and settings.auth == ""
     plan = AuthorQueue(
-        queue, sessions, captures, asked=author.model is not None, soon_ms=settings.batch_wait_s * 1000,
+        queue, sessions, captures, asked=author.model is not None, patient=settings.writer.provider != MODEL,
+        soon_ms=settings.batch_wait_s * 1000,
         excludes=partial(excluded, patterns_of(settings.author_exclude_projects)),
         **({"refuses": lambda folder: bool(refusing_file(folder))} if local else {}),
     )  # fmt: skip
-    job_log = JobLog(sessions, tallies, budget, log, clock)
-    extracting = Extraction(sessions, captures, remembering, plan, job_log)
+    job_log = JobLog(sessions, captures, tallies, budget, log, clock)
+    falls_back = settings.writer.provider == RULES and not settings.writer.chosen
+    extracting = Extraction(sessions, captures, remembering, plan, job_log, falls_back=falls_back)
     platform = author.model if settings.writer.is_agent else None
     is_idle = AgentIdleness(sessions, captures, clock, platform).is_idle
     tidying = Consolidation(db, remembering, past, queue, plan, author, job_log, is_idle)

@@ -3,7 +3,8 @@
 They are at `/mcp` with the usual toolsets, and at `/mcp/<toolset>` with one.
 """
 
-from collections.abc import AsyncIterator, Sequence
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
@@ -69,11 +70,30 @@ def routes(services: ToolServices) -> APIRouter:
     return api
 
 
-def _server(names: tuple[str, ...], services: ToolServices) -> "Server[Any]":
+def answer_alone(path: str, body: bytes, headers: Mapping[str, str]) -> tuple[int, str, bytes]:
+    """Answer a message that needs no memories, such as `tools/list`, without a server: status, type and body."""
+    from httpx2 import ASGITransport, AsyncClient
+
+    from codexmem.http.mcp_endpoint import transport
+
+    toolset = path.partition("?")[0].removeprefix("/mcp").strip("/")
+    manager = transport(partial(_server, (toolset,) if toolset else DEFAULT, None))
+
+    async def answered() -> tuple[int, str, bytes]:
+        async with manager.run(), AsyncClient(transport=ASGITransport(manager.handle_request)) as client:
+            reply = await client.post(f"http://127.0.0.1{path}", content=body, headers=headers)
+            return reply.status_code, reply.headers.get("content-type", ""), reply.content
+
+    return asyncio.run(answered())
+
+
+def _server(names: tuple[str, ...], services: ToolServices | None) -> "Server[Any]":
     from codexmem.http.mcp import serve
     from codexmem.recall.mcp_context import OFFER
 
-    return serve([TOOLSETS[name] for name in names], OFFER, services, version=__version__, tell=services.tell)
+    toolsets: Any = [TOOLSETS[name] for name in names]
+    tell = services.tell if services is not None else lambda *_: None
+    return serve(toolsets, OFFER, services, version=__version__, tell=tell)
 
 
 SURFACE: Surface[ToolServices] = Surface(

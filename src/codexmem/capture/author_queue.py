@@ -1,5 +1,5 @@
-"""When an author is asked: soon after a turn that had much in it, and for short turns together, at the latest when the
-session ends or has been quiet for a while.
+"""When an author is asked: a model behind a key soon after every turn; an agent, whose login has few questions, soon
+after a turn that had much in it, and for short turns together, at the latest when the session ends or has been quiet.
 
 A job names the first turn that it is about; its last is the one before the first of the session's next job. So a turn
 that ends while a job waits belongs to that job, and one that ends while it runs gets another.
@@ -32,12 +32,14 @@ class AuthorQueue:
     """Plans the acting tenant's questions, inside the caller's transaction, by one look at the session's jobs."""
 
     def __init__(self, queue: Queue, sessions: Sessions, captures: Captures, *, asked: bool = False,
-                 soon_ms: int = 10_000, excludes: Callable[[str, str], bool] = lambda _folder, _project: False,
+                 patient: bool = True, soon_ms: int = 10_000,
+                 excludes: Callable[[str, str], bool] = lambda _folder, _project: False,
                  refuses: Callable[[str], bool] = lambda _folder: False) -> None:  # fmt: skip
         self._queue = queue
         self._sessions = sessions
         self._captures = captures
         self.is_asked = asked  # whether there is an author
+        self._patient = patient  # whether short turns wait for others
         self._soon_ms = soon_ms
         self._excludes = excludes  # whether the person keeps a folder or a project from authors
         self.refuses = refuses  # whether a checkout's own file does, as far as it can be seen from here
@@ -68,11 +70,12 @@ class AuthorQueue:
         over = now is None or now.status is SessionStatus.COMPLETED
         newest = self._newest(session)
         first = int(newest.payload["from"]) if newest is not None else turn
-        enough = over or events + 2 * (turn - first + 1) >= _ENOUGH
+        enough = over or not self._patient or events + 2 * (turn - first + 1) >= _ENOUGH
         if newest is not None and self._queue.join(newest.id, hurry=enough):
             return
-        enough = over or events + 2 >= _ENOUGH
-        delay_ms = 0 if over else self._soon_ms if enough else _QUIET * self._soon_ms
+        enough = not self._patient or events + 2 >= _ENOUGH
+        soon_ms = self._soon_ms if self._patient else self._soon_ms // 2
+        delay_ms = 0 if over else soon_ms if enough else _QUIET * self._soon_ms
         self._enqueue(session, {"from": turn}, delay_ms)
 
     def session_ended(self, session: Session) -> None:

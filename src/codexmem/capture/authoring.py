@@ -12,7 +12,7 @@ from codexmem.capture.author import TurnAuthor
 from codexmem.capture.author_queue import TURNS, AuthorQueue
 from codexmem.capture.consolidation import Consolidation, kind_named
 from codexmem.capture.extraction import stamps_of
-from codexmem.capture.job_log import JobLog
+from codexmem.capture.job_log import OBSERVATION, SUMMARY, JobLog
 from codexmem.capture.stored_text import stored_labels, stored_line
 from codexmem.capture.transcripts import SOURCE as TRANSCRIPTS
 from codexmem.kernel.jobs.job_kind import Done, JobContext
@@ -101,7 +101,11 @@ class Authoring:
             by = WriteContext(ACTOR, session.subject if delta is None else TRANSCRIPTS, delta)
             written = AuthoredSession(self._memories, session, turns, answer, by).apply()
             index_ms = (ids.monotonic() - began) * 1000
-            self._log.ended(job, session, "observation", answer, events=events, written=written, index_ms=index_ms)
+            works = [SUMMARY] if any(turn.message_event is not None for turn in turns) else []
+            works += [OBSERVATION] if events or not works else []
+            self._log.ended(
+                job, session, "observation", answer, events=events, written=written, index_ms=index_ms, works=works
+            )
             if written:
                 self._consolidation.plan(session.project)
             if answer.error_class in _LATER:

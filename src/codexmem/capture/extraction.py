@@ -15,13 +15,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from codexmem.capture.author_queue import AuthorQueue
-from codexmem.capture.job_log import JobLog
+from codexmem.capture.job_log import OBSERVATION, SUMMARY, JobLog
 from codexmem.capture.stored_text import stored_labels, stored_line
 from codexmem.kernel.jobs.job_kind import Done, JobContext
 from codexmem.kernel.llm import rules
 from codexmem.kernel.llm.activity import TurnActivity, activity
 from codexmem.kernel.llm.language import language_of
-from codexmem.kernel.llm.material import AuthorAnswer, ExtractedObservation, Material, TurnSummary
+from codexmem.kernel.llm.material import AuthorAnswer, ExtractedObservation, Material, ModelOutcome, TurnSummary
 from codexmem.kernel.model import file_blobs, ids, redaction
 from codexmem.kernel.model.attrs import ObservationAttrs, PromptAttrs, SummaryAttrs
 from codexmem.kernel.model.capture import Capture, CapturedEvent
@@ -146,7 +146,14 @@ class Extraction:
     """The two jobs of capture that rules do."""
 
     def __init__(
-        self, sessions: Sessions, captures: Captures, memories: Memories, author: AuthorQueue, log: JobLog
+        self,
+        sessions: Sessions,
+        captures: Captures,
+        memories: Memories,
+        author: AuthorQueue,
+        log: JobLog,
+        *,
+        falls_back: bool = False,
     ) -> None:
         self._sessions = sessions
         self._captures = captures
@@ -154,6 +161,7 @@ class Extraction:
         self._statements = Statements(memories)
         self._author = author
         self._log = log
+        self._falls_back = falls_back  # whether a model was to write what rules do
         self.acting = log.acting
 
     def observations(self, job: Job, context: JobContext) -> Done:
@@ -168,17 +176,18 @@ class Extraction:
 
     def _observations(self, job: Job, context: JobContext) -> Done:
         session = self._log.session(job)
-        events = tuple(event for event in self._captures.of_job(job.id) if tells(event))
-        if session is None or not events:
+        messages = self._captures.of_job(job.id)
+        if session is None or not messages:
             return Done({"observations": 0})
         context.check()
-        found = rules.observations(Material(session.project, self._prompt(session, events[-1].turn), events))
+        events = tuple(filter(tells, messages))
+        found = rules.observations(Material(session.project, self._prompt(session, messages[-1].turn), events))
 
         def remember() -> list[int]:
             drafts = (observation_draft(session, events, extracted) for extracted in found)
             return [self._memories.remember(draft, _by(session)).seq for draft in drafts]
 
-        return self._done(job, session, "observation", len(events), remember)
+        return self._done(job, session, "observation", len(events), remember, replaced=len(messages))
 
     def _summaries(self, job: Job, context: JobContext) -> Done:
         session = self._log.session(job)
@@ -227,7 +236,11 @@ class Extraction:
         return ""
 
     def _done(self, job: Job, session: Session, message_type: str, events: int,
-              remember: Callable[[], list[int]]) -> Done:  # fmt: skip
+              remember: Callable[[], list[int]], *, replaced: int = 1) -> Done:  # fmt: skip
+        """`replaced` are the messages that a model was to be asked about, had there been one."""
+        falls_back = self._falls_back and not self._author.keeps_back(session)
+        answer = AuthorAnswer(outcomes=(ModelOutcome.FALLBACK_USED,) * replaced if falls_back else ())
+
         def effect() -> None:
             if not self._sessions.hold(session.id):
                 return  # forgotten while we worked: nothing of it may come back
@@ -235,7 +248,14 @@ class Extraction:
             written = remember()
             index_ms = (ids.monotonic() - began) * 1000
             self._log.ended(
-                job, session, message_type, AuthorAnswer(), events=events, written=written, index_ms=index_ms
+                job,
+                session,
+                message_type,
+                answer,
+                events=events,
+                written=written,
+                index_ms=index_ms,
+                works=(SUMMARY if message_type == "summarize" else OBSERVATION,),
             )
 
         return Done({"by": "rules", "events": events}, effect)

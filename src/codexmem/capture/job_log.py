@@ -17,6 +17,7 @@ from codexmem.kernel.model.ids import Clock
 from codexmem.kernel.model.job import Canceled, GiveUp, Job, RetryLater
 from codexmem.kernel.model.session import Session
 from codexmem.kernel.model.visibility import as_server
+from codexmem.kernel.store.captures import Captures
 from codexmem.kernel.store.sessions import Sessions
 from codexmem.kernel.store.tallies import Tallies
 
@@ -63,13 +64,17 @@ class TokenBudget:
 
 
 _MOST_NAMED = 10
+OBSERVATION, SUMMARY = "observation", "summary"  # works of a model that are counted apart
 
 
 class JobLog:
     """Tells of the acting tenant's extractions, in the transaction that ends each."""
 
-    def __init__(self, sessions: Sessions, tallies: Tallies, budget: TokenBudget, log: Log, clock: Clock) -> None:
+    def __init__(
+        self, sessions: Sessions, captures: Captures, tallies: Tallies, budget: TokenBudget, log: Log, clock: Clock
+    ) -> None:
         self._sessions = sessions
+        self._captures = captures
         self._tallies = tallies
         self._budget = budget
         self._log = log
@@ -106,16 +111,18 @@ class JobLog:
             raise
 
     def ended(self, job: Job, session: Session, message_type: str, answer: AuthorAnswer, *, events: int,
-              written: Sequence[int], index_ms: float) -> None:  # fmt: skip
+              written: Sequence[int], index_ms: float, works: Sequence[str] = (OBSERVATION,)) -> None:  # fmt: skip
         """A job has done its work; `written` are the memories that came of it."""
-        self.count(answer)
+        self.count(answer, works)
         self._tell(job, session, message_type, answer, events, written)
         self._time(job, session, message_type, events=events, model_ms=answer.model_ms, index_ms=index_ms)
 
-    def count(self, answer: AuthorAnswer) -> None:
-        """What an answer cost and what became of its claims."""
+    def count(self, answer: AuthorAnswer, works: Sequence[str] = (OBSERVATION,)) -> None:
+        """What an answer cost, what became of its claims, and how it ended for each work that it was about."""
         amounts = {
-            f"agent.observation.{outcome.value}": answer.outcomes.count(outcome) for outcome in set(answer.outcomes)
+            f"agent.{work}.{outcome.value}": answer.outcomes.count(outcome)
+            for work in works
+            for outcome in set(answer.outcomes)
         }
         amounts |= {"claims.kept": answer.kept, "claims.refused": len(answer.refused)}
         amounts[self._budget.name()] = answer.prompt_tokens + answer.completion_tokens
@@ -150,19 +157,23 @@ class JobLog:
 
     def _time(self, job: Job, session: Session, message_type: str, *, success: bool = True, events: int = 0,
               model_ms: float = 0.0, index_ms: float = 0.0) -> None:  # fmt: skip
+        """One line for each captured message of the job, from when it came; for an author's question, one."""
         now = self._clock.now_ms()
-        total_ms = max(0, now - job.created_ms)
-        payload = {
-            "job": job.id,
-            "sessionDbId": session.id,
-            "messageType": message_type,
-            "success": success,
-            "events": events,
-            "queueWaitMs": max(0, (job.started_ms or now) - job.created_ms),
-            "modelMs": round(model_ms, 1),
-            "indexMs": round(index_ms, 1),
-            "totalMs": total_ms,
-        }
-        self._log.append(
-            NewEvent(EventType.EXTRACTION_TIMED, session.subject, payload, session.project, total_ms * 1000)
-        )
+        messages = self._captures.of_job(job.id)
+        lines = []
+        for came_ms in [max(job.created_ms, each.at_ms) for each in messages] or [job.created_ms]:
+            total_ms = max(0, now - came_ms)
+            payload = {
+                "job": job.id,
+                "sessionDbId": session.id,
+                "messageType": message_type,
+                "success": success,
+                "events": events if len(messages) <= 1 else 1,
+                "queueWaitMs": max(0, (job.started_ms or now) - came_ms),
+                "modelMs": round(model_ms, 1),
+                "indexMs": round(index_ms, 1),
+                "totalMs": total_ms,
+            }
+            line = NewEvent(EventType.EXTRACTION_TIMED, session.subject, payload, session.project, total_ms * 1000)
+            lines.append(line)
+        self._log.extend(lines, at_ms=now)

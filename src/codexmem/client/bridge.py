@@ -2,7 +2,8 @@
 
 The bridge keeps no state of the conversation, because the server keeps none: a server that was restarted, or started
 only now, goes on answering. Nothing but the protocol is ever written to the output. A message that could not be
-delivered is answered in words that a model can read; one that may have been delivered is never sent twice.
+delivered is answered in words that a model can read; one that may have been delivered is never sent twice. The list of
+tools and other answers without memories are given here while the server is down: a client asks once, when it starts.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import http.client
 import json
 import logging
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, BinaryIO
@@ -24,14 +25,19 @@ from codexmem.client.sampling import Sampling
 from codexmem.client.starting import ServerLocation
 from codexmem.hook import processes
 from codexmem.kernel.model import json_text
-from codexmem.kernel.model.errors import CodexmemError
+from codexmem.kernel.model.errors import CodexmemError, Unavailable
 
 TIMEOUT_S = 120.0
 _TOGETHER = 8  # messages on their way at once
+_LISTS = ("tools/list", "prompts/list", "resources/list", "resources/templates/list")
+_ALONE = frozenset({"initialize", "ping", "server/discover", *_LISTS})
+_ALONE_S = 5.0  # how long a server is waited for before such a message is answered here
 _VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
 _CLIENT_KEY = "io.modelcontextprotocol/clientInfo"
 _NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 _INTERNAL, _PARSE = -32603, -32700
+
+Alone = Callable[[str, bytes, Mapping[str, str]], tuple[int, str, bytes]]  # path, body, headers: status, type, body
 
 log = logging.getLogger(__name__)
 
@@ -39,8 +45,11 @@ log = logging.getLogger(__name__)
 class Bridge:
     """Between a pair of streams and the server."""
 
-    def __init__(self, place: ServerLocation, *, toolset: str = "", project: str = "", cwd: str = "") -> None:
+    def __init__(
+        self, place: ServerLocation, *, toolset: str = "", project: str = "", cwd: str = "", alone: Alone | None = None
+    ) -> None:
         self._place = place
+        self._alone = alone  # answers a message that needs no memories
         self._path = "/mcp" + (f"/{quote(toolset)}" if toolset else "")
         about = {"project": project, "cwd": cwd}
         query = "&".join(f"{name}={quote(value, safe='')}" for name, value in about.items() if value)
@@ -109,7 +118,12 @@ class Bridge:
 
     def _exchange(self, message: dict[str, object]) -> tuple[int, str, bytes]:
         body = json.dumps(message, ensure_ascii=False).encode()
-        return self._delivery.post(self._path, body, lambda: self._headers(message))
+        if self._alone is None or message.get("method") not in _ALONE:
+            return self._delivery.post(self._path, body, lambda: self._headers(message))
+        try:
+            return self._delivery.post(self._path, body, lambda: self._headers(message), _ALONE_S)
+        except (Unavailable, OSError, http.client.HTTPException):
+            return self._alone(self._path, body, self._headers(message))
 
     def _headers(self, message: dict[str, object]) -> dict[str, str]:
         sent = {
@@ -184,8 +198,10 @@ def _undelivered(message: Mapping[str, object], reason: str) -> list[dict[str, o
     if not _is_request(message):
         return []
     if message["method"] == "tools/call":
-        content = [{"type": "text", "text": reason}]
-        return [{"jsonrpc": "2.0", "id": message["id"], "result": {"content": content, "isError": True}}]
+        result = {"content": [{"type": "text", "text": reason}], "isError": True}
+        if _part(_part(message.get("params"), "_meta"), _VERSION_KEY) is not None:
+            result["resultType"] = "complete"  # which the newer protocol demands
+        return [{"jsonrpc": "2.0", "id": message["id"], "result": result}]
     return [_error(message["id"], _INTERNAL, reason)]
 
 

@@ -70,13 +70,14 @@ class McpEndpoint:
             return self._app
 
     async def _serve(self, *, task_status: TaskStatus[ASGIApp]) -> None:
-        transport = await to_thread.run_sync(_transport, self._made)
-        async with transport.run():
-            task_status.started(transport.handle_request)
+        manager = await to_thread.run_sync(transport, self._made)
+        async with manager.run():
+            task_status.started(manager.handle_request)
             await sleep_forever()
 
 
-def _transport(made: "Callable[[], Server[Any]]") -> "StreamableHTTPSessionManager":
+def transport(made: "Callable[[], Server[Any]]") -> "StreamableHTTPSessionManager":
+    """What answers each message by itself, without the guard."""
     # Importing the SDK takes a second; meanwhile, in a thread of its own, others are answered.
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
     from mcp.server.transport_security import TransportSecuritySettings

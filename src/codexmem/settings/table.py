@@ -239,7 +239,7 @@ SETTINGS: tuple[Setting, ...] = (
             in_project=False),
     Setting("batch_events", integer(1, 50), "5", "Captured events that rules read together."),
     Setting("batch_wait_s", integer(0, 3600), "10",
-            "Seconds that captured events wait for others; short turns wait 90 times as long for the author."),
+            "Seconds that captured events wait for others; short turns wait 90 times as long for an agent as author."),
     # Nor these: they say which folders the lab reads, where its requests go, and what it tells about itself.
     Setting("kb_principles_dir", path, "the shipped sample",
             "The lab's library of principles: a folder of documents or of LightRAG.", in_project=False),

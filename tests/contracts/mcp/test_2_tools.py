@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+from pathlib import Path
 from typing import Any
 
 import mcp_types as types
 import pytest
-from mcp import Client
+from mcp import Client, StdioServerParameters
+from mcp.client.stdio import stdio_client
 
+from tests._support import warm
 from tests._support.mcp_calls import WAYS, Agent, text_of
-from tests._support.server import Server
+from tests._support.server import Server, environment
 
 FIVE = ["__IMPORTANT", "search", "timeline", "get_observations", "save_memory"]
 
@@ -55,6 +59,23 @@ def test_2_1_tools_list(agent: Agent) -> None:
     hints = {tool.name: tool.annotations.read_only_hint for tool in tools if tool.annotations}
     assert hints == {**dict.fromkeys(FIVE, True), "save_memory": False}
     assert all(word in (tools[0].description or "") for word in FIVE[1:4])
+
+
+@pytest.mark.sqlite
+@pytest.mark.clause("000 §2.1", "tools/list over stdio has the five tools while the server is down")
+def test_2_1_tools_list_without_a_server(tmp_path: Path) -> None:
+    env = environment(tmp_path, CODEXMEM_AUTOSTART="0", CODEXMEM_PORT="1")
+    down = StdioServerParameters(command=warm.program("codexmem"), args=["mcp"], env=env, cwd=str(tmp_path))
+
+    async def listed() -> tuple[list[str], types.CallToolResult]:
+        async with Client(stdio_client(down)) as client:
+            names = [tool.name for tool in (await client.list_tools()).tools]
+            return names[:5], await client.call_tool("save_memory", {"text": "端口"})
+
+    names, called = asyncio.run(listed())
+    assert names == FIVE
+    assert called.is_error
+    assert "does not answer" in text_of(called)
 
 
 @pytest.mark.clause("000 §2.2", "any arguments, or none, get the workflow in three steps")

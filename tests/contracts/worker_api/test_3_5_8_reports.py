@@ -102,6 +102,22 @@ def test_3_5_9_session_timings(ops: OpsEndpoint) -> None:
     assert (told["count"], told["succeeded"], told["failed"]) == (3, 2, 1)
 
 
+@pytest.mark.clause("000 §3.5.9", "a row for each message, those that were extracted together as well")
+def test_3_5_9_each_message_of_a_batch_has_its_row(api: Server, project: str) -> None:
+    for number in range(3):
+        api.post("/api/sessions/observations", {
+            "contentSessionId": project, "tool_name": "Bash", "tool_input": {"command": f"make step-{number}"},
+            "tool_response": "ok", "cwd": f"/w/{project}",
+        })  # fmt: skip
+    stop = {"contentSessionId": project, "last_assistant_message": "Done."}
+    assert api.post("/api/sessions/summarize", stop).json == {"status": "queued"}
+    session = api.post("/api/sessions/complete", {"contentSessionId": project}).json["sessionDbId"]
+    path = f"/api/ops/session-timings?sessionDbId={session}"
+    rows = eventually(lambda: rows if len(rows := api.request("GET", path).json["timings"]) >= 4 else [])
+    assert sorted(row["messageType"] for row in rows) == ["observation"] * 3 + ["summarize"]
+    assert all(row["totalMs"] >= row["queueWaitMs"] for row in rows)
+
+
 @pytest.mark.clause("000 §3.5.9", "filters by sessionDbId, messageType, success, from, to and limit")
 def test_3_5_9_filters(ops: OpsEndpoint) -> None:
     fill_timings(ops)

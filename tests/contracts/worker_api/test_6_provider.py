@@ -20,6 +20,8 @@ from tests._support.waiting import eventually
 
 pytestmark = pytest.mark.sqlite
 
+COUNTS = ("success", "parse_fail", "schema_fail", "repair_fail", "fallback_used")
+
 
 def captured(server: Server, project: str, *, model: bool = True) -> list[dict[str, Any]]:
     """One tool event, and the observations that come of it: that of the rules, and then that of a model."""
@@ -79,6 +81,28 @@ def test_6_1_the_model_that_is_configured_is_asked(tmp_path: Path, key: str) -> 
     assert model.asked[0].headers["authorization"] == "Bearer sk-test-1"
 
 
+@pytest.mark.clause(
+    "000 §6.1", "one observation and a summarize are put to the model; agent-metrics and timings show it"
+)
+def test_6_1_a_short_turn_waits_for_no_other(tmp_path: Path) -> None:
+    with ModelServer() as model:
+        settings = {"CODEXMEM_OPENAI_BASE_URL": model.url, "OPENAI_API_KEY": "k", "CODEXMEM_BATCH_WAIT_S": "2"}
+        with Server(tmp_path, settings=settings) as server:
+            server.post("/api/sessions/observations", {
+                "contentSessionId": "open", "tool_name": "Read", "tool_input": {"file_path": "/r/server.py"},
+                "tool_response": "PORT = 8123", "cwd": "/r",
+            })  # fmt: skip
+            server.post(
+                "/api/sessions/summarize", {"contentSessionId": "open", "last_assistant_message": "It is 8123."}
+            )
+            eventually(lambda: model.asked)
+            eventually(lambda: metrics(server)["success"] == 1)
+            assert server.request("GET", "/api/ops/agent-metrics").json["summary"]["success"] == 1
+            timings = server.request("GET", "/api/ops/session-timings?messageType=observation").json["timings"]
+    assert "8123" in model.asked[0].prompt
+    assert [row["modelMs"] > 0 for row in timings] == [True, False]
+
+
 @pytest.mark.clause("000 §6.1", "CODEXMEM_PROVIDER chooses who extracts: with rules nobody is asked")
 def test_6_1_rules_ask_nobody(tmp_path: Path) -> None:
     with ModelServer() as model:
@@ -86,6 +110,7 @@ def test_6_1_rules_ask_nobody(tmp_path: Path) -> None:
         with Server(tmp_path, settings=settings) as server:
             (row,) = captured(server, "demo", model=False)
             assert "server.py" in row["title"]
+            assert set(metrics(server).values()) == {0}  # who chose rules falls back to nothing
     assert model.asked == []
 
 
@@ -94,9 +119,11 @@ def test_6_3_without_a_key(tmp_path: Path) -> None:
     with Server(tmp_path, settings={"OPENAI_API_KEY": "", "CODEXMEM_OPENAI_API_KEY": ""}) as server:
         (row,) = captured(server, "demo", model=False)
         assert "server.py" in row["title"]
-        # Nobody was to be asked, so nothing was replaced and nothing has failed.
-        assert set(metrics(server).values()) == {0}
+        # What the provider was to do is done by rules, which is counted; no call has failed.
+        assert metrics(server) == dict.fromkeys(COUNTS, 0) | {"fallback_used": 1}
         assert failures(server) == ({}, 0)
+        server.post("/api/sessions/summarize", {"contentSessionId": "demo", "last_assistant_message": "It is 8123."})
+        eventually(lambda: server.request("GET", "/api/ops/agent-metrics").json["summary"]["fallback_used"] == 1)
         assert server.request("GET", "/api/ops/system").json["model"]["failing"] is None
 
 

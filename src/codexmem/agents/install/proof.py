@@ -167,7 +167,11 @@ def _listed(server: McpServerEntry, person: UserHome) -> list[str]:
         with anyio.fail_after(TOOLS_S), Path(os.devnull).open("w", encoding="utf-8") as silence:
             async with stdio_client(started, errlog=silence) as streams, ClientSession(*streams) as session:
                 await session.initialize()
-                return [tool.name for tool in (await session.list_tools()).tools]
+                names = [tool.name for tool in (await session.list_tools()).tools]
+                # The bridge lists tools without a server, and answers calls only with one.
+                if (called := await session.call_tool("__IMPORTANT", {})).is_error:
+                    raise RuntimeError(getattr(called.content[0], "text", "no answer"))
+                return names
 
     return anyio.run(ask)
 

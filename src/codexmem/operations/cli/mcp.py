@@ -10,6 +10,7 @@ Standard output belongs to the protocol. Whatever else in this process writes th
 
 import os
 import sys
+from collections.abc import Mapping
 
 import click
 
@@ -35,8 +36,14 @@ def mcp(toolset: str | None, project: str | None, url: str | None, port: str | N
     place = place_of(settings)
     with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as target:
         os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-        bridge = Bridge(place, toolset=toolset or "", project=project or own_project(), cwd=own_folder())
+        bridge = Bridge(place, toolset=toolset or "", project=project or own_project(), cwd=own_folder(), alone=_alone)
         bridge.run(sys.stdin.buffer, target)
+
+
+def _alone(path: str, body: bytes, headers: Mapping[str, str]) -> tuple[int, str, bytes]:
+    from codexmem.app.mcp import answer_alone  # takes a second, where there is no server
+
+    return answer_alone(path, body, headers)
 
 
 @click.command("rpc", cls=Command, key="rpc")
