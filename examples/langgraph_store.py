@@ -3,7 +3,7 @@
     python examples/langgraph_store.py "I am Li, and I deploy on Fridays."
     python examples/langgraph_store.py "On which day do I deploy?"
 
-Needs `pip install codexmem langgraph openai`, a running server (`codexmem serve`) and `OPENAI_API_KEY`; with
+Needs `pip install codexmem-cli langgraph openai`, a running server (`codexmem serve`) and `OPENAI_API_KEY`; with
 `OPENAI_BASE_URL`, any server that speaks OpenAI's interface.
 """
 

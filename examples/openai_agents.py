@@ -3,7 +3,7 @@
     python examples/openai_agents.py "I am Li, and I deploy on Fridays."
     python examples/openai_agents.py "On which day do I deploy?"
 
-Needs `pip install codexmem openai-agents`, a running server (`codexmem serve`) and `OPENAI_API_KEY`; with
+Needs `pip install codexmem-cli openai-agents`, a running server (`codexmem serve`) and `OPENAI_API_KEY`; with
 `OPENAI_BASE_URL`, any server that speaks OpenAI's interface.
 """
 

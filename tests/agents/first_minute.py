@@ -25,6 +25,7 @@ from typing import Any
 
 import httpx
 
+from codexmem.installation import DISTRIBUTION
 from tests._support.scripted_model import Say
 from tests._support.waiting import eventually
 from tests.agents import earlier, four_agents, story
@@ -65,7 +66,7 @@ class Environment:
     def install(self) -> None:
         """As a person would, from files that are here already."""
         offline: list[str | Path] = ["--no-index", "--find-links", self._wheels]
-        subprocess.run([*self._pip, "install", "--quiet", *offline, "codexmem"], check=True)
+        subprocess.run([*self._pip, "install", "--quiet", *offline, DISTRIBUTION], check=True)
 
     @property
     def _pip(self) -> list[str | Path]:

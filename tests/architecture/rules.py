@@ -35,6 +35,8 @@ RANKS: Mapping[str, int] = {
     "console": 8,
     **dict.fromkeys(("cli", "__main__"), 11),
 }
+# How this copy was installed, which hints of every layer name; it imports nothing of ours.
+INSTALLATION = "installation"
 # What changes the files of agents uses the client and the hook; what runs them as models is the server's, with a rank
 # above the hook's for the environment; what reads their transcripts is loaded by no hook either.
 INSTALLING = 4
@@ -120,7 +122,7 @@ def rank_of(parts: Sequence[str]) -> int | None:
 def directions(module: Module) -> Iterator[Violation]:
     """Imports run downward; rooms do not know each other; settings are read where a program begins."""
     own = module.parts
-    if not module.name:
+    if module.name in {"", INSTALLATION}:
         for each, rest in module.own_imports():
             if rest:
                 yield module.breaks(each.line, "direction", f"{PACKAGE} imports {rest[0]}; it stays cheap to import")
@@ -130,7 +132,7 @@ def directions(module: Module) -> Iterator[Violation]:
         yield module.breaks(1, "direction", f"{own[0]!r} is no known folder: give it a rank")
         return
     for each, rest in module.own_imports():
-        if not rest or rest[0] == own[0]:
+        if not rest or rest[0] in {own[0], INSTALLATION}:
             continue
         target = rank_of(rest)
         if own[0] == "client" and rest[0] in {*ROOMS, "kernel"} and rest[1:2] in WIRE:

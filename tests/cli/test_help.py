@@ -72,7 +72,7 @@ def test_there_are_as_many_commands_as_tests() -> None:
         "serve", "worker", "mcp", "rpc", "hook", "search", "show", "recent", "remember", "context", "why", "stale",
         "review", "report", "plugins", "member", "group", "grant", "tenant", "cell",
         "memory", "kb", "qa", "sync", "workspace", "batch", "run",
-        "rb", "product", "preset", "lab", "index", "import", "self", "embed", "login", "logout", "whoami",
+        "rb", "product", "preset", "lab", "index", "import", "embed", "login", "logout", "whoami",
         "edit", "hide", "pin", "withhold", "deprecate", "share", "supersede", "merge", "split",
         "undo", "forget", "db", "backup", "restore", "doctor", "config", "key", "bench", "completion", "version",
     }  # fmt: skip

@@ -10,6 +10,7 @@ import psycopg
 import pytest
 
 from codexmem.app import open_core
+from codexmem.installation import install_command
 from codexmem.kernel.embed import local
 from codexmem.kernel.model.job import JobStatus
 from codexmem.kernel.store import inspection, opening
@@ -210,18 +211,18 @@ def test_doctor_names_what_search_lacks(
         monkeypatch.setenv("CODEXMEM_EMBEDDER", name)
         missing = finding(call, "embedder")
         assert missing["state"] == "failure"
-        assert f"pip install 'codexmem[{extra}]'" in missing["how"]
+        assert install_command(extra) in missing["how"]
     monkeypatch.delenv("CODEXMEM_OPENAI_EMBEDDING_MODEL")
     monkeypatch.setenv("CODEXMEM_EMBEDDER", "auto")
     absent = finding(call, "embedder")
     assert (absent["state"], absent["what"]) == ("warning", "no embedder is installed")
-    assert "pip install 'codexmem[embed]'" in absent["how"]
+    assert install_command("embed") in absent["how"]
     assert "没有安装嵌入模型" in call("doctor", "--lang", "zh").out
 
     monkeypatch.setattr(inspection, "lacks_words", lambda: True)
     monkeypatch.setattr(inspection, "vectors", lambda _: None)
     assert finding(call, "words")["state"] == "failure"
-    assert "sqlite-vec" in finding(call, "vectors")["how"]
+    assert install_command(anew=True) == finding(call, "vectors")["how"]
 
 
 @pytest.mark.sqlite

@@ -102,7 +102,6 @@ NOT_RUN = (
     ("codecli.md", "needs Codex and Qwen Code with a model; tests/agents runs both"),
     ("deploy.md", "needs a container engine or a cluster; `just trial-container` runs the program without"),
     ("effect.md", "needs public question sets, which are not part of the project"),
-    ("install.md", "it asks a package index"),
     ("operations.md", "it serves until it is stopped; tests/cli/test_server_group.py does all of this"),
     ("operations.md", "it streams until it is interrupted; tests/events reads such streams"),
     ("performance.md", "needs public question sets and environments of the others"),

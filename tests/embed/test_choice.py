@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from codexmem.installation import install_command
 from codexmem.kernel.embed.choice import EmbedderChoice, choose
 from codexmem.kernel.embed.fastembed import FastEmbedder
 from codexmem.kernel.embed.local import LocalEmbedder
@@ -68,4 +69,4 @@ def test_fastembed_says_what_is_missing(monkeypatch: pytest.MonkeyPatch, tmp_pat
     monkeypatch.setitem(sys.modules, "fastembed", None)
     with pytest.raises(Unavailable) as refused:
         FastEmbedder("BAAI/bge-small-en-v1.5").query("x")
-    assert refused.value.hint == "pip install 'codexmem[fastembed]'"
+    assert refused.value.hint == install_command("fastembed")

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from codexmem.installation import install_command
 from codexmem.kernel.embed import local
 from codexmem.kernel.embed.local import LocalEmbedder
 from codexmem.kernel.embed.model import unit
@@ -170,7 +171,7 @@ def test_a_missing_package_is_unavailable_and_says_what_to_install() -> None:
     assert not embedder.installed
     with pytest.raises(Unavailable) as refused:
         embedder.query("x")
-    assert refused.value.hint == "pip install 'codexmem[embed]'"
+    assert refused.value.hint == install_command("embed")
 
 
 @pytest.mark.slow

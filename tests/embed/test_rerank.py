@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from codexmem.installation import install_command
 from codexmem.kernel.embed.choice import RerankerChoice, choose_reranker
 from codexmem.kernel.embed.fastembed import CrossEncoder
 from codexmem.kernel.embed.rerank import ApiReranker
@@ -176,7 +177,7 @@ def test_a_cross_encoder_says_what_is_missing(monkeypatch: pytest.MonkeyPatch, t
     monkeypatch.setitem(sys.modules, "fastembed.rerank.cross_encoder", None)
     with pytest.raises(Unavailable) as refused:
         CrossEncoder(str(tmp_path / "model")).scores("q", ["a"])
-    assert refused.value.hint == "pip install 'codexmem[fastembed]'"
+    assert refused.value.hint == install_command("fastembed")
 
 
 def test_each_name_chooses_its_reranker() -> None:

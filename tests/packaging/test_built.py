@@ -9,6 +9,7 @@ from pathlib import Path
 from zipfile import ZipFile
 
 from codexmem import __version__
+from codexmem.installation import DISTRIBUTION
 from tests.packaging.building import ROOT, build_from, differences, digest
 from tests.web.building import DIST
 
@@ -39,7 +40,7 @@ def test_a_wheel_from_the_source_distribution_is_the_wheel(built: dict[str, Path
 def test_the_wheel_holds_the_package_its_pages_and_its_manual(built: dict[str, Path]) -> None:
     with ZipFile(built["wheel"]) as packed:
         names = set(packed.namelist())
-        about = message_from_bytes(packed.read(f"codexmem-{__version__}.dist-info/METADATA"))
+        about = message_from_bytes(packed.read(f"codexmem_cli-{__version__}.dist-info/METADATA"))
         modes = {each.external_attr >> 16 & 0o777 for each in packed.infolist()}
     source = {name.removeprefix("src/") for name in tracked() | application() if name.startswith("src/codexmem/")}
     beside = {name for name in names if name.partition("/")[0] != "codexmem"}
@@ -48,5 +49,5 @@ def test_the_wheel_holds_the_package_its_pages_and_its_manual(built: dict[str, P
         "METADATA", "RECORD", "WHEEL", "entry_points.txt", "licenses/LICENSE",
         "scripts/codexmem-hook", *(f"data/{name}" for name in tracked() if name.startswith("share/man/")),
     }  # fmt: skip
-    assert (about["Name"], about["Version"], about["Requires-Python"]) == ("codexmem", __version__, ">=3.11")
+    assert (about["Name"], about["Version"], about["Requires-Python"]) == (DISTRIBUTION, __version__, ">=3.11")
     assert modes <= {0o644, 0o755}

@@ -12,6 +12,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from codexmem import __version__
+from codexmem.installation import DISTRIBUTION
 from tests._support import cpu
 from tests._support.waiting import eventually
 from tests.packaging.fresh import MEGABYTE, Fresh, locked, table
@@ -51,7 +52,7 @@ def surroundings(folder: Path) -> dict[str, str]:
 def test_the_base_install_is_small(fresh: Fresh) -> None:
     weights = fresh.weights()
     print(table(weights))  # noqa: T201  what weighs, for whoever reads a failure
-    assert weights.keys() == {*locked(), "codexmem"}
+    assert weights.keys() == {*locked(), DISTRIBUTION}
     assert len(weights) <= MOST_PACKAGES
     assert sum(weights.values()) <= MOST_MEGABYTES * MEGABYTE
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from codexmem.installation import install_command
 from codexmem.kernel.model.errors import Unavailable
 from codexmem.kernel.store.sqlite import library
 
@@ -42,4 +43,4 @@ def test_a_library_without_the_fix_is_refused(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(library, "FIXED_VERSION", (99, 0, 0))
     with pytest.raises(Unavailable) as refused:
         library.require_fixed_library()
-    assert refused.value.hint == "install a newer pysqlite3: pip install --upgrade pysqlite3"
+    assert refused.value.hint == f"install a newer pysqlite3: {install_command(anew=True)}"

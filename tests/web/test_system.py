@@ -162,7 +162,7 @@ def test_a_quiet_server_says_how_to_begin(browser: Browser, quiet: Server, langu
     expect(panel(page, words["backups"])).to_contain_text(words["no backups"])
     expect(panel(page, words["backups"])).to_contain_text("codexmem backup")
     expect(panel(page, words["work"])).to_contain_text(words["idle"])
-    expect(panel(page, words["index"])).to_contain_text("pip install 'codexmem[embed]'")
+    expect(panel(page, words["index"])).to_contain_text("codexmem doctor")
     expect(page.get_by_role("button", name=words["backfill"])).to_have_count(0)
     expect(panel(page, words["server"])).to_contain_text(str(quiet.data_dir))
     expect(panel(page, words["server"])).to_contain_text(words["live"])

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from codexmem import __version__
 from codexmem.app.core import Core
 from codexmem.http.metrics import Metrics, Sample
+from codexmem.installation import install_command
 from codexmem.kernel.model.ids import SystemClock
 from codexmem.kernel.model.tenant import LOCAL
 from codexmem.kernel.services.status import Phase, ServerStatus
@@ -70,7 +71,7 @@ def telemetry_sent(metrics: Metrics) -> Iterator[None]:
         from codexmem.app.telemetry import TelemetryExport
     except ImportError:
         _log.warning("OpenTelemetry: the environment names an endpoint, and the SDK is not installed; nothing is sent. "
-                     "Next: pip install 'codexmem[otel]', or unset OTEL_EXPORTER_OTLP_ENDPOINT")  # fmt: skip
+                     "Next: %s, or unset OTEL_EXPORTER_OTLP_ENDPOINT", install_command("otel"))  # fmt: skip
         yield
         return
     export = TelemetryExport(wanted, metrics.registry)

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from codexmem.capture import service
 from codexmem.capture.author_queue import AUTHOR
 from codexmem.capture.job_log import TokenBudget
+from codexmem.installation import install_command
 from codexmem.kernel.embed.model import Embedder
 from codexmem.kernel.events.live import Live
 from codexmem.kernel.events.log import Log
@@ -141,10 +142,12 @@ def require_whole_sign_in(settings: Settings) -> None:
             details={"reason": "half_sign_in", "missing": ", ".join(missing)},
         )
     if find_spec("jwt") is None or find_spec("cryptography") is None:
+        command = install_command("oidc")
         raise InvalidArgument(
             "people sign in with an issuer, and the packages for that are not installed",
-            hint="install them with: pip install 'codexmem[oidc]'", details={"reason": "no_oidc"},
-        )  # fmt: skip
+            hint=f"install them with: {command}",
+            details={"reason": "no_oidc", "command": command},
+        )
 
 
 def usage_limits(settings: Settings) -> UsageLimits:

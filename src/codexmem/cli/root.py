@@ -60,7 +60,6 @@ _GROUPS: dict[str, dict[str, str]] = {
         "member": "codexmem.operations.cli.people:member",
         "group": "codexmem.operations.cli.people:group",
         "grant": "codexmem.operations.cli.people:grant",
-        "self": "codexmem.operations.cli.self_update:own",
         "version": "codexmem.operations.cli.completion:version",
         "completion": "codexmem.operations.cli.completion:completion",
     },

@@ -16,6 +16,7 @@ import importlib
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from codexmem.installation import install_command
 from codexmem.kernel.model import redaction
 from codexmem.kernel.model.errors import InvalidArgument, Unavailable
 from codexmem.kernel.model.redaction import masked
@@ -66,7 +67,7 @@ def _compiled(written: str) -> Any:
     except ImportError as error:
         raise Unavailable(
             "redact.patterns needs the library google-re2, which is not installed",
-            hint="install it with: pip install 'codexmem[patterns]', or remove redact.patterns",
+            hint=f"install it with: {install_command('patterns')}, or remove redact.patterns",
             details={"reason": "no_re2"},
         ) from error
     options = re2.Options()

@@ -8,6 +8,7 @@ import time
 import pytest
 
 from codexmem.codecli.redactor import MOST, Patterns, Redactor
+from codexmem.installation import install_command
 from codexmem.kernel.model.errors import InvalidArgument, Unavailable
 
 
@@ -72,7 +73,7 @@ def test_without_the_library_patterns_say_what_to_install(monkeypatch: pytest.Mo
     monkeypatch.setitem(sys.modules, "re2", None)
     with pytest.raises(Unavailable, match="google-re2") as refused:
         Patterns(["a"])
-    assert "pip install" in str(refused.value.hint)
+    assert install_command("patterns") in str(refused.value.hint)
     assert Redactor("basic").text("dana@acme.io") == "[REDACTED:email]"
 
 

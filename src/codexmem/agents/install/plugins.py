@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from codexmem import __version__
 from codexmem.agents.install import json_settings
 from codexmem.agents.install.commands import ProgramCommands
+from codexmem.installation import DISTRIBUTION
 
 if TYPE_CHECKING:
     from codexmem.agents import InstallableAgent
@@ -178,7 +179,7 @@ def registry_entry() -> str:
         "version": __version__,
         "packages": [{
             "registryType": "pypi",
-            "identifier": NAME,
+            "identifier": DISTRIBUTION,
             "version": __version__,
             "runtimeHint": "uvx",
             "transport": {"type": "stdio"},

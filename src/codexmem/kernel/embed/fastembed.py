@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from codexmem.installation import install_command
 from codexmem.kernel.embed.model import unit
 from codexmem.kernel.embed.model_folder import ModelLock, lock_of, place_of, verify
 from codexmem.kernel.embed.rerank import DEPTH
@@ -34,7 +35,7 @@ class ModelFiles:
     def loaded(self, make: Callable[[Path], Any], what: str, *, setting: str) -> Any:
         """What `make` imports and makes; whatever keeps it from that is `Unavailable`, with what to do about it."""
         what = f"the {what} {self.name}"
-        missing = Unavailable("fastembed is not installed", hint="pip install 'codexmem[fastembed]'")
+        missing = Unavailable("fastembed is not installed", hint=install_command("fastembed"))
         if importlib.util.find_spec("fastembed") is None:
             raise missing
         if self.folder is None or not self.folder.is_dir():

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
 
+from codexmem.installation import install_command
 from codexmem.kernel.embed.model_folder import (
     SIDE_FILES,
     ModelLock,
@@ -230,7 +231,7 @@ def _known(name: str) -> tuple[str, str | None]:
         from fastembed import TextEmbedding
         from fastembed.rerank.cross_encoder import TextCrossEncoder
     except ImportError as missing:
-        raise Unavailable("fastembed is not installed", hint="pip install 'codexmem[fastembed]'") from missing
+        raise Unavailable("fastembed is not installed", hint=install_command("fastembed")) from missing
     for each in (*TextEmbedding.list_supported_models(), *TextCrossEncoder.list_supported_models()):
         if each["model"].lower() == name.lower() and each["sources"]["hf"]:
             return each["sources"]["hf"], each["model_file"]

@@ -18,6 +18,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from codexmem.installation import install_command
 from codexmem.kernel.embed.model import unit
 from codexmem.kernel.model.errors import Unavailable
 
@@ -120,7 +121,7 @@ class LocalEmbedder:
         except (ImportError, OSError) as error:
             raise Unavailable(
                 f"the embedding model {self.model} cannot be loaded: {type(error).__name__}",
-                hint=f"pip install 'codexmem[{self._extra}]'",
+                hint=install_command(self._extra),
             ) from error
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
+from codexmem.installation import install_command
 from codexmem.kernel.embed.model import unit
 from codexmem.kernel.model import ids
 from codexmem.kernel.model.breaker import Breaker
@@ -103,7 +104,9 @@ class OpenAIEmbedder:
                 try:
                     import openai
                 except ImportError as missing:
-                    raise Unavailable("the openai package is not installed", hint="pip install openai") from missing
+                    raise Unavailable(
+                        "the openai package is not installed", hint=install_command(anew=True)
+                    ) from missing
                 # At debug level these write whole texts into the log, at info level a line for each request.
                 for name in ("openai", "httpx2", "httpcore2"):
                     logging.getLogger(name).setLevel(logging.WARNING)

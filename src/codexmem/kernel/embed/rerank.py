@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
+from codexmem.installation import install_command
 from codexmem.kernel.model import ids
 from codexmem.kernel.model.breaker import Breaker
 from codexmem.kernel.model.errors import CodexmemError, InvalidArgument, RateLimited, Unavailable
@@ -122,7 +123,7 @@ class ApiReranker:
                 try:
                     import httpx2
                 except ImportError as missing:
-                    raise Unavailable("the HTTP client is missing", hint="pip install httpx2") from missing
+                    raise Unavailable("the HTTP client is missing", hint=install_command(anew=True)) from missing
                 # At info level a line for each request, with the whole address.
                 for name in ("httpx2", "httpcore2"):
                     logging.getLogger(name).setLevel(logging.WARNING)

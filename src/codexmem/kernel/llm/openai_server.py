@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
+from codexmem.installation import install_command
 from codexmem.kernel.llm.call_pauses import CallPauses
 from codexmem.kernel.llm.model import Check, Trouble, Unanswered
 from codexmem.kernel.model import ids
@@ -80,7 +81,7 @@ class OpenAIServer:
                     import httpx2
                     import openai  # noqa: F401
                 except ImportError as missing:
-                    message, hint = "the openai package is not installed", "pip install openai"
+                    message, hint = "the openai package is not installed", install_command(anew=True)
                     raise Unanswered(message, Trouble.SETUP_REQUIRED, hint=hint) from missing
                 # At debug level these write whole prompts into the log, at info level a line for each request.
                 for name in ("openai", "httpx2", "httpcore2"):

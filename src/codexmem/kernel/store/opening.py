@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import sqlalchemy as sa
 
+from codexmem.installation import install_command
 from codexmem.kernel.model.errors import InvalidArgument, NotFound, NotReady, Unavailable
 from codexmem.kernel.store import upgrade
 from codexmem.kernel.store.database import Database
@@ -227,7 +228,5 @@ def _postgres(url: str) -> ModuleType:
     try:
         from codexmem.kernel.store.postgres import engine
     except ImportError as missing:
-        raise Unavailable(
-            "the PostgreSQL driver is not installed", hint="pip install 'codexmem[postgres]'"
-        ) from missing
+        raise Unavailable("the PostgreSQL driver is not installed", hint=install_command("postgres")) from missing
     return engine

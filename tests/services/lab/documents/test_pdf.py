@@ -47,7 +47,7 @@ def test_files_that_give_nothing_say_why(tmp_path: Path, monkeypatch: pytest.Mon
     file.write_bytes(made(["page"] * 4))
     assert "pages; split it" in str(only(tmp_path))
     monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
-    assert only(tmp_path) == pdf.NO_LIBRARY
+    assert only(tmp_path) == pdf.no_library()
 
 
 def test_bombs_are_defused(tmp_path: Path) -> None:

@@ -55,7 +55,7 @@ export default {
     finds: 'Search',
     hybrid: 'by words and meaning',
     lexical: 'by words only',
-    noEmbedder: 'No embedder is installed, so search cannot match by meaning. This installs a small local one:',
+    noEmbedder: 'No embedder is installed, so search cannot match by meaning. This says how to install one:',
     model: 'Vector model',
     modelIs: '{{model}}, {{dimension}} dimensions',
     former: 'Vectors of previous models still exist: {{models}}',

@@ -55,7 +55,7 @@ const system: Same<typeof en> = {
     finds: '查找方式',
     hybrid: '按词和语义',
     lexical: '仅按词',
-    noEmbedder: '没有安装嵌入模型，因此无法按语义查找。以下命令安装一个小型本地模型：',
+    noEmbedder: '没有安装嵌入模型，因此无法按语义查找。以下命令说明如何安装：',
     model: '向量模型',
     modelIs: '{{model}}，{{dimension}} 维',
     former: '仍有早先模型的向量：{{models}}',

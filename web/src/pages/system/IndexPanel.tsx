@@ -43,7 +43,7 @@ function Standing(index: Index) {
           detail={model ? t('index.hybrid') : t('index.lexical')}
         />
         {!model && <p className={classes['why']}>{t('index.noEmbedder')}</p>}
-        {!model && <CommandLine command="pip install 'codexmem[embed]'" />}
+        {!model && <CommandLine command="codexmem doctor" />}
         {model &&
           limited.map((each) => (
             <p key={each} className={classes['why']}>

@@ -74,7 +74,7 @@ function Search({ index }: System) {
     <Fact name={t('health.search')}>
       <StatusMark status={why ? 'degraded' : 'ok'} detail={index.model ? t('health.hybrid') : t('health.lexical')} />
       {why && <p className={classes['why']}>{why}</p>}
-      {!index.model && <CommandLine command="pip install 'codexmem[embed]'" />}
+      {!index.model && <CommandLine command="codexmem doctor" />}
       {index.model && (
         <p className="muted size12 flat">
           {index.waiting > 0

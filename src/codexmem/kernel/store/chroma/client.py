@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
+from codexmem.installation import install_command
 from codexmem.kernel.model import ids
 from codexmem.kernel.model.breaker import Breaker
 from codexmem.kernel.model.errors import CodexmemError, Unavailable
@@ -154,7 +155,7 @@ class ChromaClient:
                 try:
                     import httpx2
                 except ImportError as missing:
-                    raise Unavailable("the HTTP client is missing", hint="pip install 'codexmem[chroma]'") from missing
+                    raise Unavailable("the HTTP client is missing", hint=install_command("chroma")) from missing
                 logging.getLogger("httpx2").setLevel(logging.WARNING)  # a line for each request is nobody's interest
                 # A Chroma server is a neighbour; texts' vectors do not travel by a proxy that nobody named.
                 self._http = httpx2.Client(trust_env=False)

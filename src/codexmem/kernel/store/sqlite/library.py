@@ -7,6 +7,7 @@ library that Python was given; too old a one is refused when a store is opened, 
 import logging
 from typing import Any
 
+from codexmem.installation import install_command
 from codexmem.kernel.model.errors import Unavailable
 
 _log = logging.getLogger(__name__)
@@ -58,7 +59,7 @@ def require_fixed_library() -> None:
     if not has_fix():
         raise Unavailable(
             f"SQLite {driver.sqlite_version} can corrupt its file when two connections write (fixed in 3.51.3)",
-            hint="install a newer pysqlite3: pip install --upgrade pysqlite3"
+            hint=f"install a newer pysqlite3: {install_command(anew=True)}"
             if SOURCE == "pysqlite3"
             else "pysqlite3 is not installed; if it has no wheel (Linux on ARM), use a Python built with SQLite "
             "3.51.3 or newer, or PostgreSQL",

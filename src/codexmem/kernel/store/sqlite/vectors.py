@@ -13,6 +13,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy import bindparam
 
+from codexmem.installation import install_command
 from codexmem.kernel.model.errors import Unavailable
 from codexmem.kernel.model.query import Filter
 from codexmem.kernel.store.database import ACTING, Database, Transaction
@@ -42,7 +43,7 @@ class SqliteVectors(TableVectors):
             )
             self._loaded = bool(functions.scalar())
         if not self._loaded:
-            raise Unavailable("sqlite-vec cannot be loaded here", hint="pip install --force-reinstall sqlite-vec")
+            raise Unavailable("sqlite-vec cannot be loaded here", hint=install_command(anew=True))
 
     def _distance(self) -> sa.ColumnElement[float]:
         return _distance

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
+from codexmem.installation import install_command
 from codexmem.kernel.model import ids
 from codexmem.lab.service.documents.document import MAX_CHARS, Check, UnreadError
 from codexmem.lab.service.documents.texts import Section, plain
@@ -23,9 +24,7 @@ MAX_MEMORY = 1 << 30
 _CHILD = Path(__file__).with_name("pdf_child.py")
 _LINE = 8 * MAX_CHARS  # bytes; a page is one line
 _LOOK_S = 0.02
-NO_LIBRARY = "reading PDF needs pypdf: pip install 'codexmem[lab]'"
 _PROBLEMS = {
-    "missing": NO_LIBRARY,
     "encrypted": "it is encrypted; save it without a password",
     "pages": f"it has more than {MAX_PAGES:,} pages; split it",
     "long": f"it has more than {MAX_CHARS:,} characters; split it",
@@ -36,15 +35,21 @@ _PROBLEMS = {
 PICTURES = "its pages are pictures without text; run it through OCR first"
 
 
+def no_library() -> str:
+    """Render the problem of a server without the library that reads PDF."""
+    return f"reading PDF needs pypdf: {install_command('lab')}"
+
+
 def read(raw: bytes, check: Check, *, seconds: float = MAX_SECONDS) -> tuple[str, list[Section]]:
     """The title that the file gives itself, and its pages; UnreadError for one that gives nothing."""
     if importlib.util.find_spec("pypdf") is None:
-        raise UnreadError(NO_LIBRARY)
+        raise UnreadError(no_library())
     title = ""
     pages: list[Section] = []
     for said in _said(raw, check, seconds):
         if "problem" in said:
-            raise UnreadError(_PROBLEMS.get(str(said["problem"]), _PROBLEMS["broken"]))
+            problem = str(said["problem"])
+            raise UnreadError(no_library() if problem == "missing" else _PROBLEMS.get(problem, _PROBLEMS["broken"]))
         title = plain(str(said.get("title", title))).strip()
         if "text" in said:
             pages.append(Section((f"p. {len(pages) + 1}",), plain(str(said["text"]))))

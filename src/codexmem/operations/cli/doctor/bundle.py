@@ -26,6 +26,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from codexmem import __version__
 from codexmem.console.messages import say
 from codexmem.hook import surroundings
+from codexmem.installation import DISTRIBUTION
 from codexmem.kernel.model import json_text, redaction
 from codexmem.kernel.model.errors import CodexmemError, Conflict, InvalidArgument
 from codexmem.settings import SETTINGS, masked
@@ -268,7 +269,7 @@ def _packages() -> dict[str, str | None]:
 
     found: dict[str, str | None] = {}
     with suppress(metadata.PackageNotFoundError):
-        for line in metadata.requires("codexmem") or []:
+        for line in metadata.requires(DISTRIBUTION) or []:
             name = _REQUIRED.match(line)
             if name is None:
                 continue

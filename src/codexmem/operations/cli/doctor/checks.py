@@ -28,6 +28,7 @@ from codexmem.console.messages import explain, language, say
 from codexmem.console.store import place_of, transfer_of
 from codexmem.hook.spool import outside
 from codexmem.hook.surroundings import environment
+from codexmem.installation import install_command
 from codexmem.kernel.model.errors import CodexmemError, InvalidArgument
 from codexmem.kernel.model.ids import SystemClock
 from codexmem.kernel.store import inspection
@@ -116,7 +117,7 @@ _EXTRAS = {"local": "embed", "local-better": "embed-better"}
 def words() -> Finding:
     """Whether SQLite has its text index; PostgreSQL needs nothing of the kind."""
     if inspection.lacks_words():
-        return Finding("words", "failure", "doctor.words_none")
+        return Finding("words", "failure", "doctor.words_none", {"command": install_command(anew=True)})
     return Finding("words", "ok", "doctor.words")
 
 
@@ -128,7 +129,7 @@ def vectors(settings: Settings) -> Finding:
             return Finding("vectors", "warning", "doctor.pgvector_none")
         return Finding("vectors", "ok", "doctor.pgvector", {"version": found})
     if found is None:
-        return Finding("vectors", "warning", "doctor.sqlite_vec_none")
+        return Finding("vectors", "warning", "doctor.sqlite_vec_none", {"command": install_command(anew=True)})
     return Finding("vectors", "ok", "doctor.sqlite_vec", {"version": found})
 
 
@@ -141,11 +142,11 @@ def embedder(settings: Settings) -> Finding:
     if found is None:
         if name == "none":
             return Finding("embedder", "ok", "doctor.embedder_off")
-        return Finding("embedder", "warning", "doctor.embedder_none", {"extra": _EXTRAS["local"]})
+        return Finding("embedder", "warning", "doctor.embedder_none", {"command": install_command(_EXTRAS["local"])})
     installed = getattr(found, "installed", None)  # of a server nobody can say
     if installed is False:
-        extra = _EXTRAS.get(name, "fastembed")
-        return Finding("embedder", "failure", "doctor.embedder_missing", {"model": found.model, "extra": extra})
+        command = install_command(_EXTRAS.get(name, "fastembed"))
+        return Finding("embedder", "failure", "doctor.embedder_missing", {"model": found.model, "command": command})
     try:
         found.query("memory")
     except CodexmemError as error:
@@ -230,7 +231,9 @@ def examine(settings: Settings) -> Iterator[Finding]:
 def _library() -> Finding:
     version, fixed = inspection.library()
     if not fixed:
-        return Finding("library", "failure", "doctor.library_old", {"version": version})
+        return Finding(
+            "library", "failure", "doctor.library_old", {"version": version, "command": install_command(anew=True)}
+        )
     return Finding("library", "ok", "doctor.library", {"version": version})
 
 
