@@ -160,7 +160,12 @@ record-agents *names:
 agents-example:
     "{{ python }}" -m tests.agents.example
 
-# count what four journeys touch, and the package's size
+# what the project weighs, beside its budgets and goals; --lower writes less where there is less
+[group('measure')]
+house *args:
+    @"{{ python }}" -m tests.architecture.budget "$@"
+
+# count what four journeys touch
 [group('measure')]
 journeys *args:
     "{{ python }}" -m bench.journeys "$@"

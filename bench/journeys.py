@@ -1,4 +1,4 @@
-"""How far a piece of data travels through the package: four journeys, really run and counted, and the package's size.
+"""How far a piece of data travels through the package: four journeys, really run and counted.
 
 A server runs in this process on a SQLite store in a temporary folder, without encoder and model, and every thread is
 profiled. A journey begins with a request over HTTP and ends when its effect is stored and the server is idle again.
@@ -16,10 +16,8 @@ seconds, so a file or function counts if every repetition had it, and calls and 
 from __future__ import annotations
 
 import argparse
-import ast
 import json
 import os
-import re
 import sys
 import tempfile
 import threading
@@ -43,7 +41,6 @@ from tests._support.lab import StepAgent
 from tests._support.lab_endpoint import LabEndpoint, lab_endpoint
 
 PACKAGE = Path(codexmem.__file__).parent
-LOOSE = re.compile(r"\b(?:dict|Mapping|MutableMapping)\[str, Any\]")
 REPEATS = 3
 _IDLE_S = 0.4  # without a call: the server has nothing more to do for this journey
 _LIMIT_S = 60.0
@@ -57,16 +54,6 @@ class Journey:
     files: int
     functions: int
     moves: int
-
-
-@dataclass(frozen=True)
-class Figures:
-    """The package as it lies on the disk."""
-
-    lines: int
-    files: int
-    repeated_class_names: int
-    loose_dicts: int
 
 
 @dataclass
@@ -248,21 +235,6 @@ def _hook_environment(folder: Path, endpoint: LabEndpoint) -> Iterator[None]:
         yield
 
 
-def figures(package: Path = PACKAGE) -> Figures:
-    """Lines and files, names that several public classes have, and dictionaries that say nothing of their content."""
-    texts = [path.read_text() for path in sorted(package.rglob("*.py"))]
-    names = [
-        node.name for text in texts for node in ast.parse(text).body
-        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
-    ]  # fmt: skip
-    return Figures(
-        lines=sum(len(text.splitlines()) for text in texts),
-        files=len(texts),
-        repeated_class_names=len({name for name in names if names.count(name) > 1}),
-        loose_dicts=sum(len(LOOSE.findall(text)) for text in texts),
-    )
-
-
 JOURNEYS = {
     "hook": "hook event → stored observation",
     "search": "MCP `search` → text",
@@ -271,27 +243,24 @@ JOURNEYS = {
 }
 
 
-def tables(counted: Mapping[str, Journey], size: Figures) -> str:
-    """Both tables as people read them."""
+def table(counted: Mapping[str, Journey]) -> str:
+    """Render the table."""
     rows = [(JOURNEYS[name], each.files, each.functions, each.moves) for name, each in counted.items()]
-    sizes = [(name.replace("_", " "), value) for name, value in asdict(size).items()]
-    heads = ("journey", "files", "functions", "moves between top-level folders")
-    return f"{report.table(heads, rows)}\n\n{report.table(('the package', ''), sizes)}"
+    return report.table(("journey", "files", "functions", "moves between top-level folders"), rows)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Count and print."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--json", action="store_true", help="print one JSON document instead of tables")
+    parser.add_argument("--json", action="store_true", help="print one JSON document instead of the table")
     parser.add_argument("--repeats", type=int, default=REPEATS, help="times that each journey is counted")
     chosen = parser.parse_args(argv)
     with tempfile.TemporaryDirectory() as folder:
         counted = journeys(Path(folder).resolve(), chosen.repeats)
-    size = figures()
     if chosen.json:
-        print(json.dumps({"journeys": {name: asdict(each) for name, each in counted.items()}, "package": asdict(size)}))
+        print(json.dumps({name: asdict(each) for name, each in counted.items()}))
     else:
-        print(tables(counted, size))
+        print(table(counted))
     return 0
 
 

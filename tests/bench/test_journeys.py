@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from bench import journeys
-from bench.journeys import Counter, Figures
+from bench.journeys import Counter
 
 pytestmark = pytest.mark.sqlite
 
@@ -100,16 +100,3 @@ def test_a_journey_that_never_arrives_is_told(planted: Path, monkeypatch: pytest
     monkeypatch.setattr(journeys, "_IDLE_S", 0.0)
     with pytest.raises(TimeoutError):
         Counter(planted).count(lambda: None, lambda: False)
-
-
-def test_figures_of_a_package(tmp_path: Path) -> None:
-    package = plant(
-        tmp_path,
-        {
-            "a.py": "class Place:\n    class Inner: ...\nclass _Own: ...\nclass Once: ...\n",
-            "b/c.py": "class Place: ...\nclass _Own: ...\nclass Inner: ...\nx: dict[str, Any] | Mapping[str, Any]\n",
-            "b/d.py": "y: dict[str, int]\nz: MutableMapping[str, Any]\n",
-            "b/d.json": "dict[str, Any]",
-        },
-    )
-    assert journeys.figures(package) == Figures(lines=10, files=3, repeated_class_names=1, loose_dicts=3)
