@@ -463,7 +463,7 @@ bench-relevance *args:
 # how well recall finds, on question sets: --data DIR
 [group('measure')]
 bench-retrieval *args:
-    "{{ python }}" -m codexmem.cli bench retrieval "$@"
+    "{{ python }}" -m bench.retrieval "$@"
 
 # whether decisions of earlier chats reach an agent's first request: --data DIR
 [group('measure')]

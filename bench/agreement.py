@@ -14,15 +14,15 @@ from pathlib import Path
 from typing import Any
 
 from bench import report
+from bench.retrieval import run
+from bench.retrieval.corpus import Corpus
+from bench.retrieval.run import MeasuredStore
+from bench.retrieval.suites.table import SUITES
 from bench.stores import stores
 from codexmem.app import open_core
 from codexmem.kernel.model.query import Filter
 from codexmem.kernel.model.search import SearchQuery
 from codexmem.kernel.store.database import acting_as
-from codexmem.measure import run
-from codexmem.measure.corpus import Corpus
-from codexmem.measure.suites.table import SUITES
-from codexmem.operations.cli.bench import Opened
 from codexmem.settings import load
 
 GOAL = 0.95
@@ -63,7 +63,7 @@ def answers(engine: str, suites: dict[str, list[Corpus]]) -> Answers:
         try:
             with acting_as("local"):
                 for name, corpora in suites.items():
-                    run.write(Opened(core), name, corpora, lambda *_: None)
+                    run.write(MeasuredStore(core), name, corpora, lambda *_: None)
                     for corpus in corpora:
                         wanted = Filter(run.KINDS, project=run.project(name, corpus))
                         for question in corpus.questions:

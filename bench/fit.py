@@ -20,15 +20,15 @@ from typing import Any
 
 import numpy as np
 
+from bench.retrieval import run
+from bench.retrieval.corpus import Split
+from bench.retrieval.run import MeasuredStore
+from bench.retrieval.suites.table import SUITES
 from codexmem.app import open_core
 from codexmem.kernel.model.query import Filter
 from codexmem.kernel.model.search import SearchQuery, Unit
 from codexmem.kernel.search.recipes import DEFAULT
 from codexmem.kernel.search.wording import UNSPACED
-from codexmem.measure import run
-from codexmem.measure.corpus import Split
-from codexmem.measure.suites.table import SUITES
-from codexmem.operations.cli.bench import Opened
 from codexmem.settings import load
 
 TEMPERATURE = 6.0
@@ -59,7 +59,7 @@ def collect(data: Path, embedder: str, folder: Path, suites: list[str], sample: 
     """Write the suites into a store, or use the one that is there, and examine every question."""
     settings = replace(load({"data_dir": str(folder)}, {}), embedder=embedder)
     core = open_core(settings)
-    store, cases, names = Opened(core), [], sorted(core.recall.examine(_probe()).signals)
+    store, cases, names = MeasuredStore(core), [], sorted(core.recall.examine(_probe()).signals)
     try:
         for name in suites:
             suite = next(each for each in SUITES if each.name == name)

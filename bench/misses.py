@@ -13,13 +13,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from bench import report
+from bench.retrieval import run
+from bench.retrieval.corpus import Corpus, Passage, Question, Split, Task
+from bench.retrieval.run import MeasuredStore, opened
+from bench.retrieval.suites.table import BY_NAME
 from codexmem.kernel.model.query import Filter
 from codexmem.kernel.model.search import MAX_RESULTS, SearchQuery, Unit
 from codexmem.kernel.search.tokens import words
-from codexmem.measure import run
-from codexmem.measure.corpus import Corpus, Passage, Question, Split, Task
-from codexmem.measure.suites.table import BY_NAME
-from codexmem.operations.cli.bench import Opened, opened
 
 DEPTHS = {"longmemeval": 5, "memdaily": 5, "probe": 5}  # at which a suite is reported; 10 elsewhere
 PLACES = ((10, "places 6 to 10"), (20, "places 11 to 20"), (MAX_RESULTS, f"places 21 to {MAX_RESULTS}"))
@@ -31,14 +31,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--suite", choices=list(BY_NAME), required=True)
     parser.add_argument("--embedder", default="none")
-    parser.add_argument("--store", type=Path, default=None, help="a kept store of `codexmem bench retrieval`")
+    parser.add_argument("--store", type=Path, default=None, help="a kept store of `just bench-retrieval`")
     parser.add_argument("--misses", type=int, default=50)
     options = parser.parse_args(argv)
     suite, seed = BY_NAME[options.suite], report.chosen_seed(options.seed)
     corpora, depth = suite.read(options.data), DEPTHS.get(options.suite, 10)
     causes: Counter[str] = Counter()
     places: Counter[str] = Counter()
-    with opened(None, options.embedder, options.store) as store:
+    with opened(options.embedder, options.store) as store:
         keys = run.write(store, suite.name, corpora, lambda *_: None).keys
         found = missed(store, suite.name, corpora, suite.tasks[0], keys, depth, random.Random(seed))
         for _, (cause, place) in zip(range(options.misses), found, strict=False):
@@ -50,8 +50,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     return report.conclude("misses", document, "\n".join([title, *lines]), kept=True, as_json=options.json)
 
 
-def missed(store: Opened, suite: str, corpora: Sequence[Corpus], task: Task, keys: dict[str, Passage], depth: int,
-           chance: random.Random) -> Iterator[tuple[str, str]]:  # fmt: skip
+def missed(
+    store: MeasuredStore,
+    suite: str,
+    corpora: Sequence[Corpus],
+    task: Task,
+    keys: dict[str, Passage],
+    depth: int,
+    chance: random.Random,
+) -> Iterator[tuple[str, str]]:
     """Cause and place of each gold that is not among the first results, question by question in a random order."""
     asked = [
         (corpus, question)
@@ -63,7 +70,7 @@ def missed(store: Opened, suite: str, corpora: Sequence[Corpus], task: Task, key
     for corpus, question in asked:
         search = SearchQuery(question.text, Filter(run.KINDS, project=run.project(suite, corpus)), limit=MAX_RESULTS,
                         unit=task.unit, asked_ms=question.asked_ms)  # fmt: skip
-        passages = [keys[each.memory.id] for each in store.search(search).results]
+        passages = [keys[each.memory.id] for each in store.core.recall.search(search).results]
         ranked = [each.session if task.unit is Unit.SESSION else each.key for each in passages]
         gold = question.gold(task.unit)
         for each in sorted(gold - set(ranked[:depth])):

@@ -1,6 +1,6 @@
 """The tables and the picture of docs/retrieval.md, made from the history of measurements.
 
-`codexmem bench retrieval --out docs/retrieval-history.jsonl` adds to the history; `just generated` draws.
+`just bench-retrieval --out docs/retrieval-history.jsonl` adds to the history; `just generated` draws.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from bench import report
-from codexmem.measure.report import headline, refusal
+from bench.retrieval.report import headline, refusal
 
 DOCS = Path(__file__).parents[1] / "docs"
 SHARES = ("any@5", "all@5", "mean@5", "any@10", "all@10", "mean@10", "ndcg@10", "mrr")

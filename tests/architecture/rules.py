@@ -28,7 +28,7 @@ RANKS: Mapping[str, int] = {
     "hook": 2,
     **dict.fromkeys(("http", "client"), 3),
     # Measuring calls the kernel's services, as a room does, and is no room.
-    **dict.fromkeys((*ROOMS, "measure"), 5),
+    **dict.fromkeys(ROOMS, 5),
     # The list of rooms, which help reads without loading any.
     **dict.fromkeys(("codecli", "features"), 6),
     "app": 7,

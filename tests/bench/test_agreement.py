@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bench import agreement
-from tests.measure import sets
+from tests.bench import question_sets as sets
 
 
 @pytest.mark.postgresql

@@ -10,10 +10,10 @@ from xml.etree import ElementTree
 import pytest
 
 from bench import plot_retrieval
-from codexmem.measure import report
-from codexmem.measure.corpus import Question, Split
-from codexmem.measure.metrics import QuestionResult
-from codexmem.measure.suites.table import BY_NAME
+from bench.retrieval import report
+from bench.retrieval.corpus import Question, Split
+from bench.retrieval.metrics import QuestionResult
+from bench.retrieval.suites.table import BY_NAME
 
 
 def run(date: str, *, right: int, engine: str = "sqlite", limit: int | None = None) -> dict[str, Any]:

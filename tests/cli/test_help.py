@@ -74,7 +74,7 @@ def test_there_are_as_many_commands_as_tests() -> None:
         "memory", "kb", "qa", "sync", "workspace", "batch", "run",
         "rb", "product", "preset", "lab", "index", "import", "embed", "login", "logout", "whoami",
         "edit", "hide", "pin", "withhold", "deprecate", "share", "supersede", "merge", "split",
-        "undo", "forget", "db", "backup", "restore", "doctor", "config", "key", "bench", "completion", "version",
+        "undo", "forget", "db", "backup", "restore", "doctor", "config", "key", "completion", "version",
     }  # fmt: skip
 
 
@@ -104,7 +104,6 @@ def test_bare_commands_show_their_help(call: Call) -> None:
         ["db"],
         ["config"],
         ["key"],
-        ["bench"],
     ):
         said = call(*path)
         assert (said.code, said.out.startswith("Usage: codexmem")) == (0, True)

@@ -74,7 +74,6 @@ _GROUPS: dict[str, dict[str, str]] = {
         "db": "codexmem.operations.cli.db:db",
         "tenant": "codexmem.operations.cli.tenant:tenant",
         "cell": "codexmem.operations.cli.tenant:cell",
-        "bench": "codexmem.operations.cli.bench:bench",
     },
 }
 _MEANT = {

@@ -14,8 +14,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from codexmem.measure.corpus import Split, Task
-from codexmem.measure.metrics import QuestionResult, figures, mean
+from bench.retrieval.corpus import Split, Task
+from bench.retrieval.metrics import QuestionResult, figures, mean
 
 BINS = 10
 THRESHOLDS = tuple(step / 20 for step in range(1, 20))  # 0.05 to 0.95

@@ -10,8 +10,8 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from bench.retrieval.corpus import Question
 from codexmem.kernel.model.search import SearchMode
-from codexmem.measure.corpus import Question
 
 CUTS = (1, 5, 10, 20)
 DEPTH = max(CUTS)  # how many results are asked for; ranks beyond it do not exist

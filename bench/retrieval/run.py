@@ -1,50 +1,63 @@
-"""Writes a suite's passages through the production path and asks its questions, one after the other."""
+"""Write a suite's passages through the production path and ask its questions, one after the other."""
 
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Protocol
+from pathlib import Path
 
+from bench.retrieval.corpus import Corpus, Passage, Task
+from bench.retrieval.metrics import DEPTH, SHOWN, QuestionResult, tokens
+from codexmem.app import Core, open_core
 from codexmem.kernel.model.attrs import PromptAttrs
+from codexmem.kernel.model.errors import NotFound
 from codexmem.kernel.model.history import WriteContext
 from codexmem.kernel.model.ids import monotonic
-from codexmem.kernel.model.memory import Kind, Memory, MemoryDraft, Origin, State
-from codexmem.kernel.model.query import Filter
-from codexmem.kernel.model.search import SearchAnswer, SearchQuery, Unit
-from codexmem.measure.corpus import Corpus, Passage, Task
-from codexmem.measure.metrics import DEPTH, SHOWN, QuestionResult, tokens
+from codexmem.kernel.model.memory import Kind, MemoryDraft, Origin, State
+from codexmem.kernel.model.query import Filter, Id
+from codexmem.kernel.model.search import SearchQuery, Unit
+from codexmem.kernel.model.tenant import LOCAL
+from codexmem.kernel.store.database import acting_as
+from codexmem.settings import load
 
 KINDS = frozenset({Kind.PROMPT})
-BY = WriteContext("measure", source="import:measure")  # what to erase afterwards goes by this
+BY = WriteContext("measure", source="import:measure")
 _BATCH = 500  # memories per transaction
 _ROLES = {"": Origin.HUMAN, "user": Origin.HUMAN, "assistant": Origin.AGENT}
 
 Progress = Callable[[str, int, int], None]  # what is being done, how many are done, of how many
 
 
-class Store(Protocol):
-    """The part of an open store that is measured."""
+@dataclass(frozen=True, slots=True)
+class MeasuredStore:
+    """An open store, as a measurement uses it."""
 
-    def remember(self, draft: MemoryDraft, by: WriteContext) -> Memory:
-        """Write one memory, as every interface does."""
-        ...
+    core: Core
 
     def knows(self, id: str) -> bool:
         """Whether a memory of this id is there."""
-        ...
+        try:
+            self.core.memories.get(Id(id), KINDS)
+        except NotFound:
+            return False
+        return True
 
-    def together(self) -> AbstractContextManager[object]:
-        """One transaction around several writes."""
-        ...
 
-    def catch_up(self) -> None:
-        """Return when everything written so far can be found by every index."""
-        ...
-
-    def search(self, search: SearchQuery) -> SearchAnswer:
-        """Ask, as every interface does."""
-        ...
+@contextmanager
+def opened(embedder: str, kept: Path | None = None) -> Iterator[MeasuredStore]:
+    """Open a SQLite store of our own, temporary unless it is to be kept in a folder."""
+    place: AbstractContextManager[str] = tempfile.TemporaryDirectory(prefix="codexmem-bench-")
+    if kept is not None:
+        kept.mkdir(parents=True, exist_ok=True)
+        place = nullcontext(str(kept))
+    with place as folder:
+        core = open_core(replace(load({"data_dir": folder}, {}), embedder=embedder))
+        try:
+            with acting_as(LOCAL):
+                yield MeasuredStore(core)
+        finally:
+            core.close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +69,7 @@ class FilledStore:
     index_s: float
 
 
-def write(store: Store, suite: str, corpora: Sequence[Corpus], progress: Progress) -> FilledStore:
+def write(store: MeasuredStore, suite: str, corpora: Sequence[Corpus], progress: Progress) -> FilledStore:
     """Write every passage that is not there yet, then wait for the indexes."""
     total = sum(len(corpus.passages) for corpus in corpora)
     keys: dict[str, Passage] = {}
@@ -66,17 +79,17 @@ def write(store: Store, suite: str, corpora: Sequence[Corpus], progress: Progres
         keys.update((draft.id or "", passage) for draft, passage in batch)
         # A batch is written whole or not at all, so that its last memory tells.
         if not store.knows(batch[-1][0].id or ""):
-            with store.together():
+            with store.core.db.transaction():
                 for draft, _ in batch:
-                    store.remember(draft, BY)
+                    store.core.memories.remember(draft, BY)
         progress("writing", len(keys), total)
     wrote = monotonic()
     progress("indexing", 0, 0)
-    store.catch_up()
+    store.core.indexer.catch_up(lambda: None)
     return FilledStore(keys, wrote - began, monotonic() - wrote)
 
 
-def ask(store: Store, suite: str, corpora: Sequence[Corpus], task: Task, written: FilledStore, *, recipe: str,
+def ask(store: MeasuredStore, suite: str, corpora: Sequence[Corpus], task: Task, written: FilledStore, *, recipe: str,
         progress: Progress) -> list[QuestionResult]:  # fmt: skip
     """Ask every question that has gold or is known to have no answer; the rest say nothing about a search."""
     asked = [
@@ -97,7 +110,7 @@ def ask(store: Store, suite: str, corpora: Sequence[Corpus], task: Task, written
             recipe=recipe,
         )
         began = monotonic()
-        answer = store.search(search)
+        answer = store.core.recall.search(search)
         spent = monotonic() - began
         found = [written.keys[each.memory.id] for each in answer.results]
         outcomes.append(

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from bench.retrieval.corpus import Corpus, Passage, Question, Split, Task
+from bench.retrieval.suites.reading import SECOND_MS, at, read_json
 from codexmem.kernel.model.search import Unit
-from codexmem.measure.corpus import Corpus, Passage, Question, Split, Task
-from codexmem.measure.suites.reading import SECOND_MS, at, read_json
 
 TUNING_EVERY = 5
 TASKS = (Task("message", Unit.MEMORY, headline="mean@5"),)

@@ -7,10 +7,10 @@ writing tells them apart.
 import random
 from pathlib import Path
 
+from bench.retrieval.corpus import Corpus, Passage, Question, Split, Task
+from bench.retrieval.suites.memdaily import WHO, diaries
+from bench.retrieval.suites.reading import SECOND_MS, at, read_json
 from codexmem.kernel.model.search import Unit
-from codexmem.measure.corpus import Corpus, Passage, Question, Split, Task
-from codexmem.measure.suites.memdaily import WHO, diaries
-from codexmem.measure.suites.reading import SECOND_MS, at, read_json
 
 DISTRACTORS = 1_000
 SEED = 7
@@ -21,7 +21,7 @@ def read(path: Path, distractors: Path) -> list[Corpus]:
     """One corpus of notes and distractors."""
     items = read_json(path)["items"]
     messages = sorted({message["message"] for _, entry in diaries(distractors) for message in entry["message_list"]})
-    chance = random.Random(SEED)  # noqa: S311  (repeatable, not secret)
+    chance = random.Random(SEED)
     others = chance.sample(messages, min(DISTRACTORS, len(messages)))
     texts = [(f"note-{place}", item["note"]) for place, item in enumerate(items)]
     texts += [(f"other-{place}", text) for place, text in enumerate(others)]

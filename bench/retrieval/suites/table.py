@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from bench.retrieval.corpus import Corpus, Task
 from codexmem.kernel.model.errors import InvalidArgument, NotFound
-from codexmem.measure.corpus import Corpus, Task
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class Suite:
         return found.hexdigest()[:16]
 
     def _reader(self) -> Any:
-        return importlib.import_module(f"codexmem.measure.suites.{self.module}")
+        return importlib.import_module(f"bench.retrieval.suites.{self.module}")
 
 
 SUITES: tuple[Suite, ...] = (

@@ -10,9 +10,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from bench.retrieval.corpus import Corpus, Passage, Question, Split, Task
+from bench.retrieval.suites.reading import SECOND_MS, at, read_json
 from codexmem.kernel.model.search import Unit
-from codexmem.measure.corpus import Corpus, Passage, Question, Split, Task
-from codexmem.measure.suites.reading import SECOND_MS, at, read_json
 
 TUNING = frozenset(range(1, 6))
 ABSENT = "abstention"
