@@ -84,7 +84,7 @@ class Replay:
         clock = SystemClock()
         sessions, captures, tallies = Sessions(core.db), Captures(core.db), Tallies(core.db)
         plan = AuthorQueue(core.queue, sessions, captures, asked=True, soon_ms=SOON_MS)
-        log = JobLog(sessions, tallies, TokenBudget(tallies, clock, 0), core.log, clock)
+        log = JobLog(sessions, captures, tallies, TokenBudget(tallies, clock, 0), core.log, clock)
         extracting = Extraction(sessions, captures, core.memories, plan, log)
         self.model = SilentModel()
         authors = Authoring(

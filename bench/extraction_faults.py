@@ -132,7 +132,7 @@ def _worker(core: Core, author: TurnAuthor, threads: int) -> Worker:
     clock, tallies = SystemClock(), Tallies(core.db)
     sessions, captures = Sessions(core.db), Captures(core.db)
     plan = AuthorQueue(core.queue, sessions, captures, asked=True, soon_ms=0)
-    log = JobLog(sessions, tallies, TokenBudget(tallies, clock, 0), core.log, clock)
+    log = JobLog(sessions, captures, tallies, TokenBudget(tallies, clock, 0), core.log, clock)
     extracting = Extraction(sessions, captures, core.memories, plan, log)
     authors = Authoring(
         sessions, captures, core.memories, core.queue, plan, author, core.recall.search, log, core.consolidation,

@@ -3,9 +3,9 @@
     python examples/pydantic_ai_memory.py "I am Li, and I deploy on Fridays. Remember that."
     python examples/pydantic_ai_memory.py "On which day do I deploy?"
 
-Needs `pip install codexmem-cli "pydantic-ai-slim[openai]"`, a running server (`codexmem serve`) and `OPENAI_API_KEY`; with
-`OPENAI_BASE_URL`, any server that speaks OpenAI's interface. What it saves belongs to the project `assistant`, with
-what coding agents learn there: one memory for all of them.
+Needs `pip install codexmem-cli "pydantic-ai-slim[openai]"`, a running server (`codexmem serve`) and `OPENAI_API_KEY`;
+with `OPENAI_BASE_URL`, any server that speaks OpenAI's interface. What it saves belongs to the project `assistant`,
+with what coding agents learn there: one memory for all of them.
 """
 
 import os

@@ -94,7 +94,8 @@ export const Codexmem = async ({ directory }) => {
       for (const told of [begun.get(input.sessionID), asked.get(input.sessionID)]) if (told) output.system.push(told)
     },
     "tool.execute.after": async (input, output) => {
-      await tell("observation", { directory, input, output: { output: output && output.output } })
+      const metadata = { exit: output?.metadata?.exit }
+      await tell("observation", { directory, input, output: { output: output?.output, metadata } })
     },
     event: async ({ event }) => {
       const about = event.properties || {}
