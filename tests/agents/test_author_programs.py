@@ -99,6 +99,34 @@ def test_it_works_in_an_empty_folder_of_its_own_that_is_removed(make: Make, tmp_
     assert rest[-3:] == ["Rules.", "", "Question?"]
 
 
+SECRETS = {
+    "CODEXMEM_API_KEY": "s1", "CODEXMEM_OPENAI_API_KEY": "s2", "CODEXMEM_OIDC_CLIENT_SECRET": "s3",
+    "CODEXMEM_DATABASE_URL": "postgresql://u:s4@db/x", "AWS_SECRET_ACCESS_KEY": "s5", "AWS_SESSION_TOKEN": "s6",
+    "OPENAI_API_KEY": "s7", "GOOGLE_APPLICATION_CREDENTIALS": "s8", "GITHUB_TOKEN": "s9", "DATABASE_URL": "s10",
+    "PGPASSWORD": "s11", "SSH_AUTH_SOCK": "s12", "AZURE_CLIENT_SECRET": "s13",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("agent, own", [
+    ("codex", {"CODEX_HOME": "{home}/codex", "MY_LOGIN": "k"}), ("claude-code", {"ANTHROPIC_API_KEY": "k"}),
+    ("gemini-cli", {"GEMINI_API_KEY": "k"}), ("qwen-code", {}), ("opencode", {}),
+])  # fmt: skip
+def test_it_gets_its_own_login_and_no_other_secret(
+    make: Make, environ: dict[str, str], tmp_path: Path, agent: str, own: dict[str, str]
+) -> None:
+    own = {name: value.format(home=tmp_path) for name, value in own.items()}
+    (tmp_path / "codex").mkdir()
+    config = tmp_path / "codex" / "config.toml"
+    config.write_text('model_provider = "mine"\n[model_providers.mine]\nenv_key = "MY_LOGIN"\n')
+    needed = {"LANG": "zh_CN.UTF-8", "HTTPS_PROXY": "http://proxy:3128", "XDG_CONFIG_HOME": str(tmp_path)}
+    environ.update(SECRETS | own | needed)
+    log = tmp_path / "log"
+    refused(make(f'env > "{log}"; exit 3', agent=agent))
+    got = dict(line.partition("=")[::2] for line in log.read_text().splitlines())
+    assert {name for name in got if name in SECRETS} == set()
+    assert own.items() | needed.items() <= got.items()
+
+
 def test_a_program_that_hangs_is_ended(make: Make, tmp_path: Path) -> None:
     log = tmp_path / "pid"
     error = refused(make(f'echo $$ > "{log}"; exec sleep 600', timeout_s=0.5))

@@ -53,6 +53,30 @@ def test_what_does_not_is_not(sentence: str) -> None:
     assert not CitedEvidence(TEXTS).proves(sentence)
 
 
+@pytest.mark.parametrize("said, sentence", [
+    ("Run the linter before a commit.", "Never run the linter before a commit."),
+    ("Run the linter before a commit.", "Skip the linter before a commit."),
+    ("Run the linter. The port is not 80.", "Do not run the linter."),
+    ("Run the linter before a commit.", "Linting is disabled before a commit."),
+    ("提交之前运行检查。", "提交之前不运行检查。"),
+    ("提交之前运行检查。", "提交之前别运行检查。"),
+    ("提交之前运行检查。", "提交之前跳过检查。"),
+])  # fmt: skip
+def test_a_word_that_turns_the_meaning_must_stand_in_a_sentence_about_the_same(said: str, sentence: str) -> None:
+    assert not CitedEvidence([said]).proves(sentence)
+
+
+@pytest.mark.parametrize("said, sentence", [
+    ("Please never push to main on Fridays.", "Do not push to main on Fridays."),
+    ("make lint: target not found", "The target lint is not found."),
+    ("别用 tabs 缩进，用空格。", "不用 tabs 缩进。"),
+    ("特别注意：部署前运行 make migrate。", "部署前运行 make migrate。"),
+    ("set lint.enabled = false in lint.toml", "Linting is disabled in lint.toml, lint.enabled = false."),
+])  # fmt: skip
+def test_the_meaning_may_be_turned_in_other_words(said: str, sentence: str) -> None:
+    assert CitedEvidence([said]).proves(sentence)
+
+
 def test_a_memory_keeps_what_is_proven_and_names_the_rest() -> None:
     left = proven(
         "The port is 5179", "The port is 5179. It listens on 0.0.0.0. Grafana has 5173.", CitedEvidence(TEXTS)

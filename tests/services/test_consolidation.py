@@ -10,6 +10,7 @@ import pytest
 from bench.consolidation import random_life
 from codexmem.capture.consolidation import CONSOLIDATE
 from codexmem.kernel.jobs.job_kind import JobContext
+from codexmem.kernel.model.approval import PROPOSED
 from codexmem.kernel.model.attrs import ObservationAttrs
 from codexmem.kernel.model.capture import HookReport
 from codexmem.kernel.model.history import Mode, WriteContext
@@ -59,7 +60,9 @@ def stands(here: Capturing, memory: Memory) -> Memory:
 
 
 def test_what_says_the_same_becomes_one_and_undo_brings_all_back(here: Capturing) -> None:
-    made = [remembered(here, text) for text in TEXTS]
+    made = [remembered(here, text) for text in TEXTS[:4]]
+    made += [remembered(here, text, Origin.HUMAN) for text in TEXTS[4:6]]
+    made += [remembered(here, text) for text in TEXTS[6:]]
     before = [stands(here, each).state for each in made]
     delta = looks_again(
         here,
@@ -89,6 +92,15 @@ def test_what_says_the_same_becomes_one_and_undo_brings_all_back(here: Capturing
     here.base.history.rollback_delta(delta, Mode.STRICT, ME)
     assert [stands(here, each).state for each in made] == before
     assert here.memories(Kind.OBSERVATION)[-1].seq == made[-1].seq
+
+
+def test_a_rule_that_no_person_said_waits_as_a_discovery(here: Capturing) -> None:
+    for text in TEXTS:
+        remembered(here, text)
+    rule = {"op": "rule", "rests_on": ["K5", "K6"], "title": "Tests in pytest style", "text": TEXTS[4]}
+    assert looks_again(here, rule) is not None
+    state = here.memories(Kind.OBSERVATION)[-1].state
+    assert (state.title, state.type, state.marks) == ("Tests in pytest style", "discovery", PROPOSED)
 
 
 def test_what_a_person_said_goes_only_for_what_a_person_said(here: Capturing) -> None:

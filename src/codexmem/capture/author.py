@@ -7,6 +7,10 @@ What a model claims, held against what it cites: a file, command, number, name o
 
 A sentence is proven if everything in it that can be checked stands in the cited texts, and enough of its other words
 do. Nothing here knows whether a proven sentence is true: it says what the evidence bears, not more.
+
+A decision, a preference or a rule rests on a person's words besides: each of its sentences is about what the person
+said. What rests on no words at all, but on tools and files alone, is a discovery that waits for a person's approval,
+because others may have written it.
 """
 
 import re
@@ -63,6 +67,18 @@ sdk ide utf ascii csv pdf dns tcp udp ssh tls ssl jwt id ids ok todo readme mond
 saturday sunday january february march april june july august september october november december english chinese
 """
 _GENERAL = frozenset(_GENERAL_TEXT.split())
+# Words that turn the meaning of a sentence. One of the same group must stand in a cited sentence about the same.
+_TURNS = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        r"\b(?:not|no|never|none|nothing|nobody|neither|nor|without|cannot|avoid\w*|forb[ia]d\w*|prohibit\w*|refus\w+)\b|"
+        r"\b(?:is|are|was|were|do|does|did|has|have|had|ca|could|wo|would|should|must|need)n['\u2019]?t\b|"
+        r"不(?![过過同仅僅但论論管断斷])|(?<![特分级級识識类類个個区區差性告])[别別](?!名|的|人)|[没沒勿莫]|未(?!来|來)|无(?!论)|無(?!論)|禁止|避免|严禁|嚴禁",
+        r"\b(?:skip\w*|ignor\w+|bypass\w*|disabl\w+|omit\w*|off|false)\b|跳过|跳過|忽略|绕过|繞過|禁用|停用|关闭|關閉|省略",
+        r"\b(?:unless|except)\b|除非|除了",
+    )
+)
+_OF_PEOPLE = frozenset({LastingKind.DECISION, LastingKind.PREFERENCE, LastingKind.RULE})
 _WORD_NUMBERS = {
     "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7", "eight": "8", "nine": "9", "ten": "10",
     "eleven": "11", "twelve": "12", "fifteen": "15", "twenty": "20", "thirty": "30", "forty": "40", "fifty": "50",
@@ -98,21 +114,41 @@ class CitedEvidence:
         self._numbers |= {_WORD_NUMBERS[found.lower()] for found in _NUMBER_WORD.findall(joined)}
         self._latin = {found.casefold() for found in _LATIN.findall(joined)}
         self._words = frozenset(tokens.words(joined))
+        self._turned = [
+            (each, frozenset(tokens.words(each)))
+            for each in sentences(joined, _SENTENCE)
+            if any(turn.search(each) for turn in _TURNS)
+        ]
 
     def proves(self, sentence: str) -> bool:
         """Whether these texts bear the sentence."""
         if _stands(_flat(sentence), self._text):
             return True
         claims = list(_claims(sentence))
-        if any(not self._has(claim) for claim in claims):
+        if any(not self._has(claim) for claim in claims) or not self._turns(sentence):
             return False
         words = set(tokens.terms(sentence))
         if not words:
             return bool(claims)
-        shared = len(words & self._words) / len(words)
-        if not claims:
-            return shared >= _WORDS_ALONE
-        return shared >= (_WORDS_UNSPACED if _UNSPACED.search(sentence) else _WORDS)
+        return _shared(words, self._words) >= (_least(sentence) if claims else _WORDS_ALONE)
+
+    def is_about(self, sentence: str) -> bool:
+        """Whether these texts speak of what the sentence says; names and numbers in it may come from elsewhere.
+
+        An address, a file, a command or a quote may not, nor a word that turns the meaning.
+        """
+        if any(kind == "text" and not self._has((kind, text)) for kind, text in _claims(sentence)):
+            return False
+        words = set(tokens.terms(sentence))
+        return bool(words) and _shared(words, self._words) >= _least(sentence) and self._turns(sentence)
+
+    def _turns(self, sentence: str) -> bool:
+        words = set(tokens.terms(sentence))
+        return all(
+            any(turn.search(said) and _shared(words, near) >= _least(sentence) for said, near in self._turned)
+            for turn in _TURNS
+            if turn.search(sentence)
+        )
 
     def _has(self, claim: Claim) -> bool:
         kind, text = claim
@@ -124,12 +160,28 @@ class CitedEvidence:
         return _stands(flat, self._text) or _stands(_QUOTE_MARKS.sub("", flat), self._plain)
 
 
-def proven(title: str, text: str, evidence: CitedEvidence) -> ProvenText:
-    """What of a memory the evidence bears: a title that it does not is replaced by the first sentence that it does."""
+def _shared(words: set[str], others: frozenset[str]) -> float:
+    """Part of these words that stands among the others."""
+    return len(words & others) / max(len(words), 1)
+
+
+def _least(sentence: str) -> float:
+    return _WORDS_UNSPACED if _UNSPACED.search(sentence) else _WORDS
+
+
+def proven(title: str, text: str, evidence: CitedEvidence, person: CitedEvidence | None = None) -> ProvenText:
+    """What of a memory the evidence bears and, if given, is about a person's words.
+
+    A title that is not is replaced by the first sentence that is.
+    """
+
+    def holds(sentence: str) -> bool:
+        return evidence.proves(sentence) and (person is None or person.is_about(sentence))
+
     said = list(sentences(text, _SENTENCE))
-    kept = [each for each in said if evidence.proves(each)]
+    kept = [each for each in said if holds(each)]
     refused = [each for each in said if each not in kept]
-    if title and not evidence.proves(title):
+    if title and not holds(title):
         refused.insert(0, title)
         title = ""
     title = title or (kept[0] if kept else "")
@@ -267,22 +319,28 @@ def judge(said: SaidMemory, asked: TurnQuestion) -> Judgement:
         return Judgement(None, refused=told or (f"{op.value} {said.target}",))
     captured = tuple(source.event for source in cited if source.event is not None)
     shown = tuple(source.seq for source in cited if source.seq is not None)
-    by_person = any(source.by == "person" for source in cited)
+    kind = kind_of(said.kind)
     if op is OperationKind.CONFIRM:
         assert known is not None
-        return Judgement(Operation(op, kind_of(said.kind), target=known.seq, events=shown, by_person=by_person), kept=1)
+        return Judgement(Operation(op, kind, target=known.seq, events=shown), kept=1)
     texts = [source.text for source in cited]
     if op is OperationKind.UPDATE and known is not None:
         texts.append(known.text)
-    left = proven(said.title, said.text, CitedEvidence(texts))
+    cites = CitedEvidence(texts)
+    said_so = proven(said.title, said.text, cites, CitedEvidence(each.text for each in cited if each.by == "person"))
+    left = said_so if kind in _OF_PEOPLE and not said_so.is_empty else proven(said.title, said.text, cites)
     if left.is_empty:
         return Judgement(None, refused=left.refused)
+    waits = said_so.is_empty and (kind in _OF_PEOPLE or all(each.by == "event" for each in cited))
+    if waits:
+        # It changes nothing that stands before a person has agreed.
+        op, kind, known = OperationKind.ADD, LastingKind.DISCOVERY, None
     files = evidence.files(captured)
     return Judgement(
         Operation(
-            op, kind_of(said.kind), target=known.seq if known is not None else None, title=left.title, text=left.text,
+            op, kind, target=known.seq if known is not None else None, title=left.title, text=left.text,
             events=shown, files_read=files.read, files_modified=files.modified,
-            by_person=by_person, reason=said.reason, unproven=left.refused,
+            by_person=not said_so.is_empty, proposed=waits, reason=said.reason, unproven=left.refused,
         ),
         kept=len(told) - min(len(told), len(left.refused)), refused=left.refused,
     )  # fmt: skip
@@ -299,9 +357,10 @@ def judge_change(said: SaidChange, known: Sequence[KnownMemory]) -> Judgement:
         left = proven(said.title, said.text, CitedEvidence(each.text for each in shown))
         if len(shown) < _REPEATED or left.is_empty:
             return Judgement(None, refused=left.refused or told)
+        by_person = any(each.by_person for each in shown)
         added = Operation(
-            OperationKind.ADD, LastingKind.RULE, title=left.title, text=left.text, reason=said.reason,
-            unproven=left.refused,
+            OperationKind.ADD, LastingKind.RULE if by_person else LastingKind.DISCOVERY, title=left.title,
+            text=left.text, proposed=not by_person, reason=said.reason, unproven=left.refused,
         )  # fmt: skip
         return Judgement(added, kept=len(told), refused=left.refused)
     if keep is None or not drop:

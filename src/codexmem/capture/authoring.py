@@ -23,6 +23,7 @@ from codexmem.kernel.llm.material import AuthorAnswer, FinishedTurn, KnownMemory
 from codexmem.kernel.llm.model import SOMEBODY_MUST_ACT, Trouble
 from codexmem.kernel.llm.prompts.turns import packed
 from codexmem.kernel.model import file_blobs, ids, redaction
+from codexmem.kernel.model.approval import PROPOSED
 from codexmem.kernel.model.attrs import ObservationAttrs, PromptAttrs
 from codexmem.kernel.model.capture import Capture, CapturedEvent
 from codexmem.kernel.model.errors import NotFound
@@ -211,7 +212,9 @@ class AuthoredSession:
                 self._confirm(target, said)
             return None
         said = replace(said, title=stored_line(said.title), text=redaction.redact(said.text))
-        known = next((old for old in self._standing if old.seq != said.target and _says(old, said)), None)
+        # What waits for approval is no reason not to remember what a person said.
+        standing = (old for old in self._standing if said.proposed or not PROPOSED & old.state.marks)
+        known = next((old for old in standing if old.seq != said.target and _says(old, said)), None)
         if known is not None:
             self._confirm(known, said)
             return None
@@ -257,7 +260,7 @@ class AuthoredSession:
         links = ((SUPERSEDES, old.seq),) if old is not None else ()
         state = State(
             said.text, self._attrs(said), project=self._session.project, type=TYPES[said.kind], title=said.title,
-            links=links,
+            links=links, marks=PROPOSED if said.proposed else frozenset(),
         )  # fmt: skip
         at_ms = max((turn.at_ms for turn in self._turns), default=self._session.last_ms)
         draft = MemoryDraft(Kind.OBSERVATION, state, Origin.MODEL, session=self._session.key, created_ms=at_ms)

@@ -17,6 +17,7 @@ from codexmem.kernel.jobs.queue import Queue
 from codexmem.kernel.llm.material import AuthorAnswer, KnownMemory, Operation, OperationKind
 from codexmem.kernel.llm.prompts.review import MOST
 from codexmem.kernel.model import redaction
+from codexmem.kernel.model.approval import PROPOSED
 from codexmem.kernel.model.attrs import ObservationAttrs
 from codexmem.kernel.model.history import Op, WriteContext
 from codexmem.kernel.model.job import PATIENT, GiveUp, Job, NewJob, RetryLater
@@ -71,7 +72,9 @@ class Consolidation:
         if not self._is_idle():
             raise RetryLater("the author is at work", error_class="busy", delay_ms=_BUSY_MS)
         shown = [
-            KnownMemory(f"K{place}", memory.seq, kind_named(memory), memory.state.content)
+            KnownMemory(
+                f"K{place}", memory.seq, kind_named(memory), memory.state.content, memory.origin is Origin.HUMAN
+            )
             for place, memory in enumerate(known, 1)
         ]
         answer = self._author.review(project, shown, context.check)
@@ -124,8 +127,9 @@ class Consolidation:
     def _add(self, project: str, said: Operation, by: WriteContext) -> None:
         attrs = ObservationAttrs(concepts=(said.kind.value,), unproven=tuple(map(redaction.redact, said.unproven)))
         state = State(
-            redaction.redact(said.text), attrs, project=project, type=TYPES[said.kind], title=stored_line(said.title)
-        )
+            redaction.redact(said.text), attrs, project=project, type=TYPES[said.kind], title=stored_line(said.title),
+            marks=PROPOSED if said.proposed else frozenset(),
+        )  # fmt: skip
         self._memories.remember(MemoryDraft(Kind.OBSERVATION, state, Origin.MODEL), by)
 
     def _write(self, memory: Memory, state: State, by: WriteContext) -> Memory:

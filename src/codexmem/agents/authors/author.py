@@ -28,6 +28,15 @@ _WAIT = re.compile(rf"\b(?:in|after)\s+((?:{_LENGTH}[\s,]*(?:and\s+)?)+)", re.IG
 _LENGTHS = re.compile(_LENGTH, re.IGNORECASE)
 _UNTIL = re.compile(r"\|(\d{10})\b")  # seconds since the epoch, as Claude Code ends its message
 
+# What any program needs of the environment: where things are, the language, and the way to the network.
+_NEEDED_TEXT = """
+PATH HOME USER LOGNAME SHELL LANG LANGUAGE TZ TERM TMPDIR TMP TEMP DBUS_SESSION_BUS_ADDRESS SSL_CERT_FILE SSL_CERT_DIR
+NODE_EXTRA_CA_CERTS NVM_DIR VOLTA_HOME FNM_DIR ASDF_DIR ASDF_DATA_DIR MISE_DATA_DIR PNPM_HOME BUN_INSTALL
+HTTP_PROXY HTTPS_PROXY ALL_PROXY NO_PROXY http_proxy https_proxy all_proxy no_proxy
+"""
+_NEEDED = frozenset(_NEEDED_TEXT.split())
+_NEEDED_PREFIXES = ("LC_", "XDG_")
+
 # What a failure says, the first that fits; in small letters.
 _TROUBLES: tuple[tuple[Trouble, re.Pattern[str]], ...] = tuple(
     (trouble, re.compile(pattern))
@@ -86,10 +95,22 @@ class Author(ABC):
     """How one agent answers prompts."""
 
     takes_schema = False  # whether the program keeps its model to a schema
+    prefixes: tuple[str, ...] = ()  # of the variables that are the program's own, its login among them
+    kept: frozenset[str] = frozenset()  # other variables that it needs
     dropped: tuple[str, ...] = ()  # variables that would tell the program that it runs inside another
 
     def __init__(self, agent: CodingAgent) -> None:
         self.agent = agent
+
+    def needs(self, name: str) -> bool:
+        """Whether the program gets this variable of the server's environment."""
+        if name in self.dropped:
+            return False
+        return name in _NEEDED or name in self.kept or name.startswith((*_NEEDED_PREFIXES, *self.prefixes))
+
+    def login(self, environ: Mapping[str, str]) -> frozenset[str]:
+        """Name the variables that hold the login, where the program's settings choose them."""
+        return frozenset()
 
     @abstractmethod
     def invocation(self, prompt: ModelPrompt, files: RunFiles, environ: Mapping[str, str]) -> Invocation:

@@ -27,6 +27,8 @@ class ClaudeAuthor(Author):
     """`claude -p --safe-mode --json-schema`."""
 
     takes_schema = True
+    prefixes = ("ANTHROPIC_", "CLAUDE_")
+    kept = frozenset({"AWS_PROFILE", "AWS_REGION", "CLOUD_ML_REGION"})  # names of logins that its files hold
     dropped = ("CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SSE_PORT")
 
     def invocation(self, prompt: ModelPrompt, files: RunFiles, environ: Mapping[str, str]) -> Invocation:

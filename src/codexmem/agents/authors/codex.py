@@ -35,6 +35,14 @@ class CodexAuthor(Author):
     """`codex exec --json --output-schema`."""
 
     takes_schema = True
+    prefixes = ("CODEX_",)
+
+    def login(self, environ: Mapping[str, str]) -> frozenset[str]:
+        """The keys that its providers name."""
+        providers = [
+            each for path in _configs(environ) for each in table(read(path, "toml"), "model_providers").values()
+        ]
+        return frozenset(str(table(each).get("env_key", "")) for each in providers)
 
     def invocation(self, prompt: ModelPrompt, files: RunFiles, environ: Mapping[str, str]) -> Invocation:
         """No session, no sandbox to write in, and the schema as a file."""
@@ -69,9 +77,12 @@ class CodexAuthor(Author):
 
 def _servers(environ: Mapping[str, str]) -> Iterator[str]:
     """The names of the MCP servers that the person has."""
-    mine = AGENT.servers_file(UserHome(Path(environ.get("HOME", "")), environ))
-    for path in (mine, _SYSTEM):
+    for path in _configs(environ):
         yield from table(read(path, "toml"), "mcp_servers")
+
+
+def _configs(environ: Mapping[str, str]) -> tuple[Path, Path]:
+    return AGENT.servers_file(UserHome(Path(environ.get("HOME", "")), environ)), _SYSTEM
 
 
 AUTHOR = CodexAuthor(AGENT)

@@ -35,6 +35,9 @@ _SETTINGS = {
 class GeminiAuthor(Author):
     """`gemini --output-format json`, with the schema in the prompt."""
 
+    prefixes = ("GEMINI_", "GOOGLE_GEMINI_", "GOOGLE_GENAI_")
+    kept = frozenset({"GOOGLE_API_KEY", "GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_LOCATION"})
+
     def invocation(self, prompt: ModelPrompt, files: RunFiles, environ: Mapping[str, str]) -> Invocation:
         """A folder is trusted for one run without being remembered as such."""
         settings = files.work / ".gemini" / "settings.json"

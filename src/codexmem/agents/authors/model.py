@@ -1,7 +1,8 @@
 """The person's agent as a model: one prompt is one run of its program.
 
-A program whose limit is reached, or that keeps failing, is left alone for a while. What it says stays out of messages:
-it may repeat the prompt.
+It gets of the server's environment what it needs and nothing else: no keys, addresses of databases or credentials but
+those of its own login. A program whose limit is reached, or that keeps failing, is left alone for a while. What it says
+stays out of messages: it may repeat the prompt.
 """
 
 from __future__ import annotations
@@ -43,7 +44,8 @@ class AgentModel:
         self.name = author.agent.name
         self.author = author
         self.timeout_s = timeout_s
-        self._environ = {name: value for name, value in environ.items() if name not in author.dropped}
+        needed = author.login(environ)
+        self._environ = {name: value for name, value in environ.items() if name in needed or author.needs(name)}
         self._max_bytes = max_bytes
         self._now_s = now_s
         self._pauses = CallPauses(slow_s=_SLOW_S, longest_rest_s=LONGEST_REST_S, breaker=breaker, now_s=now_s)

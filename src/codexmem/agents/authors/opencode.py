@@ -27,6 +27,8 @@ _OFF = ("AUTOUPDATE", "PROJECT_CONFIG", "CLAUDE_CODE", "EXTERNAL_SKILLS", "LSP_D
 class OpenCodeAuthor(Author):
     """`opencode run --pure --format json`, with the schema in the prompt."""
 
+    prefixes = ("OPENCODE_",)
+
     def invocation(self, prompt: ModelPrompt, files: RunFiles, environ: Mapping[str, str]) -> Invocation:
         """With a title of ours no model is asked for one."""
         config: dict[str, object] = {

@@ -33,6 +33,7 @@ class QwenAuthor(Author):
     """`qwen --safe-mode --json-schema`."""
 
     takes_schema = True
+    prefixes = ("QWEN_",)
 
     def invocation(self, prompt: ModelPrompt, files: RunFiles, environ: Mapping[str, str]) -> Invocation:
         """The schema as a file; the process that would start itself anew with more memory is spared."""

@@ -48,6 +48,7 @@ class KnownMemory:
     seq: int
     kind: str
     text: str
+    by_person: bool = False  # whether a person said it
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +115,8 @@ class Operation:
     events: tuple[int, ...] = ()  # captured events that it cites
     files_read: tuple[str, ...] = ()
     files_modified: tuple[str, ...] = ()
-    by_person: bool = False  # whether it cites words of the person
+    by_person: bool = False  # whether words of the person that it cites are about it
+    proposed: bool = False  # whether a person has to agree before it counts
     reason: str = ""
     dropped: tuple[int, ...] = ()  # numbers of memories that go, where one stays
     unproven: tuple[str, ...] = ()  # what was claimed and does not stand in what is cited

@@ -15,7 +15,7 @@ from codexmem.kernel.model.history import WriteContext
 from codexmem.kernel.model.memory import VISIBLE, Kind, Mark, Origin, State
 from codexmem.kernel.model.note import CORE, is_for_all_projects
 
-_PROPOSED = frozenset({Mark.PROPOSED})
+PROPOSED = frozenset({Mark.PROPOSED})
 _BY_PEOPLE = frozenset({Mark.PINNED, Mark.WITHHELD, Mark.DISMISSED})
 _DISMISSED = frozenset({Mark.DISMISSED})
 
@@ -114,7 +114,7 @@ def only_for_people(seq: int, state: State) -> Conflict:
 
 
 def _with_mark(state: State, proposed: bool) -> State:
-    return replace(state, marks=state.marks | _PROPOSED if proposed else state.marks - _PROPOSED)
+    return replace(state, marks=state.marks | PROPOSED if proposed else state.marks - PROPOSED)
 
 
 def _said(state: State) -> tuple[object, ...]:

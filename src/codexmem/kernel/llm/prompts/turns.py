@@ -47,7 +47,8 @@ longer, this takes its place), confirm (a known one was said or seen again; writ
 known memory says already, in whatever language: confirm it.
 - kind: one of the seven. title: the statement in at most 15 words. text: one to three sentences that stand alone.
 - rests_on: the numbers of the items that show it. Files, commands, numbers, names and quotes must be written exactly \
-as they stand in those items; whatever does not stand there will be refused.
+as they stand in those items; whatever does not stand there will be refused. A decision, preference or rule must \
+cite what the person said about it; the others cite the person or the agent besides what tools did.
 - reason: why it will be needed, at most 12 words.
 Few and good: usually none or one for a turn. If there is nothing, give an empty list and say why in reason.
 
