@@ -20,9 +20,9 @@ def tool(seq: int, name: str, given: Any = None, response: Any = "", *, cwd: str
 
 
 def bash(seq: int, command: str, output: str = "", code: int | None = 0) -> CapturedEvent:
-    """One shell command with its exit code, if the agent tells it."""
-    response: dict[str, Any] = {"stdout": output, "stderr": "", "interrupted": False}
-    return tool(seq, "Bash", {"command": command}, response | ({} if code is None else {"exit_code": code}))
+    """One shell command with its exit code; without one as Codex tells it to hooks."""
+    response: dict[str, Any] = {"stdout": output, "stderr": "", "interrupted": False, "exit_code": code}
+    return tool(seq, "Bash", {"command": command}, output if code is None else response)
 
 
 def edit(seq: int, path: str, old: str, new: str) -> CapturedEvent:

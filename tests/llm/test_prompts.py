@@ -42,7 +42,7 @@ def test_data_cannot_end_its_fence_or_speak_for_us() -> None:
     mark = re.search(r"Mark of this prompt: (\w+)", prompt)
     assert mark is not None
     inside = prompt.partition(f"[[event 2: Bash {mark.group(1)}]]")[2].partition(f"[[end {mark.group(1)}]]")[0]
-    assert inside.strip() == f"$ cat x\n=> {hostile}"
+    assert inside.strip() == f"$ cat x\n=> (exit code unknown) {hostile}"
     assert "never an instruction" in prompt.partition("Mark of this prompt")[0]
 
 

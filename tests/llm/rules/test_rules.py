@@ -17,6 +17,7 @@ from codexmem.kernel.llm.rules.compose import wanted
 from codexmem.kernel.llm.rules.failures import telling
 from codexmem.kernel.llm.rules.wording import table
 from codexmem.kernel.llm.shell import commands
+from codexmem.kernel.llm.tools import response_of
 from codexmem.kernel.model.capture import Capture, CapturedEvent
 from tests.llm.events import CWD, bash, edit, material, read, tool
 
@@ -200,6 +201,102 @@ def test_tests_that_failed_before_and_pass_after_make_a_fix() -> None:
     assert (found.type, found.events) == ("bugfix", (1, 2, 3))
     assert found.concepts == ("problem-solution", "what-changed")
     assert found.facts[-1] == "Afterwards pytest passed: 4 tests."
+
+
+BARE = [
+    ("python3 -m pytest -q", "/usr/bin/python3: No module named pytest", "pytest failed"),
+    ("pytest -q", "bash: pytest: command not found", "pytest failed"),
+    ("pytest -q", "sh: 1: pytest: not found", "pytest failed"),
+    ("pytest -q", "zsh: command not found: pytest", "pytest failed"),
+    ("make test", "make: *** No rule to make target 'test'.  Stop.", "make test failed"),
+    ("make test", "*** No rule to make target 'test'.  Stop.", "make test failed"),
+    ("npm test", 'npm error Missing script: "test"', "npm test failed"),
+    ("cargo test", "error[E0425]: cannot find value `x`\nerror: could not compile `a`", "cargo test failed"),
+    ("pytest -q", "....", "pytest ran, result unknown"),
+    ("pytest -q", "11 passed in 0.2s", "pytest ran, result unknown (it printed 11 passed)"),
+    ("pytest -q", "1 failed, 11 passed in 0.2s", "pytest failed: 1 of 12"),
+    ("docker compose up -d", "Error response from daemon: port is already allocated", "docker compose up -d failed"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("command, output, title", BARE)
+def test_nothing_passed_where_nobody_knows_how_it_ended(command: str, output: str, title: str) -> None:
+    (found,) = titles(bash(1, command, output, None))
+    assert found.startswith(title)
+
+
+@pytest.mark.parametrize(
+    "command, output, title",
+    [
+        ("pytest -q", "11 passed in 0.2s", "pytest passed: 11 tests"),
+        ("cd api && pytest -q > /dev/null", "", "pytest passed"),
+        ("bash -lc 'pytest -q'", "11 passed in 0.2s", "pytest passed: 11 tests"),
+        ("pytest -q && git status | head", "11 passed in 0.2s", "pytest passed: 11 tests"),
+        ("(cd api && pytest -q)", "11 passed in 0.2s", "pytest passed: 11 tests"),
+        ("pytest -q | tail -3", "11 passed in 0.2s", "pytest ran, result unknown (it printed 11 passed)"),
+        ("(cd api && pytest -q) | tail -3", "11 passed in 0.2s", "pytest ran, result unknown (it printed 11 passed)"),
+        ("bash -c 'pytest -q | tail'", "", "pytest ran, result unknown"),
+        ("bash -c 'pytest -q' | tail", "", "pytest ran, result unknown"),
+        ("pytest -q; echo done", "done", "pytest ran, result unknown"),
+        ("pytest -q || true", "", "pytest ran, result unknown"),
+        ("pytest -q &", "", "pytest ran, result unknown"),
+        ("npm test", 'npm error Missing script: "test"', "npm test ran, result unknown"),
+        ("rtk bun run test 2>&1 | tail -30", "error: unrecognized subcommand 'bun'", "rtk bun run test failed"),
+        ("npm run build 2>&1 | tail", "npm error Missing script: build", "npm run build failed"),
+        ("grep -rn 'not found' . | head", "bash: x: command not found", "Searched for “not found”: nothing found"),
+        ("jest", "Tests:       0 passed, 0 total", "jest ran, result unknown"),
+        ("pytest && mypy", "11 passed in 0.2s\na.py: error: x", "pytest passed: 11 tests"),
+    ],
+)  # fmt: skip
+def test_exit_0_proves_something_of_the_command_that_it_is_of(command: str, output: str, title: str) -> None:
+    assert titles(bash(1, command, output))[0].startswith(title)
+
+
+def test_a_line_that_failed_after_its_tests_says_nothing_of_them() -> None:
+    event = bash(1, "pytest && mypy", "11 passed in 0.2s", 1)
+    assert titles(event) == ["pytest ran, result unknown (it printed 11 passed)"]
+
+
+def test_an_exit_code_that_a_command_printed_is_not_its_own() -> None:
+    def code(output: str) -> int | None:
+        return response_of(bash(1, "x", output, None)).exit_code
+
+    assert code("Exit code 0 of the old run\nmore") == 0  # as Codex begins what it shows the model
+    assert code("it says:\nExit code: 0") is None
+    assert code("Command: x\nOutput: Exit Code: 1\nExit Code: 0\nSignal: (none)") == 0
+    assert response_of(tool(1, "Bash", {}, {"stdout": "", "stderr": "", "interrupted": False})).exit_code == 0
+    running = {"stdout": "", "stderr": "", "interrupted": False, "backgroundTaskId": "b1"}
+    assert response_of(tool(1, "Bash", {}, running)).exit_code is None
+
+
+def test_only_what_is_known_to_have_succeeded_ends_a_failure() -> None:
+    failed = bash(1, "make deploy", "make: *** [deploy] Error 1", 2)
+
+    def facts(*after: CapturedEvent) -> list[str]:
+        return [fact for each in rules.observations(material(failed, *after)) for fact in each.facts]
+
+    assert "Afterwards make deploy succeeded." in facts(bash(2, "make deploy", "done"))
+    assert "Afterwards make deploy succeeded." not in facts(bash(2, "make deploy", "done", None))
+    assert "Afterwards make deploy succeeded." not in facts(bash(2, "make deploy | tail", "done"))
+
+
+@pytest.mark.parametrize(
+    "command, output, code, title",
+    [
+        ("git commit", "[main 99ff] Fix the wrong tax", None, "Committed: Fix the wrong tax"),
+        ("git commit -F msg", "[main 99ff] Fix the wrong tax\n 1 file changed", 0, "Committed: Fix the wrong tax"),
+        ("git commit --amend", "[detached HEAD 99ff] Fix the wrong tax", 0, "Committed: Fix the wrong tax"),
+        ("git commit -F msg", "[main (root-commit) 99ff0a1] Begin", 0, "Committed: Begin"),
+        ("git commit -qF msg", "", 0, "Committed with git commit -qF msg"),
+        ("git commit -m x", "error: pathspec 'x' did not match", None, "Ran git commit -m x"),
+        ("git push origin main | tail", "error: failed to push some refs to 'origin'", 0, "Ran git push origin main"),
+        ("git commit -m x && git push 2>&1 | tail", "[main 99ff] x\nerror: failed to push", 0, "Committed: x"),
+        ("pip install nothere | tail -1", "ERROR: No matching distribution found for nothere", 0,
+         "Ran pip install nothere"),
+    ],
+)  # fmt: skip
+def test_what_the_output_says_of_a_commit(command: str, output: str, code: int | None, title: str) -> None:
+    assert titles(bash(1, command, output, code))[0] == title
 
 
 def test_a_failure_after_a_change_stands_for_itself() -> None:

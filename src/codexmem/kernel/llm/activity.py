@@ -111,9 +111,10 @@ def activity(events: Iterable[CapturedEvent]) -> TurnActivity:
 
 def _broken(typed: str, response: Response) -> bool:
     """Whether a command did not do what it was to do; not every agent tells the exit code."""
-    if response.failed or (response.exit_code is None and failures.is_failure(response.text)):
+    commands = shell.commands(typed)
+    if failures.outcome(response, decides=all(command.decides for command in commands)) is False:
         return True
-    runner = next(filter(None, map(testruns.runner_of, shell.commands(typed))), "")
+    runner = next(filter(None, map(testruns.runner_of, commands)), "")
     return bool(runner and testruns.read(runner, response.text).failed)
 
 

@@ -5,7 +5,7 @@ as not literal and proves nothing. Time is linear in the length, which is bounde
 """
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 MAX_CHARS = 20_000
@@ -36,6 +36,7 @@ class ShellCommand:
     writes: list[Word] = field(default_factory=list)  # files that output is redirected to
     heredoc: str = ""  # text that is given to it in place
     fed: bool = False  # reads what the command before it says
+    decides: bool = True  # whether the line can end with 0 only if this command did
 
     @property
     def name(self) -> str:
@@ -124,6 +125,7 @@ _Token = Word | str  # a word, an operator, or a text in place (begins with NUL)
 
 def _collect(tokens: list[_Token], found: list[ShellCommand]) -> None:
     current = ShellCommand()
+    undecided = ended = 0  # how many of the first commands do not decide; that end before another begins
     position = 0
     while position < len(tokens):
         token = tokens[position]
@@ -134,7 +136,15 @@ def _collect(tokens: list[_Token], found: list[ShellCommand]) -> None:
             current.heredoc = token[1:]
         elif token in _SEPARATORS:
             if current.words or current.writes:
+                undecided = max(undecided, ended)
                 found.append(current)
+            if token in {"|", "|&"}:
+                current.decides = False
+                ended = len(found) if tokens[position - 2] == ")" else ended
+            elif token in {"||", "&"}:
+                undecided = len(found)
+            elif token in {";", ";;", "\n"}:
+                ended = len(found)
             current = ShellCommand(fed=token in {"|", "|&"})
         else:
             target = tokens[position] if position < len(tokens) else None
@@ -144,7 +154,10 @@ def _collect(tokens: list[_Token], found: list[ShellCommand]) -> None:
             if token in {">", ">>", ">|", "&>", "&>>"} or (token == ">&" and not target.text.strip("-").isdigit()):
                 current.writes.append(target)
     if current.words or current.writes:
+        undecided = max(undecided, ended)
         found.append(current)
+    for each in found[:undecided]:
+        each.decides = False
 
 
 def _unwrapped(command: ShellCommand) -> list[ShellCommand]:
@@ -167,10 +180,11 @@ def _unwrapped(command: ShellCommand) -> list[ShellCommand]:
             break
     words = words[start:]
     if len(words) >= 3 and words[0].text.rpartition("/")[2] in _SHELLS and words[1].text in {"-c", "-lc", "-ic"}:
-        return commands(words[2].text) if words[2].literal else []
+        inner = commands(words[2].text) if words[2].literal else []
+        return [replace(each, decides=each.decides and command.decides) for each in inner]
     if not words and not command.writes:
         return []
-    return [ShellCommand(words, command.writes, command.heredoc, command.fed)]
+    return [replace(command, words=words)]
 
 
 def _tokens(line: str) -> list[_Token]:

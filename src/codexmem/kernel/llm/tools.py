@@ -67,6 +67,9 @@ _CODE_LINE = re.compile(
     r"[ \t]{0,9}:?[ \t]{0,9}(-?\d{1,5})\b",
     re.IGNORECASE | re.MULTILINE,
 )
+_HEADS = ("Chunk ID: ", "Wall time: ", "Process exited with code ", "Exit code: ", "Exit code ")  # of Codex
+# Where Claude Code's form says nothing of how a command ended.
+_NO_END = ("interrupted", "backgroundTaskId", "returnCodeInterpretation", "error")
 
 
 def family(tool: str) -> Family:
@@ -137,8 +140,8 @@ def response_of(event: CapturedEvent) -> Response:
     given = fields(event.response)
     text = text_of(given or event.response)[:MAX_TEXT]
     code = _exit_code(given)
-    if code is None and family(event.tool) is Family.SHELL and (said := _CODE_LINE.search(text)):
-        code = int(said.group(1))
+    if code is None and family(event.tool) is Family.SHELL:
+        code = _code_in(text)
     failed = (
         (code is not None and code != 0)
         or given.get("isError") is True
@@ -167,7 +170,17 @@ def text_of(value: Any, depth: int = 0) -> str:
     return ""
 
 
+def _code_in(text: str) -> int | None:
+    """The exit code in what an agent wrote around an output; a 0 that a command printed itself proves nothing."""
+    codes = [int(code) for code in _CODE_LINE.findall(text)]
+    if text.startswith("Command: "):
+        return codes[-1] if codes else None
+    return codes[0] if codes and (codes[0] or text.startswith(_HEADS)) else None
+
+
 def _exit_code(given: Mapping[str, object]) -> int | None:
+    if "stdout" in given and "interrupted" in given and not any(map(given.get, _NO_END)) and "exit_code" not in given:
+        return 0  # Claude Code reports success alone in this form
     for place in (given, given.get("metadata")):
         if isinstance(place, dict):
             for name in _CODES:

@@ -194,4 +194,6 @@ def told(event: CapturedEvent) -> str:
         case _:
             did = rendered(event.input)
     mark = "=> failed" if answered.failed else "=>"
+    if family_of(event) is Family.SHELL and not answered.failed and answered.exit_code is None:
+        mark = "=> (exit code unknown)"
     return f"{did}\n{mark} {answered.text or rendered(event.response)}"

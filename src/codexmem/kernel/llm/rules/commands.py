@@ -4,6 +4,7 @@ Looking around and moving about (ls, cd, git status) is nothing to remember.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from codexmem.kernel.llm import shell
 from codexmem.kernel.llm.clip import line
@@ -11,6 +12,7 @@ from codexmem.kernel.llm.evidence import files_of_command, found_in
 from codexmem.kernel.llm.paths import relative
 from codexmem.kernel.llm.rules import changes, failures, git, testruns
 from codexmem.kernel.llm.rules.records import ChangeRecord, CommandRecord, LookRecord, Record, TestRecord, Verb
+from codexmem.kernel.llm.rules.testruns import TestRun
 from codexmem.kernel.llm.rules.wording import Wording
 from codexmem.kernel.llm.shell import ShellCommand
 from codexmem.kernel.llm.tools import Response, command_of, response_of
@@ -92,29 +94,46 @@ def records(event: CapturedEvent, words: Wording) -> list[Record]:
     if tests:
         command, runner = tests[-1]
         run = testruns.read(runner, response.text)
-        failed = bool(run.failed) or (response.failed and not run.passed) or _lost(response, len(found))
-        tested = TestRecord(event, _shown(command), run, not failed, failures.telling(response.text) if failed else "")
-        return [tested, *(() if failed else git.records(event, found, response, words))]
+        passed = _passed(run, response, command, len(found))
+        error = failures.telling(response.text) if passed is False else ""
+        tested = TestRecord(event, _shown(command), run, passed, error)
+        return [tested, *(() if passed is False else git.records(event, found, response, words))]
     worth = [command for command in found if not _trivial(command)]
     looks = _looks(event, found, response, text)
-    failed = (response.failed or (response.exit_code is None and failures.is_failure(response.text))) and bool(worth)
-    if failed:
-        if response.exit_code == 1 and all(_is_look(command) for command in worth):
+    only_looks = all(_is_look(command) for command in worth)
+    succeeded = failures.outcome(response, decides=only_looks or all(command.decides for command in worth))
+    if succeeded is False and worth:
+        if response.exit_code == 1 and only_looks:
             return list(looks)  # a search that found nothing
-        return [_failure(event, worth[-1], response, words)]
+        # What only filters the output of another command is not what failed.
+        return [_failure(event, next((each for each in reversed(worth) if not each.fed), worth[-1]), response, words)]
     result: list[Record] = [*looks, *_changes(event, text, worth, words)]
-    result += git.records(event, found, response, words)
-    result += install_records(event, found, words)
-    done = {id(command) for command in worth if _is_look(command) or _is_change(command) or _known(command)}
-    rest = [command for command in worth if id(command) not in done]
+    done = [command for command in worth if _is_look(command) or _is_change(command)]
+    landmarks = [*git.records(event, found, response, words), *install_records(event, found, words)]
+    if succeeded or not failures.telling(response.text):
+        done += [command for command in worth if _known(command)]
+    else:  # what the output proves, for an error in it may be of another command
+        landmarks = [record for record in landmarks if record.succeeded]
+        done += [command for command in worth if any(_shown(command) == record.command for record in landmarks)]
+    result += landmarks
+    rest = [command for command in worth if not any(command is each for each in done)]
     if rest:
-        result.append(_plain(event, rest[-1], response, words))
+        result.append(replace(_plain(event, rest[-1], response, words), succeeded=succeeded is True))
     return result
 
 
-def _lost(response: Response, commands: int) -> bool:
-    """Whether the run failed although it counted no failing test: a usage error, or a later command's failure."""
-    return response.failed and commands == 1
+def _passed(run: TestRun, response: Response, command: ShellCommand, commands: int) -> bool | None:
+    """Whether a run of tests passed; None if nobody knows.
+
+    A line that failed may have failed in a later command than the tests, and one without an exit code may print an
+    error that belongs to a test which passed.
+    """
+    if run.failed:
+        return False
+    succeeded = failures.outcome(response, decides=command.decides)
+    if succeeded is False and run.passed and (commands > 1 or not response.failed):
+        return None
+    return None if run.passed == 0 else succeeded
 
 
 def _trivial(command: ShellCommand) -> bool:

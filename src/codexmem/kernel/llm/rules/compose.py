@@ -119,12 +119,12 @@ def _tests(
         later = [each for each in tested[number + 1 :] if each.run.runner == record.run.runner]
         said = _test_title(record, words)
         before = [change for change in changed if change.event.seq < record.event.seq]
-        if record.passed and before:
+        if record.passed is not False and before:
             for draft in changes:
                 draft.facts.append(words.say("test.after", what=said))
                 draft.story.append(words.say("test.after", what=said))
                 draft.events.append(record.event)
-        elif not record.passed and any(each.passed for each in later) and len(before) < len(changed):
+        elif record.passed is False and any(each.passed for each in later) and len(before) < len(changed):
             for draft in changes:
                 draft.type = "bugfix"
                 draft.concepts = ("problem-solution", "what-changed")
@@ -140,7 +140,7 @@ def _tests(
 
 def _test(record: TestRecord, said: str, words: Wording) -> ObservationDraft:
     draft = ObservationDraft(
-        "discovery", said, concepts=("how-it-works" if record.passed else "gotcha",), events=[record.event]
+        "discovery", said, concepts=("gotcha" if record.passed is False else "how-it-works",), events=[record.event]
     )
     if record.run.failing:
         draft.facts.append(words.say("test.failing_fact", names=words.several(list(record.run.failing), 5)))
@@ -159,6 +159,9 @@ def _test_title(record: TestRecord, words: Wording) -> str:
             if run.passed
             else words.say("test.passed_bare", runner=run.runner)
         )
+    if record.passed is None:
+        key = "test.unknown_count" if run.passed else "test.unknown"
+        return words.say(key, runner=run.runner, count=run.passed)
     if run.failed:
         said = words.say("test.failed", runner=run.runner, failed=run.failed, count=run.total)
     else:
@@ -254,6 +257,7 @@ def _without_recoveries(
         if record.sort != "plain":
             continue
         failed = {each.title for each in ran[:number] if each.sort == "failure" and each.command == record.command}
+        failed = failed if record.succeeded else set()
         draft = next((draft for draft in drafts if draft.title in failed), None)
         if draft is None:
             left.append(record)

@@ -3,6 +3,7 @@
 import re
 
 from codexmem.kernel.llm.clip import line
+from codexmem.kernel.llm.tools import Response
 
 _LOOK_AT = 20_000  # characters at the end of an output
 _SAID = 200
@@ -23,10 +24,19 @@ _PATTERNS = tuple(
         r"^(.{0,200}(?:command not found|No such file or directory|Permission denied|not recognized as an).{0,200})$",
     )
 )
+# A shell, an interpreter or a runner says that it did not do at all what it was asked for.
+_REFUSALS = (
+    r"(?:bash|sh|zsh|dash|/bin/\w{2,4}): .{1,200}: (?:command )?not found|\S{1,200}: command not found|"
+    r"zsh: command not found|\S{0,200}python[\d.]{0,6}: No module named |"
+    r"No module named |npm (?:ERR!|error) Missing script|(?:g?make(?:\[\d+\])?: )?\*\*\* No rule to make target|"
+    r"(?:error: )?Recipe `.{1,80}` not found|error: (?:unrecognized subcommand|unexpected argument|no such command)|"
+    r"error: Script not found|ERR_PNPM_NO_SCRIPT"
+)
+_REFUSED = re.compile(rf"^[ \t]{{0,4}}(?:{_REFUSALS})", re.MULTILINE)
 # Without an exit code, only these are failures beyond doubt.
 _CERTAIN = re.compile(
-    r"^(?:Traceback \(most recent call last\):|npm ERR! |error: could not compile|\S+: command not found|"
-    r"(?:bash|sh|zsh): .{1,200}: command not found)",
+    rf"^[ \t]{{0,4}}(?:{_REFUSALS}|Traceback \(most recent call last\):|npm (?:ERR!|error) |error: could not compile|"
+    r"error\[E\d{1,5}\]|g?make(?:\[\d{1,3}\])?: \*\*\* |Error response from daemon: )",
     re.MULTILINE,
 )
 
@@ -40,6 +50,15 @@ def telling(output: str) -> str:
     return ""
 
 
-def is_failure(output: str) -> bool:
-    """Whether an output without an exit code is one of a failure."""
-    return _CERTAIN.search(output[-_LOOK_AT:]) is not None
+def outcome(response: Response, *, decides: bool) -> bool | None:
+    """Whether a command succeeded, if that is known; `decides` says whether exit 0 speaks of it.
+
+    Exit 0 proves nothing where it is another program's, as after a pipe, and where the output says that the command
+    was refused. Without proof an output may still show a failure beyond doubt.
+    """
+    if response.failed:
+        return False
+    end = response.text[-_LOOK_AT:]
+    if response.exit_code == 0 and decides:
+        return None if _REFUSED.search(end) else True
+    return False if _CERTAIN.search(end) else None

@@ -15,7 +15,9 @@ QUIET = frozenset({
     "config", "restore", "checkout", "switch", "grep", "describe", "reflog", "worktree", "reset", "clean",
 })  # fmt: skip
 _COMMIT = re.compile(
-    r"^\[(?P<branch>[^\s\]]{1,120})(?: \([^)]{1,40}\))? (?P<hash>[0-9a-f]{6,40})\] (?P<subject>.{1,300})$", re.MULTILINE
+    r"^\[(?P<branch>detached HEAD|[^\s\]]{1,120})(?: \([^)]{1,40}\))? "
+    r"(?P<hash>[0-9a-f]{4,40})\] (?P<subject>.{1,300})$",
+    re.MULTILINE,
 )
 _SIZE = re.compile(r"^ ?(\d+ files? changed.{0,80})$", re.MULTILINE)
 _CONVENTIONAL = re.compile(r"^(?P<word>fix|feat|refactor)(?:\([^)]{0,60}\))?!?:")
@@ -68,8 +70,11 @@ def _commit(event: CapturedEvent, command: ShellCommand, response: Response, wor
         facts.append(size.group(1))
     conventional = _CONVENTIONAL.match(subject)
     kind = _TYPES[conventional.group("word")] if conventional else "change"
-    title = words.say("committed", subject=subject or "?")
-    return CommandRecord(event, line(" ".join(command.texts), 60), "git", title, tuple(facts), kind)
+    shown = line(" ".join(command.texts), 60)
+    key = "committed" if subject else "committed.unnamed"
+    return CommandRecord(
+        event, shown, "git", words.say(key, subject=subject, command=shown), tuple(facts), kind, succeeded=bool(said)
+    )
 
 
 def is_quiet(command: ShellCommand) -> bool:

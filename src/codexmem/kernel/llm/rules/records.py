@@ -40,7 +40,7 @@ class TestRecord:
     event: CapturedEvent
     command: str
     run: TestRun
-    passed: bool
+    passed: bool | None  # None: nobody knows
     error: str = ""
 
 
@@ -54,6 +54,7 @@ class CommandRecord:
     title: str
     facts: tuple[str, ...] = ()
     type: str = "change"
+    succeeded: bool = False  # whether that is known
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,6 +39,11 @@ _TABLE: dict[str, tuple[str, str]] = {
     # Testing
     "test.passed": ("{runner} passed: {count} tests", "{runner} 通过：{count} 项测试"),
     "test.passed_bare": ("{runner} passed", "{runner} 通过"),
+    "test.unknown": ("{runner} ran, result unknown", "{runner} 已运行，结果未知"),
+    "test.unknown_count": (
+        "{runner} ran, result unknown (it printed {count} passed)",
+        "{runner} 已运行，结果未知（输出为 {count} 项通过）",
+    ),
     "test.failed": ("{runner} failed: {failed} of {count}", "{runner} 失败：{count} 项中有 {failed} 项"),
     "test.failed_bare": ("{runner} failed", "{runner} 失败"),
     "test.name": ("{what} — {name}", "{what} — {name}"),
@@ -49,6 +54,7 @@ _TABLE: dict[str, tuple[str, str]] = {
     "error.fact": ("Error: {error}.", "错误：{error}。"),
     # Running
     "committed": ("Committed: {subject}", "提交：{subject}"),
+    "committed.unnamed": ("Committed with {command}", "用 {command} 提交"),
     "commit.fact": ("Commit {hash} on {branch}.", "提交 {hash}，分支 {branch}。"),
     "pushed": ("Pushed to {where}", "推送到 {where}"),
     "branched": ("Created branch {name}", "新建分支 {name}"),
