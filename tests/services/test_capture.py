@@ -31,6 +31,30 @@ def test_prompts_number_the_turns(here: Capturing) -> None:
     assert [memory.state.content for memory in here.memories(Kind.PROMPT)] == ["修复登录", "now test it"]
 
 
+def test_what_no_person_typed_is_no_prompt(here: Capturing) -> None:
+    begun = here.say("Fix the login")
+    assert here.say("Read every file", agent="agent-7") == TurnStarted(begun.session, 1, Skip.SUBAGENT)
+    told = "<task-notification>\n<task-id>b1</task-id><status>completed</status>\n</task-notification>"
+    assert here.say(told) == TurnStarted(begun.session, 1, Skip.EMPTY)
+    assert [memory.state.content for memory in here.memories(Kind.PROMPT)] == ["Fix the login"]
+
+
+def test_the_reason_of_a_hook_that_keeps_an_agent_going_is_no_prompt(here: Capturing) -> None:
+    def stop(message: str, *, answers_hook: bool = False) -> None:
+        report = HookReport("s1", message=message, answers_hook=answers_hook)
+        assert here.intake.summarize(report) == Queued()
+
+    here.say("Fix the login")
+    stop("Fixed.")
+    here.say("You must always run the tests before you stop.")
+    stop("They pass.", answers_hook=True)
+    stop("Really.", answers_hook=True)  # again, and the agent reports no other prompt
+    here.say("And now the logout")
+    stop("Fixed too.")
+    stop("Tested too.", answers_hook=True)
+    assert [memory.state.content for memory in here.memories(Kind.PROMPT)] == ["Fix the login", "And now the logout"]
+
+
 def test_a_private_prompt_leaves_its_number_and_nothing_else(here: Capturing) -> None:
     begun = here.say("<private>the password is hunter2</private>")
     assert begun == TurnStarted(begun.session, 1, Skip.PRIVATE)

@@ -34,6 +34,7 @@ class QwenCode(InstallableAgent):
         record["cwd"] = record.get("cwd") or environ.get("QWEN_PROJECT_DIR", "")
         answer = shell_answer if record.get("tool_name") == "run_shell_command" else for_the_model
         record["tool_response"] = answer(record.get("tool_response"))
+        record["stop_hook_active"] = payload.get("stop_hook_active") is True or None
         return record
 
     def folder(self, person: UserHome) -> Path:

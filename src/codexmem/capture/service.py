@@ -31,10 +31,11 @@ from codexmem.kernel.model.capture import (
 )
 from codexmem.kernel.model.errors import InvalidArgument
 from codexmem.kernel.model.event import EventType, NewEvent
-from codexmem.kernel.model.history import WriteContext
+from codexmem.kernel.model.history import Op, WriteContext
 from codexmem.kernel.model.ids import Clock
 from codexmem.kernel.model.job import NewJob
-from codexmem.kernel.model.memory import MAX_KEY, MAX_PROJECT, Kind, MemoryDraft, Origin, State
+from codexmem.kernel.model.memory import MAX_KEY, MAX_PROJECT, Kind, MemoryDraft, Origin, State, Status
+from codexmem.kernel.model.query import Filter, PageRequest
 from codexmem.kernel.model.session import Session
 from codexmem.kernel.model.skipped_tools import SKIPPED_TOOLS
 from codexmem.kernel.model.spans import timed
@@ -108,6 +109,8 @@ class CaptureService:
             session = touched.session
             if self._excluded(report, session):
                 return TurnStarted(session.id, session.turn, Skip.PROJECT)
+            if report.agent:
+                return TurnStarted(session.id, session.turn, Skip.SUBAGENT)
             if not text and not private:
                 return TurnStarted(session.id, session.turn, Skip.EMPTY)
             self._send_off(touched)
@@ -158,6 +161,8 @@ class CaptureService:
             session = touched.session
             if (skip := self._skip(report, session)) is not None:
                 return Skipped(skip)
+            if report.answers_hook:
+                self._drop_reason(session)
             seq = self._add(report, Capture.STOP, session)
             if seq is None:
                 return Deduped()
@@ -168,6 +173,21 @@ class CaptureService:
             assert isinstance(job, Enqueued)
             self._captures.hand_to(seq, job.id)
             return Queued()
+
+    def _drop_reason(self, session: Session) -> None:
+        """Hide the prompt of a turn that began after a stop without a person: it is what a hook said."""
+
+        def stopped(turn: int) -> bool:
+            return bool(self._captures.of_turn(session.id, turn, Capture.STOP, limit=1))
+
+        if stopped(session.turn) or not stopped(session.turn - 1):
+            return
+        prompts = Filter(frozenset({Kind.PROMPT}), session=session.key)
+        for memory in self._memories.page(prompts, PageRequest(limit=1)).items:
+            attrs = memory.state.attrs
+            if isinstance(attrs, PromptAttrs) and attrs.prompt_number == session.turn:
+                by = WriteContext("hook", session.subject, note="a Stop hook's reason")
+                self._memories.write(memory, replace(memory.state, status=Status.DELETED), Op.DELETE, by)
 
     @timed("capture.complete")
     def complete(self, key: str) -> Completed | Skipped:

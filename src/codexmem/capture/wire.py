@@ -83,10 +83,11 @@ class SummarizeRequest(_Said):
     """`POST /api/sessions/summarize`."""
 
     last_assistant_message: str | None = None
+    stop_hook_active: bool = False  # of agents that report a hook's reason to go on as a prompt
 
     def to_report(self) -> HookReport:
         """A turn ended."""
-        return self.report(message=self.last_assistant_message or "")
+        return self.report(message=self.last_assistant_message or "", answers_hook=self.stop_hook_active)
 
 
 class CompleteRequest(_Said):

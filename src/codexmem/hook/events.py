@@ -97,7 +97,8 @@ def _stop(record: Mapping[str, object], known: Sequence[str]) -> dict[str, objec
         from codexmem.hook import transcript
 
         message = transcript.last_message(str(record["transcript_path"]))
-    return {"last_assistant_message": redaction.redact(clipping.clip(privacy.strip(message).strip()), known)}
+    told: dict[str, object] = {"stop_hook_active": True} if record.get("stop_hook_active") is True else {}
+    return told | {"last_assistant_message": redaction.redact(clipping.clip(privacy.strip(message).strip()), known)}
 
 
 def _clean(value: Any, known: Sequence[str]) -> Any:

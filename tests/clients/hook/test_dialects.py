@@ -69,7 +69,8 @@ TOLD: list[tuple[str, str, str, dict[str, Any] | None]] = [
     ("qwen-post-tool-use", "qwen-code", "observation", {
         "tool_name": "read_file", "tool_input": {"absolute_path": "/home/me/shop/src/server.py"},
         "tool_response": "PORT = 8123\n", "tool_use_id": "toolu_q1"}),
-    ("qwen-stop", "qwen-code", "summarize", {"last_assistant_message": "The port is 8123."}),
+    ("qwen-stop", "qwen-code", "summarize", {
+        "last_assistant_message": "The port is 8123.", "stop_hook_active": True}),
     ("cursor-before-submit-prompt", "cursor", "session-init", {"prompt": "Why is the build red?"}),
     ("cursor-post-tool-use", "cursor", "observation", {
         "tool_name": "Bash", "tool_input": {"command": "npm test"}, "tool_use_id": "abc123",

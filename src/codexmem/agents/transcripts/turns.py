@@ -162,7 +162,7 @@ _TAGS = (
     "session_context", "state_snapshot", "reference_content", "local-command-caveat", "local-command-stdout",
     "local-command-stderr", "bash-input", "bash-stdout", "bash-stderr", "command-name", "command-message",
     "command-args", "command-contents", "user-prompt-submit-hook", "session-start-hook", "ide_opened_file",
-    "ide_selection", "ide_diagnostics", "new-diagnostics", "task-notification", "teammate-message", "user-memory-input",
+    "ide_selection", "ide_diagnostics", "new-diagnostics", "teammate-message", "user-memory-input",
     "attached_files", "open_and_recently_viewed_files", "additional_data", "editor_context",
 )  # fmt: skip
 _OPEN = re.compile(rf"<({'|'.join(map(re.escape, _TAGS))})(?:\s[^<>]{{0,2000}})?>", re.IGNORECASE)

@@ -41,6 +41,7 @@ class HookReport:
     response: Any = None
     call: str = ""  # the agent's id of the tool call
     message: str = ""  # the agent's last words
+    answers_hook: bool = False  # the turn that ends answered a hook, which had kept the agent from stopping
     agent: str = ""  # which sub-agent, if one
     process: str = ""  # of the agent, as `hook.processes` names it
     event: str = ""  # the sender's id of this delivery: sent twice, it is one event for ever

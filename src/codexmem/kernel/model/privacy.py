@@ -18,7 +18,7 @@ PRIVATE_TAG = "private"
 CONTEXT_TAG = "codexmem-context"  # around everything that we put before a model
 CLOSED_TAGS = (PRIVATE_TAG, CONTEXT_TAG, "claude-mem-context")  # a lone tag of these takes the text beside it along
 HOST_TAGS = ("hook_context", "system-reminder", "system_instruction", "system-instruction", "persisted-output",
-             "untrusted_context")  # fmt: skip
+             "untrusted_context", "task-notification")  # fmt: skip
 DEEPEST = 60  # levels of a JSON value; the server refuses more
 TOO_DEEP = "[nested too deeply]"
 REMOVED = "[{:,} characters removed beside a private tag without its pair]"  # must not itself read like a tag
