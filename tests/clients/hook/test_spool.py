@@ -176,6 +176,18 @@ def test_a_server_that_fails_on_everything_costs_no_event(spool: Spool, server: 
     assert server.taken == bodies
 
 
+@pytest.mark.parametrize("status", [429, 502, 503])
+def test_an_answer_that_is_not_about_the_event_keeps_all_in_order(status: int, spool: Spool, server: Server) -> None:
+    bodies = fill(spool, 2)
+    server.outcomes[bodies[0]] = spooling.outcome_of(status)
+    for _ in range(spooling.FAILURES_MOST + 1):
+        assert not drain(spool, server.send, always)
+    assert server.taken == []
+    server.outcomes.clear()
+    assert drain(spool, server.send, always)
+    assert server.taken == bodies
+
+
 def test_one_process_delivers_at_a_time(spool: Spool, server: Server) -> None:
     bodies = fill(spool, 2)
     lock = spool.take_lock()
