@@ -170,6 +170,15 @@ def test_an_import_that_fails_half_way_changes_nothing(notes: NoteService, real:
         notes.reading.read("a://one")
 
 
+def test_a_merge_does_not_repeat_a_paragraph_that_is_only_wrapped_otherwise(notes: NoteService) -> None:
+    create(notes, "a://x", "run the smoke tests\nbefore the tag")
+    row = {"uri": "a://x", "content": "run the smoke  tests before the tag\n\nthen tell the operators"}
+    for _ in range(2):
+        notes.exchange.take_in({"memories": [row]}, Strategy.MERGE, ME)
+        content = notes.reading.read("a://x").memory.state.content
+        assert content == "run the smoke tests\nbefore the tag\n\nthen tell the operators"
+
+
 def test_times_of_a_history_cannot_lie_in_the_future(notes: NoteService, real: Services) -> None:
     row = {"uri": "a://x", "content": "x", "created_at": "2999-01-01T00:00:00Z", "versions": [
         {"content": "w", "created_at": "2020-01-01T00:00:00Z"}, {"content": "x", "created_at": "2999-01-01T00:00:00Z"},
