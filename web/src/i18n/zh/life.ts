@@ -40,7 +40,8 @@ const life: Same<typeof en> = {
   },
   supersededBy: '已被取代，见',
   supersedes: '取代了',
-  proposedWhy: '这条由智能体写入，需要人批准。在此之前，智能体只有主动查询时才会看到它；核心笔记还会在写入它的项目中告知，并注明出自智能体。',
+  proposedWhy:
+    '这条由智能体写入，需要人批准。在此之前，智能体只有主动查询时才会看到它；核心笔记还会在写入它的项目中告知，并注明出自智能体。',
   deprecatedWhy: '此内容不再成立：仍可阅读，但不告诉智能体。',
   hiddenOn: '{{when}} 由 {{who}} 隐藏。',
   undoneOn: '{{when}} 被撤销：此记忆处于隐藏状态。',
@@ -225,7 +226,8 @@ const life: Same<typeof en> = {
     reasons: { all: '全部', proposed: '提议', duplicate: '重复', contradiction: '矛盾' },
     reason: { proposed: '待批准', duplicate: '内容几乎相同', contradiction: '相互矛盾' },
     why: {
-      proposed: '这条由智能体写入，需要人批准。在此之前，智能体只有主动查询时才会看到它；核心笔记还会在写入它的项目中告知，并注明出自智能体。',
+      proposed:
+        '这条由智能体写入，需要人批准。在此之前，智能体只有主动查询时才会看到它；核心笔记还会在写入它的项目中告知，并注明出自智能体。',
       duplicate: '这两条记忆的内容几乎相同。',
       contradiction: '这两条记忆不可能同时正确。',
     },
