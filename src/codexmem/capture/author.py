@@ -39,15 +39,15 @@ _WORDS_UNSPACED = 0.3  # of pairs of characters, of which each word that is said
 _SHORTEST_QUOTE = 3  # characters
 _MOST_REFUSED = 10  # claims of one memory that are told
 
-_CODE = re.compile(r"`+([^`\n]{1,300})`+")
+_CODE = re.compile(r"(?<!`)`++([^`\n]{1,300})`+")
 _QUOTED = re.compile(
     '"([^"\n]{3,300})"|\u201c([^\u201d\n]{2,300})\u201d|\u300c([^\u300d\n]{2,300})\u300d|'
     r"(?<!\w)'([^'\n]{3,300})'(?!\w)"
 )
 _URL = re.compile(r"(?i)\b[a-z][a-z0-9+.-]{1,12}://[^\s\"'`<>()\u3000-\u303f\uff00-\uffef]+")
 _PATH = re.compile(
-    r"(?<![\w/])(?:~|\.{1,2}|[\w@+-][\w@.+-]*)?(?:/[\w@+.-]*\w)+/?|"
-    r"(?<![\w/.])[\w@+-]+(?:\.[\w-]+)*\.[A-Za-z]\w{0,7}\b(?!\()",
+    r"(?<![\w/])(?:~|\.{1,2}|[\w@+-][\w@.+-]{0,254})?(?:/[\w@+.-]{0,254}\w)+/?|"
+    r"(?<![\w/.])[\w@+-]{1,255}(?:\.[\w-]{1,255}){0,8}\.[A-Za-z]\w{0,7}\b(?!\()",
     re.ASCII,
 )
 _FLAG = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]*", re.ASCII)

@@ -30,7 +30,7 @@ _BOMS = re.compile("^(?:\ufeff|\xef\xbb\xbf)+")  # as one character, or byte by 
 # Also in a list or a quotation, where it may be indented as far as one likes.
 _FENCE = re.compile(r"[ \t]*(?:(?:[-*+>]|\d{1,9}[.)])[ \t]+)*(`{3,}|~{3,})(.*)")
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*")
-_IMPORT = re.compile(r"\s*[-*]?\s*@[\w./~-]+\s*")
+_IMPORT = re.compile(r"\s*+(?:[-*]\s*+)?@[\w./~-]++\s*+")
 _SAID_IN_FRONT = re.compile(r"(description|name|globs|paths|alwaysApply):\s*(.+)")
 _APPLIES = re.compile(r"(?m)^applies_to:.*?\bcwd=([^;\n]+)")
 _ROLLOUT_CWD = re.compile(r"(?m)^cwd:\s*(\S.*)$")

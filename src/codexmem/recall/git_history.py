@@ -54,7 +54,7 @@ _TRAILER = re.compile(
     r"x-[\w-]+|cr-[\w-]+|type|signed-off|skip-checks)\s?:\s|"
     r"\(cherry[ -]picked from commit [0-9a-f]+\)|"
     r"(?:fix(?:es|ed)?|close[sd]?|resolve[sd]?|refs?|see|part of|related to|关闭|修复|相关)[:：]?\s*"  # noqa: RUF001
-    r"(?:[\w./-]*#\d+|https?://\S+|[A-Z]+-\d+)(?:[,，\s]+(?:[\w./-]*#\d+|https?://\S+|[A-Z]+-\d+))*\.?$|"  # noqa: RUF001
+    r"(?:[\w./-]*#\d+|https?://\S++|[A-Z]+-\d+)(?:[,，\s]++(?:[\w./-]*#\d+|https?://\S++|[A-Z]+-\d+))*\.?$|"  # noqa: RUF001
     r"\W*generated (?:with|by) \[?[\w .-]+|-{3,}$"
 )
 # What git itself notes of a merge that somebody had to settle by hand.

@@ -50,7 +50,8 @@ _NUMBER_WORDS = _listed(
     """
 )
 _NUMBER_HAN = re.compile(
-    r"[一二两三四五六七八九十百千万零半]+(?=[次个天周秒分小年月号点遍台条份])|周[一二三四五六日天]"
+    r"(?<![一二两三四五六七八九十百千万零半])[一二两三四五六七八九十百千万零半]++(?=[次个天周秒分小年月号点遍台条份])|"
+    r"周[一二三四五六日天]"
 )
 # A number before one of these counts it; before another noun it may be part of a name.
 _UNIT = re.compile(
@@ -84,8 +85,7 @@ _NEGATION = _listed("not never no cannot without avoid don doesn dont don't does
 _NEGATION_HAN = frozenset("不没无未勿别")
 _rarity = lru_cache(50_000)(rarity)
 _OUTPUT = re.compile(r"^[\u276f$>]\s|(?:\.\.\.|\u2026)$")  # what a terminal showed, which claims nothing
-_SPACES = re.compile(r"\s+")
-_TRAILING = re.compile(r"[\s.。!！;；,，]+$")  # noqa: RUF001
+_TRAILING = " .。!！;；,，"  # noqa: RUF001
 
 
 class FindingReason(StrEnum):
@@ -128,7 +128,7 @@ class ComparedText:
     @cached_property
     def same_as(self) -> str:
         """What two texts have in common that differ in case, spaces and their last stop only."""
-        return _TRAILING.sub("", _SPACES.sub(" ", self.text).strip()).casefold()
+        return " ".join(self.text.split()).rstrip(_TRAILING).casefold()
 
     @cached_property
     def terms(self) -> frozenset[str]:

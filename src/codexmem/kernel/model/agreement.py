@@ -23,7 +23,7 @@ _FEW = 2
 
 _STOP = re.compile(r"[\n!?;。！？；]+|\.(?=\s|$)")  # noqa: RUF001  a dot inside a version or a path ends nothing
 # What people put into settings and commands: numbers with what hangs on them, flags, assignments.
-_VALUE = re.compile(r"(?<![\w.])--?[a-z][\w-]*|\w+=[^\s,;`]+|(?<![\w.])v?\d[\w.:%/-]*", re.IGNORECASE)
+_VALUE = re.compile(r"(?<![\w.])--?[a-z][\w-]*|(?<!\w)\w++=[^\s,;`]+|(?<![\w.])v?\d[\w.:%/-]*", re.IGNORECASE)
 _CODE = re.compile(r"`([^`\n]{1,80})`")
 _NAME = re.compile(r"(?<=[\s(])[A-Z][A-Za-z0-9.+-]*")  # not the first word of a sentence
 _LATIN = re.compile(r"[A-Za-z][A-Za-z0-9.+_-]*")

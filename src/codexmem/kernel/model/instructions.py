@@ -21,7 +21,7 @@ from codexmem.kernel.model import quoting
 _READ = 20_000  # characters of a text
 _KNOWN = 2_000  # texts whose answer is remembered: every session of a project is told much the same
 
-_PRIOR = r"(?:(?:all|any|every|each|the|of|these|those|your|my|our|other|and|or|and/or)\s+){0,4}"
+_PRIOR = r"(?:(?:all|any|every|each|the|of|these|those|your|my|our|other|and|or|and/or) ){0,4}"
 _BEFORE = (
     r"(?:previous|prior|earlier|preceding|above|former|foregoing|past|existing|original|initial|system|developer|"
     r"safety|security|current|old|user'?s?)"
@@ -32,19 +32,19 @@ _ORDERS = (
 )
 _DROP = (
     r"(?:ignore|disregard|forget|override|overrule|bypass|discard|skip|drop|neglect|cancel|erase|supersede|"
-    r"do\s+not\s+follow|don'?t\s+follow|stop\s+following|pay\s+no\s+attention\s+to|set\s+aside|throw\s+away)"
+    r"do not follow|don'?t follow|stop following|pay no attention to|set aside|throw away)"
 )
 _AGENT = (
-    r"(?:ai|a\.i\.|assistants?|agents?|coding\s+(?:agent|assistant)s?|language\s+models?|llms?|chat\s?bots?|bots?|"
-    r"claude(?:\s+code)?|codex|copilot|gemini|gpt(?:-?\d\S*)?|chatgpt|cursor|qwen|deepseek|models?\s+reading\s+this)"
+    r"(?:ai|a\.i\.|assistants?|agents?|coding (?:agent|assistant)s?|language models?|llms?|chat\s?bots?|bots?|"
+    r"claude(?: code)?|codex|copilot|gemini|gpt(?:-?\d\S{0,20})?|chatgpt|cursor|qwen|deepseek|models? reading this)"
 )
-_REMOTE = r"(?:https?://|ftp://|www\.|\b[\w-]+(?:\.[\w-]+)*\.(?:test|example|com|net|org|io|sh|cn|ru|xyz|evil|top)\b)"
+_REMOTE = r"(?:https?://|ftp://|www\.|(?<![\w-])[\w-]++(?:\.[\w-]++){0,6}\.(?:test|example|com|net|org|io|sh|cn|ru|xyz|evil|top)\b)"
 _SECRETS = (
-    r"(?:secrets?|credentials?|api[ _-]?keys?|tokens?|passwords?|private\s+keys?|ssh\s+keys?|env(?:ironment)?\s+(?:variables?|vars?|"
+    r"(?:secrets?|credentials?|api[ _-]?keys?|tokens?|passwords?|private keys?|ssh keys?|env(?:ironment)? (?:variables?|vars?|"
     r"file)|\.env\b|id_rsa|~?/\.ssh|~?/\.aws|/etc/(?:passwd|shadow)|cookies?|keychain|wallet|密钥|密鑰|私钥|私鑰|凭据|憑據|凭证|憑證|密码|密碼|"
     r"令牌|口令|环境变量|環境變量|環境變數)"
 )
-_NOW = r"(?:^|[.;:!?,\-—>*#|)\]}\"'`\u3002\uff0c\uff1b\uff1a]\s*|\b(?:and|then|now|please|must|should|always|just|to|first|immediately|silently|you)\s+)"
+_NOW = r"(?:^|[.;:!?,\-—>*#|)\]}\"'`\u3002\uff0c\uff1b\uff1a] ?|\b(?:and|then|now|please|must|should|always|just|to|first|immediately|silently|you) )"
 # Parts of words of which one stands in what a rule finds: most texts have none of them, and no rule looks at those.
 _IN_DROP = (
     "ignor|disregard|forget|overr|bypass|discard|skip|drop|neglect|cancel|erase|supersed|follow|attention|aside|throw"
@@ -59,7 +59,8 @@ _IN_PEOPLE = "user|human|person|people|operator|developer|owner|anyone|anybody"
 
 
 class _Rule:
-    """A pattern, and what must stand in a text for it: of each part between `&`, one of what stands between `|`."""
+    """A pattern for a text without runs of white space, and what must stand in a text for it: of each part between `&`,
+    one of what stands between `|`."""
 
     def __init__(self, needs: str, pattern: str) -> None:
         self._needs = tuple(tuple(part.split("|")) for part in needs.split("&"))
@@ -73,72 +74,72 @@ class _Rule:
 _TAKES_OVER = (
     _Rule(
         f"{_IN_DROP}&{_IN_ORDERS}",
-        rf"{_DROP}\s+{_PRIOR}{_BEFORE}\s+(?:[\w-]+\s+){{0,2}}{_ORDERS}\b",
+        rf"{_DROP} {_PRIOR}{_BEFORE} (?:[\w-]+ ){{0,2}}{_ORDERS}\b",
     ),
     _Rule(
         f"{_IN_DROP}&everything|anything|all |whatever|what ",
-        rf"{_DROP}\s+(?:all\s+|everything\s+|anything\s+|whatever\s+|what\s+)(?:of\s+)?(?:that\s+)?(?:(?:was|is|came|stands|"
-        r"you\s+(?:were|have\s+been|know|learned))\b|above\b|before\b|you\s+(?:were|are)\s+told)",
+        rf"{_DROP} (?:all |everything |anything |whatever |what )(?:of )?(?:that )?(?:(?:was|is|came|stands|"
+        r"you (?:were|have been|know|learned))\b|above\b|before\b|you (?:were|are) told)",
     ),
     _Rule(
         f"{_IN_DROP}&{_IN_ORDERS}&your|my|the user|the person|the developer",
-        rf"{_DROP}\s+(?:all\s+)?(?:your|my|the\s+user'?s|the\s+person'?s|the\s+developer'?s)\s+(?:[\w-]+\s+){{0,2}}{_ORDERS}\b",
+        rf"{_DROP} (?:all )?(?:your|my|the user'?s|the person'?s|the developer'?s) (?:[\w-]+ ){{0,2}}{_ORDERS}\b",
     ),
     _Rule(
         "instruct|directive|prompt|order&new|updated|revised|real|actual|true|hidden|secret|urgent|important",
-        r"\b(?:new|updated|revised|real|actual|true|hidden|secret|urgent|important)\s+(?:system\s+|developer\s+|admin\s+)?"
-        r"(?:instructions?|directives?|system\s+prompts?|orders?)\s*(?:follow|are|is\b|from|for\s+(?:you|the\s+(?:ai|agent|"
+        r"\b(?:new|updated|revised|real|actual|true|hidden|secret|urgent|important) (?:system |developer |admin )?"
+        r"(?:instructions?|directives?|system prompts?|orders?) ?(?:follow|are|is\b|from|for (?:you|the (?:ai|agent|"
         r"assistant|model))|:)",
     ),
     _Rule(
         "system|developer|admin|root|operator|anthropic|openai|platform&prompt|message|notice|override|instruct|directive|command|update|alert|mode",
-        r"\b(?:system|developer|admin(?:istrator)?|root|operator|anthropic|openai|platform)\s+(?:prompt|message|notice|override|"
-        r"instruction|directive|command|update|alert|mode)s?\s*[:\uff1a\-—(]",
+        r"\b(?:system|developer|admin(?:istrator)?|root|operator|anthropic|openai|platform) (?:prompt|message|notice|override|"
+        r"instruction|directive|command|update|alert|mode)s? ?[:\uff1a\-—(]",
     ),
     _Rule(
         "begin|start|end|close&system|developer|recalled|memory|context|untrusted|codexmem&prompt|message|instruct|data|context|block|memory|section",
-        r"\b(?:begin|start|end|close)\s+(?:of\s+)?(?:the\s+)?(?:new\s+)?(?:system|developer|recalled|memory|context|untrusted|"
-        r"codexmem)\s+(?:prompt|message|instructions?|data|context|block|memory|section)\b",
+        r"\b(?:begin|start|end|close) (?:of )?(?:the )?(?:new )?(?:system|developer|recalled|memory|context|untrusted|"
+        r"codexmem) (?:prompt|message|instructions?|data|context|block|memory|section)\b",
     ),
     _Rule(
         "you are&now|longer|actually|hereby",
-        r"\byou\s+are\s+(?:now|no\s+longer|from\s+now\s+on|actually|hereby)\b(?!\s+(?:ready|able|set|done|in\s+sync|logged|"
-        r"connected|required\s+to\s+sign))",
+        r"\byou are (?:now|no longer|from now on|actually|hereby)\b(?! (?:ready|able|set|done|in sync|logged|"
+        r"connected|required to sign))",
     ),
     _Rule(
         f"note|message|notice|attention|reminder|hint|memo|letter|instruct&{_IN_AGENT}",
-        rf"\b(?:note|message|notice|attention|reminder|hint|memo|letter|instructions?)\s+(?:to|for)\s+(?:the\s+|any\s+|all\s+|every\s+|"
-        rf"future\s+|next\s+|this\s+|an?\s+)*{_AGENT}\b",
+        rf"\b(?:note|message|notice|attention|reminder|hint|memo|letter|instructions?) (?:to|for) (?:the |any |all |every |"
+        rf"future |next |this |an? )*{_AGENT}\b",
     ),
     _Rule(
         f"dear|hey|hello|attention|listen|to |for &{_IN_AGENT}",
-        rf"\b(?:dear|hey|hello|attention,?|listen,?|to\s+(?:the|any|all|every|whichever|whatever)|for\s+(?:any|all|every))\s+(?:the\s+|"
-        rf"future\s+|next\s+|reading\s+)*{_AGENT}\b\s*(?:[,:!\uff1a\uff0c]|reading|that|who|working|must|should|shall|please)",
+        rf"\b(?:dear|hey|hello|attention,?|listen,?|to (?:the|any|all|every|whichever|whatever)|for (?:any|all|every)) (?:the |"
+        rf"future |next |reading )*{_AGENT}\b ?(?:[,:!\uff1a\uff0c]|reading|that|who|working|must|should|shall|please)",
     ),
     _Rule(
         f"if you are&{_IN_AGENT}",
-        rf"\bif\s+you\s+are\s+(?:an?\s+|the\s+)?{_AGENT}\b",
+        rf"\bif you are (?:an? |the )?{_AGENT}\b",
     ),
     _Rule(
         f"{_IN_AGENT}&must|shall|should|to|now",
-        rf"\b{_AGENT}\s*(?:[,:]\s*)?(?:you\s+)?(?:must|shall|should|are\s+(?:required|instructed|ordered|told)\s+to|is\s+(?:required|instructed|"
-        r"ordered|told)\s+to|has\s+to|have\s+to|will\s+now|needs?\s+to)\s+(?:now\s+|always\s+|immediately\s+|first\s+|silently\s+)*"
+        rf"\b{_AGENT} ?(?:[,:] ?)?(?:you )?(?:must|shall|should|are (?:required|instructed|ordered|told) to|is (?:required|instructed|"
+        r"ordered|told) to|has to|have to|will now|needs? to) (?:now |always |immediately |first |silently )*"
         r"(?:run|execute|send|curl|fetch|download|install|delete|upload|post|reveal|print|ignore|disregard|forget|open|call|obey|"
         r"follow|add|approve|disable|read|export|copy|push|reply|answer|include|write)\b",
     ),
     _Rule(
         "system|developer&prompt|message|instruct&your|the ",
-        r"(?:reveal|print|repeat|output|show|leak|dump|disclose|tell\s+me)\s+(?:me\s+)?(?:your|the)\s+(?:full\s+|entire\s+|whole\s+|hidden\s+|"
-        r"secret\s+|original\s+|initial\s+)*(?:system|developer)\s+(?:prompt|message|instructions?)\b",
+        r"(?:reveal|print|repeat|output|show|leak|dump|disclose|tell me) (?:me )?(?:your|the) (?:full |entire |whole |hidden |"
+        r"secret |original |initial )*(?:system|developer) (?:prompt|message|instructions?)\b",
     ),
     _Rule(
         "jailbreak|anything now|dan mode|developer mode",
-        r"\b(?:jailbreak|do\s+anything\s+now|dan\s+mode|developer\s+mode\s+(?:enabled|on))\b",
+        r"\b(?:jailbreak|do anything now|dan mode|developer mode (?:enabled|on))\b",
     ),
     _Rule(
         "safety|security|permission|approval&disabled|lifted|off|suspended|removed|void",
-        r"\b(?:safety|security|permission|approval)\s+(?:checks?|rules?|prompts?|restrictions?|guardrails?|filters?)\s+(?:are|is|have\s+been|"
-        r"were)\s+(?:now\s+)?(?:disabled|lifted|off|suspended|removed|void)\b",
+        r"\b(?:safety|security|permission|approval) (?:checks?|rules?|prompts?|restrictions?|guardrails?|filters?) (?:are|is|have been|"
+        r"were) (?:now )?(?:disabled|lifted|off|suspended|removed|void)\b",
     ),
     _Rule(
         "忽略|视|視|忘|理会|理會|弃|棄|绕|繞|覆|推翻|跳|遵守|别管|別管",
@@ -148,21 +149,21 @@ _TAKES_OVER = (
     ),
     _Rule(
         "提示|消息|指令|通知|命令|覆|公告&系|者|员|員|平台",
-        r"(?:系统|系統|开发者|開發者|管理员|管理員|平台)(?:提示词|提示詞|提示|消息|指令|通知|命令|覆盖|覆蓋|公告)\s*[:：—（(]",
+        r"(?:系统|系統|开发者|開發者|管理员|管理員|平台)(?:提示词|提示詞|提示|消息|指令|通知|命令|覆盖|覆蓋|公告) ?[:：—（(]",
     ),
     _Rule(
         "指令|指示|提示&新|真|隐|隱|紧|緊",
-        r"(?:新的|新|最新|真正的|真实的|隐藏的|隱藏的|紧急|緊急)(?:的)?(?:系统|系統)?(?:指令|指示|系统提示|系統提示)\s*(?:如下|是|为|為|[:：])",
+        r"(?:新的|新|最新|真正的|真实的|隐藏的|隱藏的|紧急|緊急)(?:的)?(?:系统|系統)?(?:指令|指示|系统提示|系統提示) ?(?:如下|是|为|為|[:：])",
     ),
     _Rule(
         "你|您&现在|現在|已|不再",
-        r"(?:你|您)(?:现在|現在|从现在起|從現在起|已经|已經|不再)(?:起)?(?:是|扮演|成为|成為|进入|進入|处于|處於)|(?:从现在起|從現在起|从现在开始|從現在開始)[，,]?\s*(?:你|您)",
+        r"(?:你|您)(?:现在|現在|从现在起|從現在起|已经|已經|不再)(?:起)?(?:是|扮演|成为|成為|进入|進入|处于|處於)|(?:从现在起|從現在起|从现在开始|從現在開始)[，,]? ?(?:你|您)",
     ),
     _Rule(
         "ai|智能|助手|助理|代理|模型|claude|codex|agent&致|给|給|告|提醒|请|請|所有|任何|各位|亲爱|親愛|下一",
         r"(?:^|[。；;！!？?：:，,\s>*#\-—(（\[【\"'])(?:致|给|給|告诉|告訴|提醒|请|請|所有|任何|各位|亲爱的|親愛的|下一个|下一個)(?:所有|任何|每个|每個|下一个|下一個|正在阅读的|读到此处的|讀到此處的|的)*"
-        r"\s*(?:AI|人工智能|智能体|智能體|智能助手|助手|助理|代理|编程助手|大模型|语言模型|語言模型|模型|Claude|Codex|Agent)"
-        r"\s*(?:[，,：:！!]|必须|必須|务必|務必|应|應|请|請|立即|阅读|讀)",
+        r" ?(?:AI|人工智能|智能体|智能體|智能助手|助手|助理|代理|编程助手|大模型|语言模型|語言模型|模型|Claude|Codex|Agent)"
+        r" ?(?:[，,：:！!]|必须|必須|务必|務必|应|應|请|請|立即|阅读|讀)",
     ),
     _Rule(
         "ai|智能|助手|助理|代理|模型&必|务|務|应|應|需|要|请|請",
@@ -171,7 +172,7 @@ _TAKES_OVER = (
     ),
     _Rule(
         "你是|您是",
-        r"(?:如果|若|当|當)(?:你|您)是(?:一个|一個)?\s*(?:AI|人工智能|智能体|助手|语言模型|大模型|编程助手|代理)",
+        r"(?:如果|若|当|當)(?:你|您)是(?:一个|一個)? ?(?:AI|人工智能|智能体|助手|语言模型|大模型|编程助手|代理)",
     ),
     _Rule(
         "系|开发者&提示|指令",
@@ -183,31 +184,31 @@ _TAKES_OVER = (
     ),
     _Rule(
         "结束|結束|完毕|完畢",
-        r"(?:记忆|記憶|数据|資料|上下文|引用)(?:到此|在此|已|至此)?(?:结束|結束|完毕|完畢)[。，,：:；;]?\s*(?:以下|下面|现在|現在|接下来)",
+        r"(?:记忆|記憶|数据|資料|上下文|引用)(?:到此|在此|已|至此)?(?:结束|結束|完毕|完畢)[。，,：:；;]? ?(?:以下|下面|现在|現在|接下来)",
     ),
 )  # fmt: skip
 # Harms if it is obeyed.
 _HARMS = (
     _Rule(
         "curl|wget|iwr|webrequest|fetch&sh",
-        r"\b(?:curl|wget|iwr|invoke-webrequest|fetch)\b[^\n|;&]{0,200}[|;&]+\s*(?:sudo\s+)?(?:ba|z|da|k)?sh\b",
+        r"\b(?:curl|wget|iwr|invoke-webrequest|fetch)\b[^\n|;&]{0,200}[|;&]+ ?(?:sudo )?(?:ba|z|da|k)?sh\b",
     ),
     _Rule(
         "curl|wget&sh",
-        r"\b(?:ba|z)?sh\s+(?:-c\s+)?[\"']?\s*(?:<\(|\$\()\s*(?:curl|wget)",
+        r"\b(?:ba|z)?sh (?:-c )?[\"']? ?(?:<\(|\$\() ?(?:curl|wget)",
     ),
     _Rule(
         "base64",
-        r"\bbase64\s+(?:-d|-D|--decode)\b[^\n]{0,60}\|\s*(?:sudo\s+)?(?:ba|z|da)?sh\b",
+        r"\bbase64 (?:-d|-D|--decode)\b[^\n]{0,60}\| ?(?:sudo )?(?:ba|z|da)?sh\b",
     ),
     _Rule(
         f"run|execut|eval|pipe|invoke|launch&curl|wget|rm -rf|base64|payload|nc -|mkfs|chmod 777|sudo|{_IN_REMOTE}",
-        rf"{_NOW}(?:run|execute|eval|pipe|invoke|launch)\b[^\n]{{0,80}}(?:\bcurl\b|\bwget\b|\brm\s+-rf\b|{_REMOTE}|\bbase64\b|"
-        r"\bpayload\b|\bnc\s+-|\bmkfs\b|\bchmod\s+777\b|\bsudo\b)",
+        rf"{_NOW}(?:run|execute|eval|pipe|invoke|launch)\b[^\n]{{0,80}}(?:\bcurl\b|\bwget\b|\brm -rf\b|{_REMOTE}|\bbase64\b|"
+        r"\bpayload\b|\bnc -|\bmkfs\b|\bchmod 777\b|\bsudo\b)",
     ),
     _Rule(
         "decod|decrypt|scramble|obfuscate",
-        rf"{_NOW}(?:decode|decrypt|unscramble|de-?obfuscate)\b[^\n]{{0,100}}\b(?:and|then)\s+(?:run|execute|follow|obey|do|eval)\b",
+        rf"{_NOW}(?:decode|decrypt|unscramble|de-?obfuscate)\b[^\n]{{0,100}}\b(?:and|then) (?:run|execute|follow|obey|do|eval)\b",
     ),
     _Rule(
         f"send|post|upload|exfil|leak|forward|transmit|mail|submit|copy|push|paste|publish|append|include|put|embed&{_IN_SECRETS}",
@@ -220,50 +221,50 @@ _HARMS = (
     ),
     _Rule(
         f"read|open|cat|print|collect|gather|show|dump|copy&{_IN_SECRETS}&and|then",
-        rf"{_NOW}(?:read|open|cat|print|collect|gather|show|dump|copy)\b[^\n]{{0,60}}{_SECRETS}[^\n]{{0,100}}\b(?:and|then)\s+(?:send|post|upload|"
+        rf"{_NOW}(?:read|open|cat|print|collect|gather|show|dump|copy)\b[^\n]{{0,60}}{_SECRETS}[^\n]{{0,100}}\b(?:and|then) (?:send|post|upload|"
         r"include|paste|put|append|commit|push|print|e?mail|reply)\b",
     ),
     _Rule(
         f"do not|don|never|without&{_IN_PEOPLE}&tell|inform|mention|ask|alert|notify|warn|reveal|report|show|disclos",
-        r"\b(?:do\s+not|don'?t|never|without)\s+(?:ever\s+)?(?:tell(?:ing)?|inform(?:ing)?|mention(?:ing)?|ask(?:ing)?|alert(?:ing)?|notify(?:ing)?|"
-        r"warn(?:ing)?|reveal(?:ing)?|report(?:ing)?|show(?:ing)?|disclos(?:e|ing))\b[^\n]{0,40}\b(?:the\s+)?(?:users?|humans?|persons?|people|operators?|"
+        r"\b(?:do not|don'?t|never|without) (?:ever )?(?:tell(?:ing)?|inform(?:ing)?|mention(?:ing)?|ask(?:ing)?|alert(?:ing)?|notify(?:ing)?|"
+        r"warn(?:ing)?|reveal(?:ing)?|report(?:ing)?|show(?:ing)?|disclos(?:e|ing))\b[^\n]{0,40}\b(?:the )?(?:users?|humans?|persons?|people|operators?|"
         r"developers?|owners?|anyone|anybody)\b",
     ),
     _Rule(
         f"keep|hide|conceal&from&{_IN_PEOPLE}",
-        r"\b(?:keep|hide|conceal)\s+(?:this|it|that)\s+(?:(?:secret|hidden|quiet)\s+)?from\s+(?:the\s+)?(?:users?|humans?|persons?|developers?|operators?)\b",
+        r"\b(?:keep|hide|conceal) (?:this|it|that) (?:(?:secret|hidden|quiet) )?from (?:the )?(?:users?|humans?|persons?|developers?|operators?)\b",
     ),
     _Rule(
         "disable|turn|switch|remove|skip|bypass&safety|sandbox|approval|permission|security|guardrail|confirmation",
-        rf"{_NOW}(?:disable|turn\s+off|switch\s+off|remove|skip|bypass)\b[^\n]{{0,40}}\b(?:safety|sandbox|approval|permission\s+(?:check|prompt)|"
-        r"security\s+check|guardrail|confirmation\s+prompt)s?\b",
+        rf"{_NOW}(?:disable|turn off|switch off|remove|skip|bypass)\b[^\n]{{0,40}}\b(?:safety|sandbox|approval|permission (?:check|prompt)|"
+        r"security check|guardrail|confirmation prompt)s?\b",
     ),
     _Rule(
         "approve|accept|allow&all|every|any&call|command|request|permission|action",
-        r"\b(?:approve|accept|allow|auto-?approve)\s+(?:all|every|any)\s+(?:further\s+|future\s+|following\s+|tool\s+|permission\s+)*(?:tool\s+calls?|"
+        r"\b(?:approve|accept|allow|auto-?approve) (?:all|every|any) (?:further |future |following |tool |permission )*(?:tool calls?|"
         r"commands?|requests?|permissions?|actions?)\b",
     ),
     _Rule(
         f"when&{_IN_PEOPLE}|someone|you",
-        r"\bwhen(?:ever)?\s+(?:the\s+)?(?:user|person|developer|someone|anyone|you(?:\s+are)?)\b[^\n]{0,80}(?:,|\bthen\b)\s*(?:also\s+|first\s+|always\s+|"
-        r"silently\s+|secretly\s+|instead\s+)*(?:run|execute|send|upload|add|insert|delete|post|curl|fetch|push|reply|open|install|disable)\b",
+        r"\bwhen(?:ever)? (?:the )?(?:user|person|developer|someone|anyone|you(?: are)?)\b[^\n]{0,80}(?:,|\bthen\b) ?(?:also |first |always |"
+        r"silently |secretly |instead )*(?:run|execute|send|upload|add|insert|delete|post|curl|fetch|push|reply|open|install|disable)\b",
     ),
     _Rule(
         "next|session&run|execut|send|upload|post|curl|fetch|install|disable|obey|append|include|push|delete",
-        r"\b(?:next\s+time|in\s+(?:the|your)\s+next\s+(?:session|turn|reply)|from\s+the\s+next\s+session|in\s+(?:every|all)\s+(?:future\s+)?"
+        r"\b(?:next time|in (?:the|your) next (?:session|turn|reply)|from the next session|in (?:every|all) (?:future )?"
         r"sessions?)\b[^\n]{0,80}\b(?:run|execute|send|upload|post|curl|fetch|install|disable|obey|append|include|push|delete)\b",
     ),
     _Rule(
         "rm -rf|rm",
-        r"\brm\s+-rf\s+(?:~|/|\$HOME|\*)(?:\s|$|[`'\"])",
+        r"\brm -rf (?:~|/|\$HOME|\*)(?:\s|$|[`'\"])",
     ),
     _Rule(
         "silently|secretly|quietly|covertly",
-        r"\b(?:silently|secretly|quietly|covertly)\s+(?:run|execute|send|upload|add|insert|delete|post|install|push|copy|disable|append|commit)\b",
+        r"\b(?:silently|secretly|quietly|covertly) (?:run|execute|send|upload|add|insert|delete|post|install|push|copy|disable|append|commit)\b",
     ),
     _Rule(
         f"执行|執行|运行|運行|跑一下|调用|調用&curl|wget|rm|base64|sudo|{_IN_REMOTE}",
-        rf"(?<!正在)(?<!已)(?<!在)(?:执行|執行|运行|運行|跑一下|调用|調用)(?!\s*[：:])[^\n。]{{0,40}}(?:\bcurl\b|\bwget\b|rm\s+-rf|{_REMOTE}|base64|\bsudo\b)",
+        rf"(?<!正在)(?<!已)(?<!在)(?:执行|執行|运行|運行|跑一下|调用|調用)(?! ?[：:])[^\n。]{{0,40}}(?:\bcurl\b|\bwget\b|rm -rf|{_REMOTE}|base64|\bsudo\b)",
     ),
     _Rule(
         f"把|将|將&{_IN_SECRETS}",
@@ -351,5 +352,5 @@ def _forms(text: str) -> tuple[str, ...]:
     if not read.isascii() or not read.isprintable():
         read = unicodedata.normalize("NFKC", quoting.plain(read))
     read = " ".join(read.split())
-    parted = _JOINED.sub(" ", read)
+    parted = " ".join(_JOINED.sub(" ", read).split())
     return (read,) if parted == read else (read, parted)

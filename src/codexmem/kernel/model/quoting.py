@@ -37,18 +37,20 @@ _TAGS = (
     "thinking|think|thought|scratchpad|reasoning|antml|inst|reminder|important|policy|s"
 )
 _CLOSED_ONLY = "context|documents?|results?|output|stdout|stderr|data|memory|memories|message|prompt|response|quote"
+# Runs are possessive (`*+`) and disjoint: what was read once is not tried again, so that time is linear.
 _STRUCTURE = re.compile(
-    rf"[<\uff1c](?=\s*(?:(?:\\?/)?\s*(?:{_TAGS})(?![a-z0-9.])|\\?/\s*(?:{_CLOSED_ONLY})(?![a-z0-9.])|"
-    rf"\\?/\s*[a-z]+[-_:]|[|\uff5c]|<\s*/?\s*sys))|(?<!\w)[<\uff1c](?=\s*[a-z]+(?:[-_]|:(?!:)))",
+    rf"[<\uff1c](?=\s*+(?:(?:\\?/\s*+)?(?:{_TAGS})(?![a-z0-9.])|\\?/\s*+(?:{_CLOSED_ONLY})(?![a-z0-9.])|"
+    rf"\\?/\s*+[a-z]++[-_:]|[|\uff5c]|<\s*+(?:/\s*+)?sys))|(?<!\w)[<\uff1c](?=\s*+[a-z]++(?:[-_]|:(?!:)))",
     re.IGNORECASE,
 )
-_LLAMA = re.compile(r"\[(\s*/?\s*INST\s*)\]")
-_TURN = re.compile(r"^(\s*(?:Human|Assistant)):", re.MULTILINE)
+_LLAMA = re.compile(r"\[(\s*+(?:/\s*+)?INST\s*+)\]")
+_TURN = re.compile(r"^([^\S\n]*+(?:Human|Assistant)):", re.MULTILINE)
 # Tags that our own hooks act on, however their brackets are spelled: with another letter they are none.
 _NAMES = "|".join(map(re.escape, (*privacy.CLOSED_TAGS, *privacy.HOST_TAGS)))
-_RESERVED = re.compile(rf"((?:<|\uff1c|&lt;|\\u003c)\s*(?:\\?/)?\s*(?:{_NAMES}))(?![\w.:-])", re.IGNORECASE)
+_RESERVED = re.compile(rf"((?:<|\uff1c|&lt;|\\u003c)\s*+(?:\\?/\s*+)?(?:{_NAMES}))(?![\w.:-])", re.IGNORECASE)
 _MARKS = re.compile("[\u201c\u201d\u201e\u201f\u301d\u301e\u301f\uff02\u275d\u275e\U0001f676-\U0001f678]")
 _CUT = "…"
+_READ = 40  # times as many characters are read of a text as are quoted: white space, and what does not show
 _JSON_HIDDEN = re.compile(f"[\x7f-\x9f{_HIDDEN.pattern[1:-1]}]")
 
 
@@ -101,7 +103,9 @@ def without_marks(text: str) -> str:
 
 def quoted(text: str, limit: int = 0) -> str:
     """Plain, on one line, between quotation marks that do not occur in it; cut visibly where it is longer."""
-    text = without_marks(line(text))
-    if limit and len(text) > limit:
+    longest = limit * _READ or len(text)
+    whole = len(text) <= longest
+    text = without_marks(line(text[:longest]))
+    if limit and (len(text) > limit or not whole):
         text = f"{text[: limit - 1].rstrip()}{_CUT}"
     return f"{OPEN}{text}{CLOSE}"

@@ -46,7 +46,7 @@ _NOT = re.compile(
 )
 _NUMBER = re.compile(
     r"(?i)(?<![\w.])\d[\d.,:%]*\w{0,3}|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|once|twice)\b|"
-    r"[一二两三四五六七八九十百]+(?=[次个天周秒分小年月号点遍])"
+    r"(?<![一二两三四五六七八九十百])[一二两三四五六七八九十百]++(?=[次个天周秒分小年月号点遍])"
 )
 
 

@@ -38,7 +38,7 @@ TELLS_TIME = re.compile(
     r"fall|autumn)|(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|june|july|august|september|"
     r"october|november|december|weekend|(?:19|20)\d\d|\d+ (?:days?|weeks?|months?|years?)|recently|"
     r"few (?:days|weeks|months|years))\b|昨天|今天|明天|前天|后天|上周|下周|这周|上个?月|下个?月|去年|今年|明年|"
-    r"[0-9一二三四五六七八九十]+[年月日号点天]|周[一二三四五六日末]|星期",
+    r"(?<![0-9一二三四五六七八九十])[0-9一二三四五六七八九十]++[年月日号点天]|周[一二三四五六日末]|星期",
     _I,
 )
 TELLS_NUMBER = re.compile(

@@ -57,7 +57,7 @@ _ORDINARY_TERMS = frozenset(term for word in _ORDINARY for term in tokens.terms(
 STRUCTURE = ("structure", "layout", "architecture", "module", "overview", "目录", "结构", "架构", "模块")
 
 _ERROR_NAME = re.compile(
-    r"\b((?:[A-Za-z_]\w*[.:]{1,2})*[A-Za-z_]\w*(?:Error|Exception|Warning|Panic|Failure|Fault|Interrupt))\b"
+    r"\b((?:[A-Za-z_]\w{0,100}[.:]{1,2}){0,12}[A-Za-z_]\w*(?:Error|Exception|Warning|Panic|Failure|Fault|Interrupt))\b"
 )
 _CAPITAL = re.compile("(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")  # where a word of LDAPSocketError begins
 _CODE = re.compile(r"\b(?:[A-Z]{2,}(?:[_-][A-Z0-9]+)+|E[A-Z]{4,}|[A-Z]{1,4}\d{3,5}|SQLSTATE\s?\w{5})\b")
@@ -66,7 +66,7 @@ _FRAME = re.compile(
     r"|\bat ([\w$.<>]+) ?\(([^()\n:]{1,400}):\d+(?::\d+)?\)"  # JavaScript, Java
     r"|([\w./\\@-]{1,300}\.[A-Za-z]{1,5}):\d+"  # Go, Rust, C, compilers
 )
-_UNSTABLE = re.compile(r"0x[0-9a-fA-F]+|\b\d[\d.,:]*\b|\"[^\"\n]*\"|'[^'\n]*'|`[^`\n]*`|(?:[\w.-]*/){2,}[\w.-]*")
+_UNSTABLE = re.compile(r"0x[0-9a-fA-F]+|\b\d[\d.,:]*\b|\"[^\"\n]*\"|'[^'\n]*'|`[^`\n]*`|(?:[\w.-]{0,255}/){2,}[\w.-]*")
 
 
 @dataclass(frozen=True, slots=True)
