@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
-from codexmem.console.output import table
-from codexmem.console.terminal_width import cells, cut, one_line
+from codexmem.console.output import Output, table
+from codexmem.console.terminal_width import cells, cut, folded, one_line
 
 
 @pytest.mark.parametrize(
@@ -47,6 +49,36 @@ def test_a_cut_fits_and_says_that_it_is_one(text: str, width: int, shown: str) -
 )
 def test_nothing_that_a_terminal_acts_upon_is_printed(text: str, shown: str) -> None:
     assert one_line(text) == shown
+
+
+@pytest.mark.parametrize(
+    "text,width,shown",
+    [
+        ("can say what it means", 12, "can say what\nit means"),
+        ("can say what it means", 11, "can say\nwhat it\nmeans"),
+        ("  2  written by your login", 16, "  2  written by\n     your login"),
+        ("- one two\n- three", 7, "- one\n  two\n- three"),
+        ("记忆由规则写成，内容不离开", 14, "记忆由规则写\n成，内容不离开"),
+        ("写入 config.toml 之后", 13, "写入\nconfig.toml\n之后"),
+        ("abcdefghij", 4, "abcd\nefgh\nij"),
+        ("fits", 9, "fits"),
+        ("", 9, ""),
+    ],
+)
+def test_a_message_breaks_between_words(text: str, width: int, shown: str) -> None:
+    assert folded(text, width) == shown
+
+
+def test_a_message_fits_its_terminal(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    text = "  1  memories are written by rules on this machine; nothing leaves it, whatever happens"
+    Output().note(text)
+    assert capsys.readouterr().err == f"{text}\n"  # no terminal
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    Output().note(text)
+    assert capsys.readouterr().err.splitlines() == [
+        "  1  memories are written by rules on this machine; nothing", "     leaves it, whatever happens",
+    ]  # fmt: skip
 
 
 def test_columns_line_up_with_wide_characters() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -145,6 +146,21 @@ def test_a_mistyped_command_is_never_answered_with_one_that_cannot_be_undone(gro
     assert "forget" not in call("forgt").err
 
 
+def test_help_shows_what_one_developer_needs_and_the_rest_on_request(call: Call) -> None:
+    def commands(text: str) -> set[str]:
+        return set(re.findall(r"^  ([a-z]+)  ", text, re.MULTILINE))
+
+    few, all_ = call("--help").out, call("--help", "--all").out
+    assert len(commands(few)) == 15
+    assert {"init", "install", "search", "remember", "why", "undo", "doctor"} <= commands(few)
+    assert commands(all_) == {path[0] for path in paths() if path}
+    assert f"{len(commands(all_)) - 15} more commands: codexmem --help --all" in few
+    assert "more commands" not in all_
+    assert call("--all", "-h").out == all_
+    assert "个命令" in call("--help", "--lang", "zh").out
+    assert call("recent", "--all").code == 2
+
+
 def test_help_and_version_have_their_short_ways(call: Call) -> None:
     assert call("-h").out == call("--help").out
     assert call("memory", "read", "-h").out == call("memory", "read", "--help").out
@@ -153,7 +169,7 @@ def test_help_and_version_have_their_short_ways(call: Call) -> None:
 
 
 def test_commands_stand_in_groups_in_both_languages(call: Call) -> None:
-    english, chinese = call("--help").out.splitlines(), call("--help", "--lang", "zh").out.splitlines()
+    english, chinese = (call("--help", "--all", "--lang", each).out.splitlines() for each in ("en", "zh"))
     heads = ["Everyday:", "Notes and knowledge:", "Agents:", "Server and store:", "Lab:",
              "Plumbing, called by programs and operators:", "Options:"]  # fmt: skip
     places = [english.index(head) for head in heads]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import io
 import json
 import subprocess
 import tomllib
@@ -131,3 +133,25 @@ def test_people_are_told_in_their_language(call: Call, home: Path) -> None:
     assert call("logs", "--follow", "--json").code == 2
     assert "no server has been started" in call("logs").err
     assert call("stop").err == "no server is running\n"
+
+
+def test_init_names_a_file_that_is_in_the_way(call: Call, tmp_path: Path) -> None:
+    (tmp_path / "memory").write_text("mine")
+    for folder in (tmp_path / "memory" / "deeper", tmp_path / "memory"):
+        said = call("init", "--service", "none", "--data-dir", str(folder))
+        assert (said.code, said.err.splitlines()[0]) == (
+            2, f"error: {tmp_path}/memory is a file, and memories are stored in a folder",
+        )  # fmt: skip
+        assert "codexmem init --data-dir DIR" in said.err
+    assert (tmp_path / "memory").read_text() == "mine"
+
+
+def test_init_says_that_the_disk_is_full(call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Full(io.BytesIO):
+        def write(self, _: object) -> int:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("codexmem.operations.cli.install.init.TemporaryFile", lambda **_: Full())
+    said = call("init", "--service", "none", "--data-dir", str(tmp_path / "memory"))
+    assert (said.code, said.err.splitlines()[0]) == (1, f"error: the disk is full: {tmp_path}/memory")
+    assert "磁盘已满" in call("init", "--service", "none", "--lang", "zh").err

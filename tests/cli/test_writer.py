@@ -72,7 +72,7 @@ def fresh(tmp_path: Path) -> Iterator[Path]:
 def _environ(home: Path, **more: str) -> dict[str, str]:
     kept = {name: value for name, value in environ().items() if not name.startswith("XDG_")}
     return {**kept, "HOME": str(home), "PATH": "/usr/bin:/bin", "CODEXMEM_EMBEDDER": "none", "CODEXMEM_PORT": "0",
-            **more}  # fmt: skip
+            "COLUMNS": "1000", **more}  # fmt: skip
 
 
 def test_init_asks_on_a_terminal_and_keeps_the_answers(fresh: Path) -> None:
@@ -96,6 +96,7 @@ def test_init_asks_on_a_terminal_and_keeps_the_answers(fresh: Path) -> None:
     assert "2  memories are written by the model" in said
     assert SENT in said
     assert said.index("Who writes your memories?") < said.index("codexmem is ready")
+    assert said.count("Recommended") == 4  # writer, agents, conversations, repository
     assert "claude-code: 1 session from 2026-05-04 to " in said
     assert "1 session imported" in said
     assert "1 memory imported" in said  # the commit

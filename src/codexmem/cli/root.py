@@ -76,6 +76,11 @@ _GROUPS: dict[str, dict[str, str]] = {
         "cell": "codexmem.operations.cli.tenant:cell",
     },
 }
+# What one developer needs; the others are behind `--help --all`.
+_FIRST = (
+    "search", "show", "recent", "remember", "context", "why", "review", "undo", "forget", "open",
+    "init", "install", "uninstall", "status", "doctor",
+)  # fmt: skip
 _MEANT = {
     "get": "show", "read": "show", "cat": "show", "view": "show", "print": "show",
     "save": "remember", "add": "remember", "note": "remember", "store": "remember",
@@ -113,4 +118,5 @@ cli = Group(
     lazy={name: place for commands in _GROUPS.values() for name, place in commands.items()},
     headed={next(iter(commands)): heading for heading, commands in _GROUPS.items()},
     meant=_MEANT,
+    first=_FIRST,
 )

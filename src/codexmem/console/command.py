@@ -23,6 +23,9 @@ from codexmem.settings import BY_NAME, terminal
 IRREVERSIBLE = frozenset({"forget", "restore", "uninstall", "revoke", "rm", "delete", "undo", "rollback"})
 
 
+_ALL = f"{__name__}.all"  # in a context: whether the help lists every command
+
+
 class Option(click.Option):
     """An option whose help is a key of the catalogue."""
 
@@ -123,15 +126,23 @@ class Group(_Spoken, click.Group):
 
     def __init__(self, *args: Any, key: str, lazy: Mapping[str, str] | None = None,
                  also: Mapping[str, str] | None = None, prefixed: bool = True, headed: Mapping[str, str] | None = None,
-                 meant: Mapping[str, str] | None = None, **more: Any) -> None:  # fmt: skip
+                 meant: Mapping[str, str] | None = None, first: Sequence[str] = (), **more: Any) -> None:  # fmt: skip
         super().__init__(*args, **more)
         self._headed = dict(headed or {})  # the first command under each heading of the help
         self._meant = dict(meant or {})  # words that people try, and what they look for
+        self._first = frozenset(first)  # the commands of the help, if the others are shown by `--help --all` alone
         self.key = key
         self._prefixed = prefixed
         self._lazy = dict(lazy or {})
         self._also = dict(also or {})  # other names of commands, which work and are not listed
         self.params.extend(_common())
+        if first:
+            self.params.append(Option(["--all"], is_flag=True, expose_value=False, help="option.all"))
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Whether the help is to list every command is read here: `--help` ends the parsing."""
+        ctx.meta[_ALL] = not self._first or ("--all" in args and not any(name in args for name in self._lazy))
+        return super().parse_args(ctx, args)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """In the order they were written."""
@@ -170,20 +181,26 @@ class Group(_Spoken, click.Group):
         return next(iter(difflib.get_close_matches(name, safe, n=1, cutoff=0.6)), "")
 
     def sections(self, ctx: click.Context) -> list[tuple[str, list[str]]]:
-        """The commands under their headings, in order."""
+        """The commands of the help under their headings, in order."""
         found: list[tuple[str, list[str]]] = []
         for name in self.list_commands(ctx):
             if name in self._headed or not found:
                 found.append((say(self._headed.get(name, "help.commands")), []))
-            found[-1][1].append(name)
-        return found
+            if ctx.meta.get(_ALL, True) or name in self._first:
+                found[-1][1].append(name)
+        return [(heading, names) for heading, names in found if names]
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The commands, then the options; no command is imported for its line."""
-        widest = max((len(name) for name in self.list_commands(ctx)), default=0)
-        for heading, names in self.sections(ctx):
+        sections = self.sections(ctx)
+        shown = [name for _, names in sections for name in names]
+        widest = max(map(len, shown), default=0)
+        for heading, names in sections:
             with formatter.section(heading):
                 formatter.write_dl([(name.ljust(widest), self._short(name)) for name in names])
+        if more := len(self.list_commands(ctx)) - len(shown):
+            formatter.write_paragraph()
+            formatter.write_text(say("help.more", count=more, command=ctx.command_path))
         super().format_options(ctx, formatter)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[Any]:

@@ -1,6 +1,7 @@
 """What a command writes and where: data to standard output, messages to standard error; with --json one document."""
 
 import json
+import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,7 +9,7 @@ from dataclasses import dataclass
 import click
 
 from codexmem.console.messages import explain, say
-from codexmem.console.terminal_width import cells
+from codexmem.console.terminal_width import cells, folded
 from codexmem.kernel.model.errors import CodexmemError
 
 # Everything not named is a failure of the ordinary kind.
@@ -24,6 +25,7 @@ EXIT_CODES: Mapping[str, int] = {
     "rate_limited": 6,
 }
 FAILURE = 1
+_NARROWEST = 40  # columns; what is narrower breaks where it breaks
 INTERRUPTED = 130
 
 
@@ -61,9 +63,12 @@ class Output:
 
     def note(self, text: str, *, good: bool | None = None) -> None:
         """A message beside the answer, for people only."""
-        if self.quiet or self.as_json:
-            return
-        click.echo(self.painted(text, good), err=True)
+        if not self.quiet and not self.as_json:
+            click.echo(self.painted(_folded(text), good), err=True)
+
+    def confirmed(self, question: str) -> bool:
+        """Ask a person; without one the answer is no."""
+        return self.may_ask and click.confirm(_folded(question, room=len(" [Y/n]: ")), default=True, err=True)
 
     def painted(self, text: str, good: bool | None) -> str:
         """Green, yellow or plain, where colour is wanted."""
@@ -79,10 +84,18 @@ class Output:
             click.echo(json.dumps({"error": body}, ensure_ascii=False, indent=2))
         else:
             label = say("label.error")
-            click.echo(f"{click.style(label, fg='red') if self.color else label}{message}", err=True)
+            told = _folded(label + message).removeprefix(label)
+            click.echo(f"{click.style(label, fg='red') if self.color else label}{told}", err=True)
             if hint:
-                click.echo(f"{say('label.hint')}{hint}", err=True)
+                click.echo(_folded(f"{say('label.hint')}{hint}"), err=True)
         return EXIT_CODES.get(error.code, FAILURE)
+
+
+def _folded(text: str, *, room: int = 0) -> str:
+    """A message as it fits the terminal that it goes to; elsewhere as it is."""
+    if sys.stderr is None or not sys.stderr.isatty():
+        return text
+    return folded(text, max(_NARROWEST, shutil.get_terminal_size().columns - room))
 
 
 def is_terminal() -> bool:

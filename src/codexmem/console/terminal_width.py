@@ -4,9 +4,12 @@ Memories hold what models and tools wrote. Their control characters could move t
 direction, so none of them reaches a terminal.
 """
 
+import re
 import unicodedata
 
 _ELLIPSIS = "…"
+_LEAD = re.compile(r" *(?:(?:\d+|-|\[\w+\]) +)?")  # an indentation, a number of a choice, a mark
+_CLOSING = frozenset("，。；：！？、）”」》…,.;:!?)")  # noqa: RUF001
 _UNSAFE = {"Cc", "Cs", "Co", "Cn", "Zl", "Zp"}
 _NO_CELL = {"Mn", "Me", "Cf"}
 _TURNING = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
@@ -37,11 +40,34 @@ def wrapped(text: str, width: int, lines: int) -> list[str]:
         while taken + _cell(text[place]) <= width:
             taken += _cell(text[place])
             place += 1
-        space = text.rfind(" ", 0, place + 1)
-        at = space if space > 0 else max(1, place)
+        at = _border(text, place)
         found.append(text[:at].rstrip())
         text = text[at:].lstrip()
     return [*found, cut(text, width)] if text else found
+
+
+def folded(text: str, width: int) -> str:
+    """The whole text in lines of at most that width, broken between words; further lines begin below their first."""
+    lines = []
+    for line in text.split("\n"):
+        lead = _LEAD.match(line)
+        indent = " " * (cells(lead[0]) if lead else 0)
+        first, *others = wrapped(line, width, 2) or [""]
+        if others:
+            rest = line[len(first) :].lstrip()
+            others = [indent + each for each in wrapped(rest, width - len(indent), len(rest))]
+        lines += [first, *others]
+    return "\n".join(lines)
+
+
+def _border(text: str, place: int) -> int:
+    """Where a line that has room for so many characters ends: at a space or beside a Chinese character."""
+    for at in range(place, 0, -1):
+        wide = _cell(text[at]) == 2 and text[at] not in _CLOSING
+        if text[at] == " " or wide or (_cell(text[at - 1]) == 2 and text[at] not in _CLOSING):
+            if text[:at].strip():
+                return at
+    return max(1, place)
 
 
 def one_line(text: str) -> str:

@@ -278,9 +278,8 @@ class Explaining:
 
     def named(self, name: str) -> Memory:
         """The memory that answers to this name, deleted or not."""
-        meant, kinds = handle.parsed(name)
         try:
-            return self._memories.get(meant, kinds)
+            return self._memories.get(handle.parsed(name), _ALL)
         except NotFound:
             raise NotFound(
                 f"{name.strip()[:80]} is not remembered",

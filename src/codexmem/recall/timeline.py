@@ -124,9 +124,8 @@ class TimelineReader:
 
     def edge(self, name: str, toward: Toward) -> tuple[Edge, Memory]:
         """The edge at a memory: it is the first of the older ones, and of a window around it."""
-        meant, kinds = handle.parsed(name)
         try:
-            memory = self._memories.get(meant, kinds)
+            memory = self._memories.get(handle.parsed(name), frozenset(Kind))
         except NotFound:
             raise NotFound(
                 f"{name.strip()[:80]} is not remembered", hint=f"write {handle.EXAMPLES}",

@@ -1,8 +1,9 @@
 """How people name a memory of any kind, and the label under which every interface shows it.
 
-A label is itself a name: what a search shows can be asked about as it stands. `#123`, `#S9` and `#P7` are numbers, the
-letter says which kind it must be; `kb-…`, `qa-…` and bare ids are minted; `project://config` is an address; `mem:<id>`
-is a lesson, `kb:<namespace>__<chunk>` a piece of a document. A leading `note` or `qa` is for people only.
+A label is itself a name: what a search shows can be asked about as it stands. `#123`, `#S9` and `#P7` are numbers of
+one counter, and the letter is for people: `9` and `S9` are one memory. `kb-…`, `qa-…` and bare ids are minted;
+`project://config` is an address; `mem:<id>` is a lesson, `kb:<namespace>__<chunk>` a piece of a document. A leading
+`note` or `qa` is for people only.
 """
 
 import re
@@ -13,27 +14,25 @@ from codexmem.kernel.model.memory import MAX_KEY, Kind, Memory
 from codexmem.kernel.model.query import Handle, Id, Seq, Uri
 
 EXAMPLES = "#123, S9, P7, kb-…, qa-…, project://config or mem:<id>"
-_ALL = frozenset(Kind)
-_NUMBER = re.compile(r"#?([SsPp]?)([0-9]{1,18})")
-_MARKS = {"": _ALL, "S": frozenset({Kind.SUMMARY}), "P": frozenset({Kind.PROMPT})}
+_NUMBER = re.compile(r"#?[SsPp]?([0-9]{1,18})")
 _LESSON = "mem:"
 _WORDS = frozenset({Kind.NOTE.value, Kind.QA.value})
 
 
-def parsed(text: str) -> tuple[Handle, frozenset[Kind]]:
-    """The handle that is meant, and the kinds it may be of."""
+def parsed(text: str) -> Handle:
+    """The handle that is meant."""
     name = " ".join(text.split())
     word, _, rest = name.partition(" ")
     if rest and word.lower() in _WORDS:
         name = rest
     if (numbered := _NUMBER.fullmatch(name)) is not None:
-        return Seq(int(numbered[2])), _MARKS[numbered[1].upper()]
+        return Seq(int(numbered[1]))
     if "://" in name:
-        return Uri(address.normalise(name)), _ALL
+        return Uri(address.normalise(name))
     minted = name.removeprefix(_LESSON).strip()
     if not minted or len(minted) > MAX_KEY or " " in minted or not minted.isprintable():
         raise InvalidArgument(f"{text[:80]!r} names no memory", hint=f"write {EXAMPLES}")
-    return Id(minted), _ALL
+    return Id(minted)
 
 
 def ref(memory: Memory) -> str:

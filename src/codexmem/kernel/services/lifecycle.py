@@ -281,4 +281,4 @@ def _cleaned_reason(text: str) -> str:
 
 
 def _parsed(name: int | str) -> tuple[Seq | Id | Uri, frozenset[Kind]]:
-    return (Seq(name), REMEMBERED) if isinstance(name, int) else handle.parsed(name)
+    return (Seq(name), REMEMBERED) if isinstance(name, int) else (handle.parsed(name), frozenset(Kind))

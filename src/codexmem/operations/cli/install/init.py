@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import TYPE_CHECKING
 
 import click
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from codexmem.client.supervisors import Supervisor
     from codexmem.settings import Settings
 
+_ROOM = 8 << 20  # bytes of a new store with its log
 _BYTES_PER_S = 500_000  # of transcripts, on a slow machine
 
 
@@ -58,13 +60,14 @@ def init(service: str, dry_run: bool, provider: str | None, port: str | None, da
     if dry_run:
         output.result(document, _plan_text(settings, given, supervisor))
         return
+    _require_folder(settings.data_dir)
     if (said := asked(settings)) is not None:
         given["provider"] = said
         settings = chosen(port=port, data_dir=data_dir, provider=said)
+    _make_room(settings.data_dir)
     if given:
         write_user_file({name: int(value) if name == "port" else value for name, value in given.items()})
         output.note(say("init.saved", path=user_file()))
-    settings.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
     require_port(settings)
     if supervisor is not None:
         _enable(supervisor, settings)
@@ -79,6 +82,23 @@ def init(service: str, dry_run: bool, provider: str | None, port: str | None, da
         output.note(say("init.model_off"))
     _go_on(settings)
     _offer_import(settings, kept)
+
+
+def _require_folder(folder: Path) -> None:
+    """Refuse a data directory that is a file, or would be in one."""
+    there = next(each for each in (folder, *folder.parents) if each.exists())
+    if not there.is_dir():
+        raise UsageProblem(say("init.no_folder", path=there), hint=say("init.no_folder_hint"))
+
+
+def _make_room(folder: Path) -> None:
+    """Make the data directory, and try whether a new store has room in it: the server could say so only in its log."""
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    try:
+        with TemporaryFile(dir=folder) as trial:
+            trial.write(bytes(_ROOM))
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(folder)) from error
 
 
 def _supervisor() -> Supervisor | None:
@@ -113,7 +133,7 @@ def _go_on(settings: Settings) -> None:
         output.note(say("init.no_agents"))
         return
     titles = ", ".join(agent.title for agent in found)
-    if output.may_ask and click.confirm(say("init.offer", agents=titles), default=True, err=True):
+    if output.confirmed(say("init.offer", agents=titles)):
         from codexmem.operations.cli.install.install import install_into
 
         install_into(settings, found)
@@ -132,13 +152,13 @@ def _offer_import(settings: Settings, kept: Sequence[TranscriptOverview]) -> Non
                 last=day_of(each.last_ms), size=f"{max(1, each.bytes >> 20):,}",
             ))  # fmt: skip
         seconds = sum(each.bytes for each in kept) // _BYTES_PER_S
-        if output.may_ask and click.confirm(_question(seconds), default=True, err=True):
+        if output.confirmed(_question(seconds)):
             _import(settings, "transcripts")
         else:
             output.note(say("init.import_next"))
     if working_tree(str(Path.cwd()), text_of) is not None:
         offer = say("init.repository_offer", project=own_project())
-        if output.may_ask and click.confirm(offer, default=True, err=True):
+        if output.confirmed(offer):
             for name in ("git", "agent-files"):
                 _import(settings, name)
         else:

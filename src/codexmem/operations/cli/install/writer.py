@@ -54,7 +54,9 @@ def asked(settings: Settings) -> str | None:
     output.note(say("writer.ask"))
     for number, name in enumerate(offers, 1):
         output.note(f"  {number}  {_described(name, settings)}")
-    output.note(say("writer.sent"))
+    if len(offers) > 1:
+        output.note(say("writer.sent"))
+        output.note(say("writer.cost", calls=settings.daily_calls or "∞"))
     number = click.prompt(say("writer.number"), type=click.IntRange(1, len(offers)), default=1, err=True)
     return offers[number - 1]
 
