@@ -128,6 +128,86 @@ def test_what_dry_runs_taught_is_hidden_until_it_is_undone(
         assert server.request("GET", f"/api/v1/memories/{note}").json["memory"]["status"] == "archived"
 
 
+@pytest.mark.slow
+def test_what_nobody_knew_to_have_passed_is_corrected_until_it_is_undone(
+    engine_name: str, address: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tenant = TENANT[engine_name]
+    make(address, "0022", tenant)
+    refused = {"input": {"command": "python3 -m pytest -q"}, "response": "/usr/bin/python3: No module named pytest"}
+    printed = {"input": {"command": "pytest -q | tail"}, "response": {"output": "11 passed in 0.2s", "exit_code": 0}}
+    known = {"input": {"command": "pytest -q"}, "response": {"stdout": "3 passed in 0.2s", "interrupted": False}}
+    said = {"output": "[main 99ff] Fix the wrong tax\n 1 file changed", "exit_code": 0}
+    commit = {"input": {"command": "git commit -F msg"}, "response": said}
+    seqs = _remembered(address, tenant, [
+        ("codex", refused, "pytest passed", "pytest passed. Request: does it work?", "does it work?"),
+        ("claude-code", printed, "pytest passed: 11 tests", "pytest passed: 11 tests.", ""),
+        ("claude-code", known, "pytest passed: 3 tests", "pytest passed: 3 tests.", ""),
+        ("codex", None, "编辑 a.py", "编辑 a.py。之后 cargo test 通过：4 项测试。", "改一下"),
+        ("claude-code", None, "pytest passed", "pytest passed.", ""),
+        ("gemini-cli", commit, "Committed: ?", "Committed: ?", ""),
+    ])  # fmt: skip
+    before = _said(address, seqs)
+    assert run(cli, ["db", "upgrade"]) == 0
+    assert _said(address, seqs) == [
+        ("pytest failed", "pytest failed. Request: does it work?", 2),
+        ("pytest ran, result unknown (it printed 11 passed)", "pytest ran, result unknown (it printed 11 passed).", 2),
+        before[2],
+        ("编辑 a.py", "编辑 a.py。之后 cargo test 已运行，结果未知（输出为 4 项通过）。", 2),
+        before[4],
+        ("Committed: Fix the wrong tax", "Committed: Fix the wrong tax", 2),
+    ]  # fmt: skip
+    capsys.readouterr()
+    whose = ["--tenant", tenant] if engine_name == "postgresql" else []
+    assert run(cli, ["undo", "delta_unknown_results", "--yes", "--json", *whose]) == 0
+    assert json.loads(capsys.readouterr().out)["restored"] == 4
+    assert [each[:2] for each in _said(address, seqs)] == [each[:2] for each in before]
+
+
+def _remembered(url: str, tenant: str, told: list[tuple[str, dict[str, Any] | None, str, str, str]]) -> list[int]:
+    """Observations as rules wrote them before, each of a session and an event of its own."""
+    engine = migrating(url)
+    seqs = []
+    with engine.begin() as connection:
+        tables = sa.MetaData()
+        tables.reflect(connection, only=["sessions", "captured_events", "memories"])
+        sessions, events, memories = (tables.tables[name] for name in ("sessions", "captured_events", "memories"))
+        for at, (platform, body, title, content, subtitle) in enumerate(told, 1):
+            session = 900 + at
+            connection.execute(sa.insert(sessions).values(
+                tenant=tenant, id=session, key=f"old-{at}", project="shop", platform=platform, cwd="/shop", turn=1,
+                status="completed", private=False, gathered=0, started_ms=at, last_ms=at, rules_only=False,
+            ))  # fmt: skip
+            connection.execute(sa.insert(events).values(
+                tenant=tenant, seq=session, session=session, turn=1, kind="tool", key=f"k{at}", tool="Bash",
+                body=json.dumps(body) if body else None, at_ms=at, created_ms=at,
+            ))  # fmt: skip
+            attrs = {"subtitle": subtitle, "facts": [content], "concepts": ["how-it-works"], "events": [session]}
+            seqs.append(9_000 + at)
+            connection.execute(sa.insert(memories).values(
+                tenant=tenant, seq=9_000 + at, id=f"obs_{at}", kind="observation", project="shop", status="active",
+                session=f"old-{at}", type="discovery", title=title, content=content, priority=5, confidence=0.5,
+                origin="tool", source=f"session:{session}", attrs=json.dumps(attrs), version=1, created_ms=at,
+                updated_ms=at,
+            ))  # fmt: skip
+    engine.dispose()
+    return seqs
+
+
+def _said(url: str, seqs: list[int]) -> list[tuple[str, str, int]]:
+    engine = migrating(url)
+    with engine.connect() as connection:
+        found = connection.execute(
+            sa.text("SELECT title, content, version FROM memories WHERE seq IN :seqs ORDER BY seq").bindparams(
+                sa.bindparam("seqs", expanding=True)
+            ),
+            {"seqs": seqs},
+        )
+        rows = [(row.title, row.content, row.version) for row in found]
+    engine.dispose()
+    return rows
+
+
 def _taught_by_dry_runs(url: str, tenant: str, added: str, archived: str) -> list[int]:
     """Make the run that taught a dry one and let its learning archive a lesson, as under the schema before this."""
     engine = migrating(url)

@@ -21,7 +21,8 @@ _PATTERNS = tuple(
         r"^(panic: .{1,300})$",
         r"^((?:Uncaught )?[A-Z]\w*Error: .{1,300})$",
         r"^(?:fatal|FATAL|ERROR|Error|ERRO|E)(?::| ) ?(.{3,300})$",
-        r"^(.{0,200}(?:command not found|No such file or directory|Permission denied|not recognized as an).{0,200})$",
+        r"^(.{0,200}(?:command not found|No such file or directory|Permission denied|not recognized as an|"
+        r"No module named |No rule to make target |\d: \S{1,80}: not found).{0,200})$",
     )
 )
 # A shell, an interpreter or a runner says that it did not do at all what it was asked for.
