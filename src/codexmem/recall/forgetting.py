@@ -198,7 +198,13 @@ MAX_LOOKED = 20_000  # events, and captured events, that are looked at
 _PAGE = 500
 _FILES = 10_000  # spooled events that are looked at
 # Events of the log whose payload can hold what somebody asked or said.
-_SAYING = (EventType.SEARCH_ANSWERED, EventType.QUEUE_FAILED, EventType.MODEL_FAILED, EventType.QA_SIGNAL)
+_SAYING = (
+    EventType.SEARCH_ANSWERED,
+    EventType.SEARCH_LOOKED_UP,
+    EventType.QUEUE_FAILED,
+    EventType.MODEL_FAILED,
+    EventType.QA_SIGNAL,
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -152,6 +152,17 @@ def test_similar_items_stand_side_by_side(endpoint: Endpoint) -> None:
     assert endpoint.get(f"/v1/qa/items/{one}/similar", limit=21).status == 422
 
 
+def test_what_a_review_looks_up_is_nobodys_search(endpoint: Endpoint) -> None:
+    one = endpoint.add("What is the default port of the server?", "It is port 8080.")
+    assert endpoint.get(f"/v1/qa/items/{one}/similar").status == endpoint.get(f"/v1/qa/items/{one}").status == 200
+    endpoint.real.traces.flush()
+    logged = {
+        name: len(endpoint.real.events.of_type(f"search.{name}", from_ms=0, to_ms=2**62, limit=9))
+        for name in ("answered", "looked_up")
+    }
+    assert logged == {"answered": 0, "looked_up": 3}
+
+
 def test_counts_by_status(endpoint: Endpoint) -> None:
     one, two, _ = (
         endpoint.add(f"What is the port of service{number}?", f"It is port {number}.") for number in range(3)

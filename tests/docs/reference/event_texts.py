@@ -15,6 +15,8 @@ EVENTS: Mapping[E, Spoken] = {
     E.MEMORY_ERASED: both("erased for good; the audit line that remains", "永久遗忘；仅留下这行审计记录"),
     E.DELTA_ROLLED_BACK: both("a delta was undone", "撤回了一个增量"),
     E.SEARCH_ANSWERED: both("the trace of one search", "一次检索的轨迹"),
+    E.SEARCH_LOOKED_UP: both("the trace of a search that codexmem made by itself, such as for similar questions",
+                             "codexmem 自行检索的轨迹，例如查找相似的问题"),
     E.QUEUE_FAILED: both("a job failed for good", "一个任务最终失败"),
     E.SESSION_STATUS: both("an agent's session started or ended", "智能体的会话开始或结束"),
     E.MODEL_RESULT: both("one extraction, and who answered it", "一次提取，以及由谁作答"),

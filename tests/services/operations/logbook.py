@@ -28,14 +28,14 @@ class Logbook:
         self.review = Review(EventPages(db))
 
     def search(self, query: str = "why", *, project: str = "shop", mode: str = "hybrid", took_ms: float = 10.0,
-               **more: Any) -> None:  # fmt: skip
+               type: EventType = EventType.SEARCH_ANSWERED, **more: Any) -> None:  # fmt: skip
         """A search was answered."""
         payload = {
             "query": query, "recipe": "default", "mode": mode, "sources": {"lexical": 3, "neighbours": 1, "sqlite": 2},
             "timings_ms": {"lexical": 1.5, "total": took_ms}, "results": 2, "notes": [], **more,
         }  # fmt: skip
         took_us = round(took_ms * 1000)
-        self.log.append(NewEvent(EventType.SEARCH_ANSWERED, "search", payload, project, took_us))
+        self.log.append(NewEvent(type, "search", payload, project, took_us))
 
     def timing(self, session: int = 1, message_type: str = "observation", *, success: bool = True,
                total_ms: int = 100) -> None:  # fmt: skip

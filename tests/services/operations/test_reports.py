@@ -10,7 +10,7 @@ from codexmem.kernel.model.event import EventType, NewEvent
 from codexmem.kernel.model.search import SearchMode
 from codexmem.kernel.store.database import Database
 from codexmem.operations.service import reports as reports_module
-from codexmem.operations.service.reports import FailureFilter, Reports, TimingFilter, TraceFilter, Within
+from codexmem.operations.service.reports import FailureFilter, Reports, TimingFilter, TraceFilter, Trends, Within
 from tests.services.operations.logbook import KINDS, Logbook
 
 
@@ -60,6 +60,19 @@ def test_a_trace_says_where_vectors_came_from(log: Logbook, reports: Reports) ->
     past, found = reports.search_traces(TraceFilter()).rows
     assert (found.vectors, found.total_ms, found.results) == ({"chroma": 7}, 10.0, 2)
     assert past.vectors == {}
+
+
+def test_look_ups_of_ours_are_listed_only_when_asked_for(log: Logbook, reports: Reports) -> None:
+    log.search("by a person", took_ms=10.0)
+    log.clock.advance(1000)
+    log.search("by a page", type=EventType.SEARCH_LOOKED_UP, took_ms=500.0)
+    assert queries(reports, TraceFilter()) == ["by a person"]
+    assert [row.query for row in reports.export_search_traces(TraceFilter())] == ["by a person"]
+    both = reports.search_traces(TraceFilter(lookups=True)).rows
+    assert [row.query for row in both] == ["by a page", "by a person"]
+    assert reports.explained_search(both[0].seq).trace.query == "by a page"
+    trend = Trends(log.review, log.clock).lately(window_s=60, bucket_s=60)
+    assert (trend.buckets[-1].searches, trend.buckets[-1].search_ms) == (1, 10.0)
 
 
 def test_many_events_in_one_millisecond_are_each_given_once(log: Logbook, reports: Reports,

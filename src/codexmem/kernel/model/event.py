@@ -18,6 +18,7 @@ class EventType(StrEnum):
     MEMORY_ERASED = "memory.erased"  # forgotten for good; the audit line that remains
     DELTA_ROLLED_BACK = "delta.rolled_back"
     SEARCH_ANSWERED = "search.answered"  # the trace of one search
+    SEARCH_LOOKED_UP = "search.looked_up"  # the trace of a search that nobody asked for: what is alike, beside an item
     QUEUE_FAILED = "queue.failed"  # a job ended in failed
     SESSION_STATUS = "session.status"  # an agent's session began or ended
     MODEL_RESULT = "model.result"  # one extraction, and who answered it
@@ -84,6 +85,7 @@ RETENTION_MS: dict[EventType, int | None] = {
     EventType.MEMORY_ERASED: None,
     EventType.DELTA_ROLLED_BACK: None,
     EventType.SEARCH_ANSWERED: 7 * _DAY_MS,
+    EventType.SEARCH_LOOKED_UP: 7 * _DAY_MS,
     EventType.QUEUE_FAILED: 30 * _DAY_MS,
     EventType.SESSION_STATUS: 30 * _DAY_MS,
     EventType.MODEL_RESULT: 30 * _DAY_MS,

@@ -59,6 +59,7 @@ class SearchQuery:
     floor: Floor = Floor.ASKED
     or_else: Floor | None = None  # what must speak for the best where nothing reaches that
     every_word: bool = False  # only what contains all words of the text; meaning takes no part
+    lookup: bool = False  # made by codexmem itself, to show what is alike: nobody's search
 
     def __post_init__(self) -> None:
         """Every list is bounded."""

@@ -165,6 +165,7 @@ def _trace(search: SearchQuery, answer: SearchAnswer) -> NewEvent:
     if search.explain:
         payload["why"] = {str(found.memory.seq): found.signals for found in answer.results[:_RESULTS]}
     return NewEvent(
-        EventType.SEARCH_ANSWERED, subject="search", payload=payload, project=search.filter.project or "",
+        EventType.SEARCH_LOOKED_UP if search.lookup else EventType.SEARCH_ANSWERED,
+        subject="search", payload=payload, project=search.filter.project or "",
         took_us=round(answer.timings_ms.get("total", 0.0) * 1000), owner=_private_to(answer),
     )  # fmt: skip

@@ -36,6 +36,7 @@ from codexmem.operations.service.entries import (
 )
 
 FAILURES = (EventType.QUEUE_FAILED, EventType.MODEL_FAILED)
+_SEARCHES = (EventType.SEARCH_ANSWERED, EventType.SEARCH_LOOKED_UP)
 MAX_LISTED = 1_000
 MAX_EXPORTED = 10_000
 _NAMED = frozenset(Kind) - {Kind.CHUNK}
@@ -69,6 +70,7 @@ class TraceFilter:
     query: str = ""  # part of what was asked, in any case
     project: str | None = None
     mode: SearchMode | None = None
+    lookups: bool = False  # also what codexmem looked up by itself
 
     def keeps(self, trace: SearchTrace) -> bool:
         """Whether the search is one of them."""
@@ -165,7 +167,8 @@ class Reports:
 
     def explained_search(self, seq: int) -> Explained:
         """One search, with why its first results stand where they do."""
-        event = self._review.one(EventType.SEARCH_ANSWERED, seq)
+        found_as = (self._review.one(each, seq) for each in _SEARCHES)
+        event = next((each for each in found_as if each is not None), None)
         if event is None or event.payload is None:
             raise NotFound(f"there is no trace {seq}", hint="traces are kept for seven days")
         found = explained(event)
@@ -208,7 +211,8 @@ class Reports:
         return self._exported(self._failed(wanted), limit)
 
     def _traces(self, wanted: TraceFilter) -> _Kind[SearchTrace]:
-        return _Kind((Sought(EventType.SEARCH_ANSWERED, wanted.within.span()),), search_trace, wanted.keeps)
+        types = _SEARCHES if wanted.lookups else _SEARCHES[:1]
+        return _Kind(tuple(Sought(each, wanted.within.span()) for each in types), search_trace, wanted.keeps)
 
     def _timings(self, wanted: TimingFilter) -> _Kind[SessionTiming]:
         subject = f"session:{wanted.session}" if wanted.session is not None else None
@@ -229,11 +233,17 @@ class Reports:
         return heapq.merge(*streams, key=lambda event: (-event.at_ms, -event.seq))
 
     def _listed(self, kind: _Kind[T], limit: int) -> ReportPage[T]:
-        (sought,) = kind.sought
-        looked = self._review.newest(
-            sought, lambda event: kind.kept(event) is not None, limit=_at_most(limit, MAX_LISTED)
-        )
-        return ReportPage(tuple(kind.read(event) for event in looked.events), looked.scanned, looked.truncated)
+        most = _at_most(limit, MAX_LISTED)
+        rows: list[T] = []
+        scanned = 0
+        for event in islice(self._events(kind, most=MOST_LOOKED_AT), MOST_LOOKED_AT):
+            if len(rows) == most:
+                return ReportPage(tuple(rows), scanned, truncated=False)
+            scanned += 1
+            row = kind.kept(event)
+            if row is not None:
+                rows.append(row)
+        return ReportPage(tuple(rows), scanned, truncated=scanned >= MOST_LOOKED_AT)
 
     def _exported(self, kind: _Kind[T], limit: int) -> Iterator[T]:
         left = _at_most(limit, MAX_EXPORTED)

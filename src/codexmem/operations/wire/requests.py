@@ -68,10 +68,11 @@ class TracesRequest(_Timed):
     query: str = Field(default="", description="Part of what was searched for, in any case.")
     project: str | None = None
     mode: SearchMode | None = None
+    lookups: bool = Field(default=False, description="Also what codexmem looked up by itself.")
 
     def to_filter(self) -> TraceFilter:
         """Which searches."""
-        return TraceFilter(self.within(), self.query, self.project, self.mode)
+        return TraceFilter(self.within(), self.query, self.project, self.mode, self.lookups)
 
 
 class TimingsRequest(_Timed):

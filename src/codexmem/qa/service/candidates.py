@@ -116,7 +116,7 @@ class QaCandidates:
         new = cleaned(new)
         asked = qa_words.words(new.question)
         wanted = Filter(KINDS, project=new.project, statuses=JUDGED)
-        answer = self._search(SearchQuery(new.question[:_QUESTION], wanted, limit=_ALIKE))
+        answer = self._search(SearchQuery(new.question[:_QUESTION], wanted, limit=_ALIKE, lookup=True))
         found = [each.memory for each in answer.results]
         alike = tuple(each.seq for each in found if _likeness(asked, each) is not Likeness.OTHER)
         return PreparedCandidate(new, alike, self._clock.now_ms())

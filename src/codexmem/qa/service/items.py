@@ -116,14 +116,14 @@ class Searching:
         self._search = search
 
     def find(self, project: str, query: str, *, limit: int = LIMIT, min_score: float = MIN_SCORE,
-             statuses: frozenset[Status] = OFFERED) -> Answers:  # fmt: skip
-        """The items that score at least `min_score`.
+             statuses: frozenset[Status] = OFFERED, lookup: bool = False) -> Answers:  # fmt: skip
+        """The items that score at least `min_score`; a `lookup` is no search of anybody.
 
         What does not fit scores less than what is asked for by default, however much it is believed: an answer that
         everybody trusts may be to another question.
         """
         wanted = Filter(KINDS, project=project, statuses=statuses)
-        answer = self._search(SearchQuery(query, wanted, limit=min(3 * limit + 10, _DEEPEST)))
+        answer = self._search(SearchQuery(query, wanted, limit=min(3 * limit + 10, _DEEPEST), lookup=lookup))
         relevance = {found.memory.seq: min(CERTAIN, found.relevance) for found in answer.results}
         items = self._views.of([found.memory for found in answer.results])
         items = [*items, *self._against(items, relevance, wanted)]

@@ -281,7 +281,7 @@ class Reviewing:
         memory = self._views.named(qa_id, project)
         item = self._views.one(memory)
         question = attrs_of(memory).question[:_QUESTION] or memory.state.title
-        near = self._searching.find(memory.state.project, question, limit=_SIMILAR + 1, min_score=0.0)
+        near = self._searching.find(memory.state.project, question, limit=_SIMILAR + 1, min_score=0.0, lookup=True)
         similar = tuple(each for each in near.items if each.memory.seq != memory.seq)[:_SIMILAR]
         rules = _judged(attrs_of(memory).question, memory.state.content)
         return QaReviewPage(item, similar, tuple(self._views.of(item.contradicts)), rules)
@@ -290,7 +290,7 @@ class Reviewing:
         """Items that ask nearly the same, the most alike first and compared with this one; and how they were found."""
         memory = self._views.named(qa_id, project)
         question = attrs_of(memory).question[:_QUESTION] or memory.state.title
-        near = self._searching.find(memory.state.project, question, limit=limit + 1, min_score=0.0)
+        near = self._searching.find(memory.state.project, question, limit=limit + 1, min_score=0.0, lookup=True)
         others = [each for each in near.items if each.memory.seq != memory.seq]
         others.sort(key=lambda each: each.relevance or 0.0, reverse=True)
         return [_beside(memory, each) for each in others[:limit]], near
