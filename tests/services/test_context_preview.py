@@ -99,6 +99,22 @@ def test_what_is_just_below_the_line_says_why(here: Capturing) -> None:
     assert set(why).isdisjoint(shown.given.seqs)
 
 
+def test_no_room_names_the_section_that_is_full_and_what_it_may_cost(here: Capturing) -> None:
+    saved(here, "Deploys need two reviews.", Origin.HUMAN, Mark.PINNED)
+    for number in range(10):
+        text = "Its port is written down here. " * 20
+        state = State(text, ObservationAttrs(), project="demo", title=f"Host {number}")
+        here.base.memories.remember(MemoryDraft(Kind.OBSERVATION, state, Origin.HUMAN, manual_session("demo")), ME)
+    shown = here.context.preview(ContextRequest("demo"))
+    assert shown.given.tokens < 0.6 * shown.budget
+    by_section = {each.name: each for each in shown.sections}
+    full = by_section[LineReason.SAVED_BY_PERSON]
+    misses = [miss for miss in shown.misses if miss.why is NotTold.NO_ROOM and miss.section is not None]
+    assert {(miss.section, miss.limit) for miss in misses} == {(full.name, full.budget)}
+    below = ContextPreview.of(ContextRequest("demo"), shown).document()["below"]
+    assert (full.name.value, full.budget) in {(each["section"], each["limit"]) for each in below}
+
+
 def test_what_a_start_told_is_not_told_again_with_a_prompt(here: Capturing) -> None:
     told = saved(here, "The broker of the staging cluster is restarted by the night job only.")
     shown = here.context.preview(ContextRequest("demo", "who restarts the broker of the staging cluster at night?"))

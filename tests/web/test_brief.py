@@ -20,15 +20,17 @@ WORDS = {
         "ask": "If I ask…", "pin": "Pin", "unpin": "Unpin", "never": "Never tell agents",
         "release": "Tell agents again", "below": "Nearly included", "why": "never told to agents",
         "copy": "Copy exact text", "brief": "Brief", "edit": "Edit…", "text": "Text", "save": "Save",
-        "nothing": "No memories come with this prompt", "empty": "No memories of this project yet",
-        "origin": "Where does this come from?", "tokens": r"^\d+ of 2,000 tokens$",
+        "nothing": "No memories come with this prompt",
+        "origin": "Where does this come from?", "tokens": r"^\d+ of 2,000 tokens$", "limit": r"\d+ of 969 tokens",
+        "unknown": "No such project",
     },
     "zh": {
         "ask": "如果我问……", "pin": "置顶", "unpin": "取消置顶", "never": "不再告诉智能体",
         "release": "重新告诉智能体", "below": "差一点就会告知", "why": "不告诉智能体",
         "copy": "复制原文", "brief": "简报", "edit": "编辑…", "text": "文本", "save": "保存",
-        "nothing": "这条提示词不会附带任何记忆", "empty": "还没有关于这个项目的记忆",
-        "origin": "它从何而来？", "tokens": r"^已用 \d+ / 2,000 token$",
+        "nothing": "这条提示词不会附带任何记忆",
+        "origin": "它从何而来？", "tokens": r"^已用 \d+ / 2,000 token$", "limit": r"\d+ / 969 token",
+        "unknown": "没有此项目",
     },
 }  # fmt: skip
 
@@ -66,6 +68,7 @@ def test_what_an_agent_is_told_next_is_shown_to_the_letter_and_changed_in_place(
     page = visit(f"/ui/p/{project}", language, context=context)
     expect(line(section(page, "saved_by_agent"), "orchid")).to_be_visible()
     expect(page.get_by_text(re.compile(words["tokens"]))).to_be_visible()
+    expect(section(page, "saved_by_agent")).to_contain_text(re.compile(words["limit"]))
     assert shown(page) == given(served, project)
     button(page, words["copy"]).click()
     page.wait_for_function("text => navigator.clipboard.readText().then(copied => copied === text)", arg=shown(page))
@@ -94,6 +97,9 @@ def test_what_an_agent_is_told_next_is_shown_to_the_letter_and_changed_in_place(
     button(line(page, "orchid"), words["origin"]).click()
     expect(page.get_by_role("dialog")).to_contain_text("orchid")
     assert "why=" in page.url
+    page.goto(f"/ui/p/{seed.new_project('brief-none')}")
+    expect(page.get_by_role("heading", level=1)).to_have_text(words["unknown"])
+    assert axe.violations(page) == []
 
 
 @pytest.mark.parametrize("language", MAIN_JOB)
@@ -130,6 +136,9 @@ def test_the_application_opens_on_the_project_that_was_looked_at_last(visit: Vis
     links = page.get_by_role("navigation").get_by_role("link")
     expect(links.first).to_have_text(WORDS["en"]["brief"])
     expect(links.first).to_have_attribute("aria-current", "page")
+    # A project that nobody knows is not where the application opens.
     page.goto(f"/ui/p/{seed.new_project('brief-none')}")
-    expect(page.get_by_text(WORDS["en"]["empty"])).to_be_visible()
+    expect(page.get_by_role("heading", level=1)).to_have_text(WORDS["en"]["unknown"])
+    page.goto("/")
+    page.wait_for_url(f"**/ui/p/{project}")
     assert axe.violations(page) == []

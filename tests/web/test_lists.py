@@ -212,7 +212,7 @@ def test_from_a_result_to_its_reasons_is_one_click(visit: Visitor, served: Serve
     life.saved(served, project, "The quokka cache is cleared at noon.", "The quokka queue is drained at midnight.")
     page = visit(f"/ui/timeline?project={project}&q=quokka+queue")
     row = page.get_by_role("row").filter(has_text="drained")
-    row.get_by_role("link", name=re.compile("match$")).click()
+    row.get_by_role("link", name="Why?").click()
     expect(page).to_have_url(re.compile(r"/viewer\?tab=traces&query=quokka\+queue"))
     result = page.get_by_role("listitem").filter(has_text="drained")
     expect(result).to_have_attribute("aria-current", "true")

@@ -50,6 +50,32 @@ def test_colours_come_from_the_tokens() -> None:
     assert [name for name in found if name not in homes and not name.endswith(".test.ts")] == []
 
 
+def test_text_can_be_read_on_every_ground() -> None:
+    """As WCAG 2.2 AA asks, also in a row that is chosen or pointed at."""
+    tokens = (WEB / "src" / "app" / "tokens.css").read_text(encoding="utf-8")
+    faint = []
+    for theme in re.findall(r"\{([^}]*--cm-page:[^}]*)\}", tokens):
+        shades = dict(re.findall(r"--cm-([a-z]+): (#[0-9a-f]{6})", theme))
+        faint += [
+            (text, ground)
+            for text in ("fg", "muted", "link", "ok", "warn", "err", "info")
+            for ground in ("page", "panel", "raised", "sunken", "hover", "selected")
+            if _contrast(shades[text], shades[ground]) < 4.5
+        ]
+    assert faint == []
+
+
+def _contrast(one: str, other: str) -> float:
+    dark, light = sorted(map(_luminance, (one, other)))
+    return (light + 0.05) / (dark + 0.05)
+
+
+def _luminance(shade: str) -> float:
+    parts = (int(shade[at : at + 2], 16) / 255 for at in (1, 3, 5))
+    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
 def test_every_component_in_use_has_its_styles() -> None:
     """One that lacks them looks right nowhere, and no compiler says so."""
     imported = re.compile(r"import \{([^}]*)\} from '@mantine/core'")

@@ -9,7 +9,7 @@ from itertools import pairwise
 from statistics import median
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, Route, expect
 
 from tests._support.model_server import ModelServer
 from tests._support.pages import drawn, pausing
@@ -41,7 +41,7 @@ WORDS = {
         "more": "More actions", "hides": "Session {}: hidden", "undone?": "7 memories of this session are hidden",
         "mark": "hidden", "bring": "Bring back",
         "left": "All of it has been undone already.", "bring?": "Bring back what was undone",
-        "are back": "7 memories were brought back",
+        "are back": "7 memories were brought back", "about session": "About the session", "taken back": "undone",
     },
     "zh": {
         "list": "记忆，最新在前", "found": "找到的记忆，最相关在前", "explained": "为何是这些结果？",
@@ -62,6 +62,7 @@ WORDS = {
         "restore": "恢复…", "is hidden": "此记忆处于隐藏状态。", "all": "恢复全部撤销内容…", "more": "更多操作",
         "hides": "会话 {}：已隐藏", "undone?": "此会话的 7 条记忆处于隐藏状态", "mark": "已隐藏", "bring": "恢复",
         "left": "这些内容已全部撤销。", "bring?": "恢复已撤销的内容", "are back": "已恢复 7 条记忆",
+        "about session": "关于此会话", "taken back": "已撤销",
     },
 }  # fmt: skip
 LOGIN, PORT = seed.LOGIN, seed.PORT
@@ -232,6 +233,8 @@ def test_an_undone_session_says_that_it_is_hidden_and_is_brought_back_at_any_lat
         expect(page.get_by_role("region", name=LOGIN)).to_contain_text(words["mark"])
         if way == "page":
             assert axe.violations(page) == []
+            expect(page.get_by_role("main").get_by_role("button").first).to_have_text(words["restore"])
+            expect(page.get_by_role("region", name=words["about session"])).to_contain_text(words["taken back"])
             page.get_by_role("button", name=words["restore"]).click()
         else:
             page.get_by_role("button", name=words["undo"]).click()
@@ -263,14 +266,25 @@ def test_forgetting_shows_what_goes_and_asks_and_then_it_is_gone_everywhere(
     quoting = served.post("/api/memory/save", {"text": f"Ann says: {said}", "project": project}).json["id"]
     page = visit(f"/ui/observations/{found['seq']}", language)
     expect(page.get_by_role("heading", level=1)).to_have_text(title)
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route("**/api/forget", hold, times=1)
     for confirmed in (False, True):
         page.get_by_role("button", name=words["more"]).click()
         page.get_by_role("menuitem", name=words["forget"]).click()
         dialog = page.get_by_role("dialog", name=words["forget?"].format(found["ref"]))
+        if not confirmed:  # before it stands there what would go, nothing can be confirmed
+            dialog.get_by_label(words["type"].format(found["ref"])).fill(found["ref"])
+            expect(dialog.get_by_role("button", name=words["do"], exact=True)).to_be_disabled()
+            held.pop().continue_()
         expect(dialog.get_by_text(words["goes"])).to_be_visible()
         expect(dialog.get_by_role("listitem").filter(has_text=title).first).to_be_visible()
         expect(dialog.get_by_role("listitem").filter(has_text="Ann says:")).to_be_visible()
         dialog.get_by_role("checkbox", name=words["follow"]).set_checked(confirmed)
+        dialog.get_by_label(words["type"].format(found["ref"])).fill("")
         expect(dialog.get_by_role("button", name=words["do"], exact=True)).to_be_disabled()
         dialog.get_by_label(words["type"].format(found["ref"])).fill(found["ref"])
         dialog.get_by_role("button", name=words["do"] if confirmed else words["cancel"], exact=True).click()

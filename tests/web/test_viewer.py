@@ -39,6 +39,7 @@ WORDS: dict[str, dict[str, Any]] = {
         "range": "24 hours", "first": "Getting started",
         "kept": "claude-code: 1 session from May 4, 2026", "arrived": "The first memory is here",
         "go": "Continue", "only words": "words only", "no embedder": "No embedder is installed",
+        "empty store": "This store is empty",
         "lexical": "Words only, because no embedder is configured.", "trends": "Trends",
         "show failures": re.compile("^Failed"), "week": "7 days", "live": "Live",
     },
@@ -58,7 +59,7 @@ WORDS: dict[str, dict[str, Any]] = {
         "table": "表格", "trend": re.compile("的搜索、完成的工作与失败$"), "range": "24 小时",
         "first": "开始使用",
         "kept": "claude-code：2026年5月4日 至",
-        "arrived": "第一条记忆已到达", "go": "继续", "only words": "仅按词",
+        "arrived": "第一条记忆已到达", "go": "继续", "only words": "仅按词", "empty store": "还没有任何记忆",
         "no embedder": "没有安装嵌入模型", "lexical": "仅按词，因为没有配置嵌入模型。", "trends": "趋势",
         "show failures": re.compile("^失败"), "week": "7 天", "live": "实时",
     },
@@ -422,7 +423,12 @@ def test_an_empty_store_shows_the_way_to_the_first_memory(
         for language, page in pages.items():
             words = WORDS[language]
             expect(page.get_by_text(words["arrived"])).to_be_visible()
-            expect(page.get_by_role("region", name=words["first"]).get_by_role("link")).to_have_text("Remember this")
+            region = page.get_by_role("region", name=words["first"])
+            expect(region.get_by_role("link")).to_have_text("Remember this")
+            # What was sent by hand has filled the store, and has connected nobody.
+            expect(region).not_to_contain_text(words["empty store"])
+            expect(region.locator("ol > li").nth(0)).not_to_have_attribute("data-done", "true")
+            expect(region.locator("ol > li").nth(2)).to_have_attribute("data-done", "true")
             page.get_by_role("button", name=words["go"]).click()
             page.goto("/viewer")
             expect(page.get_by_role("region", name=words["newest"])).to_contain_text("Remember this")

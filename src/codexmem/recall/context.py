@@ -289,7 +289,7 @@ class ContextBuilder:
             _left(compared, stated, page.misses),
             int(wish.tokens * _LASTING_SHARE),
             said,
-            page.misses.add,
+            lambda why, seq, text: page.misses.add(why, seq, text, LineReason.LASTING, page.limit(_LASTING_SHARE)),
         )
         marks = compared.marks(_named(holding, (*turns[: lasting.TURNS], *stated)))
         told = (context_page.marked(context_page.fact(each), marks.get(each.seq)) for each in holding)
@@ -367,7 +367,8 @@ class ContextBuilder:
         page.excerpt(lambda left: self._earlier.excerpt(text, wanted, found, told, left, compared.verdict))
         for each in fitting:  # those that are told after all are not counted among the misses
             seq = each.memory.seq
-            page.misses.add(NotTold.TOLD_AT_START if seq in told else NotTold.NO_ROOM, seq)
+            section = LineReason.EARLIER_SESSION if is_prompt_or_answer(each.memory) else LineReason.RELEVANT
+            page.misses.add(NotTold.TOLD_AT_START if seq in told else NotTold.NO_ROOM, seq, section=section)
         return page
 
     def _pinned(self, project: str) -> list[Memory]:

@@ -55,7 +55,7 @@ HEADINGS = {
 class NotTold(StrEnum):
     """Why a memory was not told, in the order in which people are shown it."""
 
-    NO_ROOM = "no_room"  # others came first, and the tokens were used up
+    NO_ROOM = "no_room"  # others came first, and its section or the whole text was full
     LIKE_AN_INSTRUCTION = "like_an_instruction"  # and not said by a person
     TOLD_AT_START = "told_at_start"  # of the same session
     NOT_RELEVANT_ENOUGH = "not_relevant_enough"  # for this prompt
@@ -92,6 +92,8 @@ class NearMiss:
     seq: int
     why: NotTold
     text: str = ""  # empty where it is the memory as a whole
+    section: LineReason | None = None  # where it would be told, if that is known
+    limit: int | None = None  # tokens that this section may cost
 
 
 class NearMisses:
@@ -100,11 +102,13 @@ class NearMisses:
     def __init__(self) -> None:
         self._kept: dict[NotTold, dict[int, NearMiss]] = {}
 
-    def add(self, why: NotTold, seq: int, text: str = "") -> None:
+    def add(
+        self, why: NotTold, seq: int, text: str = "", section: LineReason | None = None, limit: int | None = None
+    ) -> None:
         """This memory was not told, for this reason."""
         kept = self._kept.setdefault(why, {})
         if len(kept) < MAX_MISSES:
-            kept.setdefault(seq, NearMiss(seq, why, text))
+            kept.setdefault(seq, NearMiss(seq, why, text, section, limit))
 
     def first(self, told: Container[int]) -> list[NearMiss]:
         """At most so many, as evenly from all reasons as there are; none that was told after all, and none twice."""

@@ -93,6 +93,10 @@ class ContextPage:
         """The share of the tokens that is used up."""
         return 1.0 - self._left / self._budget
 
+    def limit(self, share: float) -> int:
+        """Tokens that a section with this share may cost."""
+        return int(self._budget * share)
+
     def about(self, line: str) -> None:
         """A line about the memory itself, which is told whatever else there is to tell."""
         if line:
@@ -101,8 +105,9 @@ class ContextPage:
     def section(self, name: LineReason, items: Iterable[ContextItem], *, share: float = 1.0, whole: bool = False
                 ) -> None:  # fmt: skip
         """Add what fits, at most so much of the whole."""
-        title, budget = text_size.tokens(HEADINGS[name]), int(self._budget * share)
+        title, budget = text_size.tokens(HEADINGS[name]), self.limit(share)
         left = min(self._left, budget) - title
+        own = budget <= self._left  # else nothing has room any more, wherever it belongs
         lines: list[tuple[str, int | None]] = []
         for item in items:
             text, cut = item.text, False
@@ -115,7 +120,10 @@ class ContextPage:
                 text, cut = _shortened(text, len(text) * left // (cost + 5)), True
                 cost = text_size.tokens(text)
             if cost > left:
-                self.misses.add(NotTold.NO_ROOM, item.seq)
+                if own:
+                    self.misses.add(NotTold.NO_ROOM, item.seq, section=name, limit=budget)
+                else:
+                    self.misses.add(NotTold.NO_ROOM, item.seq)
                 continue
             left -= cost
             self._left -= cost
@@ -129,7 +137,7 @@ class ContextPage:
 
     def lines(self, name: LineReason, within: Callable[[int], list[str]], *, share: float) -> None:
         """Add lines that are about no memory of their own: as many as go into that share of the whole."""
-        head, budget = text_size.tokens(f"## {HEADINGS[name]}"), int(self._budget * share)
+        head, budget = text_size.tokens(f"## {HEADINGS[name]}"), self.limit(share)
         if lines := within(min(self._left, budget) - head):
             self._add(_Section(name, budget, [(line, None) for line in lines]))
 

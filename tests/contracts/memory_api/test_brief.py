@@ -43,6 +43,11 @@ def test_health_and_cost_say_what_is_not_known(api: Server, project: str) -> Non
     assert (health["never_told"]["count"], health["unused"]["count"], health["files"]) == (1, 0, None)
     listed = api.request("GET", f"/api/memories?project={project}&health=never_told").json
     assert [each["seq"] for each in listed["items"]] == [number]
+    asked = {"project_id": project, "question": "Which port is it?", "answer": "It is port 8080."}
+    assert api.post("/v1/qa/candidates", asked).status == 201
+    waiting = told(api, "health", project=project)
+    assert waiting["candidate"] == {"count": 1, "more": False, "page": "/ui/qa?status=candidate"}
+    assert waiting["proposed"]["count"] == 0
     cost = told(api, "cost", project=project, days=7)
     assert ([day["tokens"] for day in cost["days"]], cost["models"]) == ([0] * 7, [])
     assert cost["total"] == {"calls": 0, "tokens": 0, "unmeasured": 0}

@@ -6,7 +6,7 @@ import type { WholeMemory } from '@/api/life';
 import { CopyButton } from './CopyButton';
 import { listOf as labelled } from './facets';
 import { Markdown } from './Markdown';
-import { TextBlock } from './TextBlock';
+import { Linked, TextBlock } from './TextBlock';
 import { TextLink } from './TextLink';
 import classes from './MemoryText.module.css';
 
@@ -48,10 +48,14 @@ export function MemoryText({ memory, source = false }: Props) {
   const summary = kind === 'qa' ? textOf(attrs['summary']) : '';
   return (
     <Stack gap="md">
-      {kind === 'lesson' && title && <strong dir="auto">{title}</strong>}
+      {kind === 'lesson' && title && (
+        <strong dir="auto">
+          <Linked text={title} />
+        </strong>
+      )}
       {subtitle && (
         <Text size="sm" c="dimmed" dir="auto">
-          {subtitle}
+          <Linked text={subtitle} />
         </Text>
       )}
       <Words memory={memory} source={source} />
@@ -108,7 +112,7 @@ function Texts({ values }: ListProps) {
     <ul className={classes['texts']}>
       {values.map((text, index) => (
         <li key={index} dir="auto">
-          {text}
+          <Linked text={text} />
         </li>
       ))}
     </ul>

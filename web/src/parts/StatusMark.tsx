@@ -2,6 +2,7 @@
 import {
   IconAlertTriangle,
   IconArchive,
+  IconArrowBackUp,
   IconBan,
   IconCircle,
   IconCircleCheck,
@@ -47,6 +48,7 @@ const MARKS: Record<Status, readonly [ComponentType<{ size: number; 'aria-hidden
   proposed: [IconUserQuestion, 'warn'],
   superseded: [IconReplace, 'muted'],
   hidden: [IconEyeOff, 'muted'],
+  undone: [IconArrowBackUp, 'muted'],
   pinned: [IconPin, 'info'],
   dismissed: [IconTrash, 'muted'],
   withheld: [IconMessageOff, 'warn'],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { addressesIn } from './addresses';
+import { addressesIn, codeIn } from './addresses';
 
 const found = (text: string) => addressesIn(text).flatMap((piece) => (piece.address ? [piece.text] : []));
 
@@ -18,5 +18,17 @@ describe('addresses in a text', () => {
         .map((piece) => piece.text)
         .join(''),
     ).toBe(text);
+  });
+});
+
+describe('code in a text', () => {
+  it.each([
+    ['Edited `src/db.py`: `POOL` 5 → 9', 'Edited [src/db.py]: [POOL] 5 → 9'],
+    ['`make` 失败', '[make] 失败'],
+    ['a ` alone, `two\nlines` and __init__ * glob', 'a ` alone, `two\nlines` and __init__ * glob'],
+    ['', ''],
+  ])('%j', (text, expected) => {
+    const pieces = codeIn(text).map((piece) => (piece.code ? `[${piece.text}]` : piece.text));
+    expect(pieces.join('')).toBe(expected);
   });
 });

@@ -1,4 +1,4 @@
-// Addresses of notes in a text, as the server finds them: `see project://config` is a link.
+// Addresses of notes in a text, as the server finds them: `see project://config` is a link. And its pieces of code.
 export type Piece = { text: string; address: boolean };
 
 const ELSEWHERE = new Set(
@@ -24,4 +24,14 @@ export function addressesIn(text: string): Piece[] {
   }
   if (at < text.length) pieces.push({ text: text.slice(at), address: false });
   return pieces;
+}
+
+const CODE = /`([^`\s](?:[^`\n]*[^`\s])?)`/;
+
+/** A text that is no Markdown by its pieces of code, which writers mark in any text, and what is between them. */
+export function codeIn(text: string): { text: string; code: boolean }[] {
+  return text
+    .split(CODE)
+    .map((piece, at) => ({ text: piece, code: at % 2 === 1 }))
+    .filter((piece) => piece.text !== '');
 }

@@ -1,13 +1,4 @@
-// What is said in words instead of numbers: how well results fit, how alike texts are, how far something is believed.
-
-// Scores from which a result is called so; the command line says the same (`console/memory_lines.py`).
-const STRONG = 0.4;
-const FAIR = 0.15;
-
-export function strength(score: number): 'strong' | 'fair' | 'weak' {
-  if (score >= STRONG) return 'strong';
-  return score >= FAIR ? 'fair' : 'weak';
-}
+// What is said in words instead of numbers: how alike texts are, how far something is believed.
 
 // Shares of what two texts have in common, and how far something is believed, from which it is called so.
 const NEARLY = 0.9;

@@ -106,6 +106,7 @@ class BriefHealth(WireAnswer):
     proposed: HealthCount = Field(description="with questions and answers that nobody has approved")
     contradiction: HealthCount
     duplicate: HealthCount
+    candidate: HealthCount = Field(description="answers that nobody has approved yet")
     never_told: HealthCount = Field(description="no agent was told it, and none opened it")
     unused: HealthCount = Field(description="told at least 20 times, never opened or confirmed")
     files: FileHealth | None = Field(description="null if the server sees no checkout of the project")
@@ -126,6 +127,9 @@ class BriefHealth(WireAnswer):
             proposed=HealthCount(count=proposed, more=proposed >= COUNTED, page="/ui/memories?life=proposed"),
             contradiction=queue("contradiction", waiting.contradiction),
             duplicate=queue("duplicate", waiting.duplicate),
+            candidate=HealthCount(
+                count=waiting.qa_candidates, more=waiting.qa_candidates >= COUNTED, page="/ui/qa?status=candidate"
+            ),
             never_told=listed(MemoryConcern.NEVER_TOLD, reading.never_told, whole=reading.whole),
             unused=listed(MemoryConcern.UNUSED, reading.unused, whole=reading.whole),
             files=None

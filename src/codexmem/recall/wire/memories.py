@@ -179,6 +179,8 @@ class NotToldMemory(ContextMemory):
     """A memory that was just not told; its title is what it says where only that was not told."""
 
     why: NotTold
+    section: LineReason | None = Field(description="where it would stand; null where that is not known")
+    limit: int | None = Field(description="tokens which that section may cost; null where that is not known")
 
 
 class ContextPreview(WireAnswer):
@@ -204,8 +206,13 @@ class ContextPreview(WireAnswer):
         def missed(miss: NearMiss) -> NotToldMemory:
             title = note.headline(miss.text, _TITLE) if miss.text else ""
             return NotToldMemory.of(
-                told.memories[miss.seq], told.freshness.get(miss.seq), why=miss.why, title=title
-            )  # fmt: skip
+                told.memories[miss.seq],
+                told.freshness.get(miss.seq),
+                why=miss.why,
+                title=title,
+                section=miss.section,
+                limit=miss.limit,
+            )
 
         return cls(
             project=request.project,

@@ -83,6 +83,7 @@ export default {
     proposed: 'awaiting approval',
     superseded: 'superseded',
     hidden: 'hidden',
+    undone: 'undone',
     pinned: 'pinned',
     withheld: 'never told',
     dismissed: 'dismissed by a person',

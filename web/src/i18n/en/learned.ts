@@ -46,6 +46,8 @@ export default {
     elsewhere_other: '{{count}} more to review, in other projects or in notes for all projects',
     proposed: 'Awaiting approval',
     proposedWhy: 'Written by agents, need your approval',
+    candidate: 'Answers to review',
+    candidateWhy: 'Questions with answers that nobody has approved',
     contradiction: 'Contradictions',
     contradictionWhy: 'Pairs that cannot both be right',
     duplicate: 'Duplicates',

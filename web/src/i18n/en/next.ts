@@ -18,6 +18,11 @@ export default {
     title: 'No memories of this project yet',
     why: 'Once an agent has worked here, or you have saved something, this page shows what the next session is told. Connect your agents with this command.',
   },
+  unknown: {
+    title: 'No such project',
+    what: 'There is no project “{{project}}” here',
+    why: 'No memory belongs to it. A project appears once an agent has worked in it, or something was saved for it; the list above has those there are.',
+  },
   nothing: {
     title: 'No memories come with this prompt',
     why: 'No memory matches it well enough, or the session was already told it at its start. An agent can still find more by searching.',
@@ -53,7 +58,7 @@ export default {
   below_one: 'Nearly included: {{count}} memory',
   below_other: 'Nearly included: {{count}} memories',
   notTold: {
-    no_room: 'no room left',
+    no_room: 'no room left: {{used}} of {{limit}} tokens used',
     like_an_instruction: 'reads like an instruction and was not written by a person',
     told_at_start: 'already told at the start of the session',
     not_relevant_enough: 'not relevant enough to the prompt',
@@ -63,4 +68,7 @@ export default {
     proposed: 'awaiting your approval',
     withheld: 'never told to agents',
   },
+  noRoomIn: 'no room left in “{{section}}”: {{used}} of {{limit}} tokens used',
+  fullSection: '“{{section}}” is full',
+  ofLimit: '{{used}} of {{limit}} tokens',
 };

@@ -71,6 +71,7 @@ export default {
     foundTitle: 'Search results',
     why: 'Why these results?',
     whyOne: 'Why this result?',
+    whyShort: 'Why?',
     newest: 'Go to the newest',
     emptyTitle: 'No memories yet',
     emptyWhy:
@@ -83,7 +84,6 @@ export default {
     today: 'Today',
     yesterday: 'Yesterday',
     session: 'Session {{number}}',
-    match: { strong: 'Strong match', fair: 'Fair match', weak: 'Weak match' },
     open: 'Open',
     inTimeline: 'In context',
     choose: 'Choose a memory to read it here',

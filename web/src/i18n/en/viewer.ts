@@ -144,6 +144,7 @@ export default {
   first: {
     title: 'Getting started',
     why: 'This store is empty. Once an agent is connected, everything it does is remembered here.',
+    whyDone: 'This store is in use: everything that a connected agent does is remembered here.',
     connect: 'Connect your agents',
     connectWhy:
       'These agents were found on this machine. The command shows what it changes in their settings, asks first, and then checks that each of them records.',
@@ -224,8 +225,6 @@ export default {
     nothing: 'Nothing found.',
     more_one: '{{count}} further result is not explained.',
     more_other: '{{count}} further results are not explained.',
-    score: { strong: 'Strong match', fair: 'Fair match', weak: 'Weak match' },
-    scoreHint: 'Probability that this answers the search: {{percent}}',
     gone: 'erased since',
     words: 'words #{{rank}} (BM25 {{score}})',
     noWords: 'not by words',

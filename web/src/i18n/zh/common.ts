@@ -80,6 +80,7 @@ const common: Same<typeof en> = {
     proposed: '待批准',
     superseded: '已被取代',
     hidden: '已隐藏',
+    undone: '已撤销',
     pinned: '已置顶',
     withheld: '不告诉智能体',
     dismissed: '已由人移除',

@@ -45,6 +45,8 @@ const learned: Same<typeof en> = {
     elsewhere_other: '其他项目或通用笔记中还有 {{count}} 项待处理',
     proposed: '待批准',
     proposedWhy: '由智能体写入，需要人同意',
+    candidate: '待审答案',
+    candidateWhy: '尚未有人批准的问答',
     contradiction: '矛盾',
     contradictionWhy: '不可能同时正确的两条记忆',
     duplicate: '重复',

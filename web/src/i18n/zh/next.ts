@@ -20,6 +20,11 @@ const next: Same<typeof en> = {
     title: '还没有关于这个项目的记忆',
     why: '智能体在这里工作过，或您保存过内容之后，这里会显示下一次会话将被告知什么。用以下命令连接您的智能体。',
   },
+  unknown: {
+    title: '没有此项目',
+    what: '这里没有名为“{{project}}”的项目',
+    why: '没有任何记忆属于它。智能体在项目中工作过，或为它保存过内容之后，项目才会出现；上方的列表是现有的项目。',
+  },
   nothing: {
     title: '这条提示词不会附带任何记忆',
     why: '没有足够相关的记忆，或者会话开始时已经告知。智能体主动搜索时仍能找到更多。',
@@ -54,7 +59,7 @@ const next: Same<typeof en> = {
   },
   below_other: '差一点就会告知：{{count}} 条记忆',
   notTold: {
-    no_room: '没有剩余空间',
+    no_room: '没有剩余空间：已用 {{used}} / {{limit}} token',
     like_an_instruction: '写得像指令，且不是由人写的',
     told_at_start: '会话开始时已告知',
     not_relevant_enough: '与提示词不够相关',
@@ -64,6 +69,9 @@ const next: Same<typeof en> = {
     proposed: '等待您批准',
     withheld: '不告诉智能体',
   },
+  noRoomIn: '“{{section}}”没有剩余空间：已用 {{used}} / {{limit}} token',
+  fullSection: '“{{section}}”已满',
+  ofLimit: '{{used}} / {{limit}} token',
 };
 
 export default next;

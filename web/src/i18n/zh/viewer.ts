@@ -141,6 +141,7 @@ const viewer: Same<typeof en> = {
   first: {
     title: '开始使用',
     why: '还没有任何记忆。连接智能体之后，它所做的一切都会记录在这里。',
+    whyDone: '已经开始记录：已连接的智能体所做的一切都会记在这里。',
     connect: '连接您的智能体',
     connectWhy: '在本机找到了这些智能体。此命令先显示将对其设置做的修改并征求同意，再检查每个智能体是否在记录。',
     connectNone:
@@ -208,8 +209,6 @@ const viewer: Same<typeof en> = {
     notExplained: '此记录没有保存排序依据。',
     nothing: '没有找到结果。',
     more_other: '另有 {{count}} 个结果未作说明。',
-    score: { strong: '匹配度强', fair: '匹配度中', weak: '匹配度弱' },
-    scoreHint: '它能回答此搜索的概率：{{percent}}',
     gone: '此后已被清除',
     words: '词 #{{rank}}（BM25 {{score}}）',
     noWords: '未按词找到',

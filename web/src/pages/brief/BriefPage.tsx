@@ -7,12 +7,13 @@ import { useTranslation } from 'react-i18next';
 import { activityTexts } from '@/i18n';
 import { prefer, preferences } from '@/app/preferences';
 import { Page } from '@/parts/Page';
+import { Empty, Panel } from '@/parts/Panel';
 import classes from './Brief.module.css';
 import { Cost } from './Cost';
 import { Health } from './Health';
 import { Learned } from './Learned';
 import { NextContext } from './NextContext';
-import { projectsQuery } from './queries';
+import { countQuery, projectsQuery } from './queries';
 
 const FirstVisit = lazy(async () => {
   const [module] = await Promise.all([import('../viewer/FirstVisit'), activityTexts()]);
@@ -22,7 +23,14 @@ const FirstVisit = lazy(async () => {
 export function BriefPage() {
   const { t } = useTranslation('next');
   const { project = '' } = useParams({ strict: false });
-  useEffect(() => prefer({ project }), [project]);
+  const listed = useQuery(projectsQuery).data?.includes(project) ?? true;
+  const counted = useQuery({ ...countQuery(project), enabled: !listed });
+  const known = listed || counted.data?.count !== 0;
+  useEffect(() => {
+    if (known) prefer({ project });
+  }, [known, project]);
+  if (!listed && counted.isPending) return <Skeleton h={240} />;
+  if (!known) return <UnknownProject project={project} />;
   return (
     <Page title={t('title', { project })} description={t('description')} actions={<ProjectChoice project={project} />}>
       <div className={classes['columns']}>
@@ -37,6 +45,18 @@ export function BriefPage() {
   );
 }
 
+/** No memory of any kind is of a project with this name. */
+function UnknownProject({ project }: { project: string }) {
+  const { t } = useTranslation('next');
+  return (
+    <Page title={t('unknown.title')} actions={<ProjectChoice project="" />}>
+      <Panel label={t('unknown.title')}>
+        <Empty title={t('unknown.what', { project })} why={t('unknown.why')} />
+      </Panel>
+    </Page>
+  );
+}
+
 function ProjectChoice({ project }: { project: string }) {
   const { t } = useTranslation(['next', 'timeline']);
   const navigate = useNavigate();
@@ -45,7 +65,8 @@ function ProjectChoice({ project }: { project: string }) {
     <Select
       aria-label={t('timeline:filters.project')}
       data={[...new Set([...known, project])].filter(Boolean)}
-      value={project}
+      value={project || null}
+      placeholder={t('timeline:filters.project')}
       onChange={(chosen) => chosen && void navigate({ to: '/ui/p/$project', params: { project: chosen } })}
       allowDeselect={false}
       searchable

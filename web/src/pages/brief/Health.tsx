@@ -12,7 +12,7 @@ import { TextLink } from '@/parts/TextLink';
 import { healthQuery, type Health as Found } from './learnedQueries';
 import classes from './Learned.module.css';
 
-const FIRST = ['proposed', 'contradiction', 'duplicate'] as const;
+const FIRST = ['proposed', 'candidate', 'contradiction', 'duplicate'] as const;
 const OF_FILES = ['changed', 'gone'] as const;
 const LAST = ['unused', 'never_told'] as const;
 type Name = (typeof FIRST)[number] | (typeof OF_FILES)[number] | (typeof LAST)[number];

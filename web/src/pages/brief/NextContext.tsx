@@ -13,9 +13,11 @@ import { ProvenanceDrawer } from '@/parts/ProvenanceDrawer';
 import { useTyped } from '@/parts/useTyped';
 import { useOriginName } from '@/parts/acts/LifeMarks';
 import { pageOf } from '@/parts/reference';
+import { plainLine } from '@/parts/snippet';
 import { TextLink } from '@/parts/TextLink';
 import { localeTag } from '@/i18n';
 import classes from './Brief.module.css';
+import { fullPart, hasLimit } from './limits';
 import { type ContextLine, type NextContext as ContextPreview, nextContextQuery, type NotTold } from './queries';
 import { LineActs } from './LineActs';
 
@@ -57,7 +59,7 @@ export function NextContext({ project }: { project: string }) {
               </>
             )}
           </div>
-          <Below memories={told.below} onExplain={explain} />
+          <Below told={told} onExplain={explain} />
           <ProvenanceDrawer reference={why || null} onClose={close} />
         </>
       )}
@@ -122,12 +124,22 @@ function CopyText({ value }: { value: string }) {
   );
 }
 
-type Props = { memories: readonly NotTold[]; onExplain: (reference: string) => void };
+type Props = { told: ContextPreview; onExplain: (reference: string) => void };
 
 /** What was just not told, and why; folded, because most of the time it is right so. */
-function Below({ memories, onExplain }: Props) {
-  const { t } = useTranslation('next');
+function Below({ told, onExplain }: Props) {
+  const { t, i18n } = useTranslation('next');
   const originName = useOriginName();
+  const write = (count: number) => count.toLocaleString(localeTag(i18n.language));
+  const memories = told.below;
+  function reason(memory: NotTold): string {
+    if (memory.why !== 'no_room') return t(`notTold.${memory.why}`);
+    const { section, used, limit } = fullPart(memory, told);
+    const name = section ? t(`section.${section}`) : '';
+    if (limit === null) return t('fullSection', { section: name });
+    const numbers = { used: write(used), limit: write(limit) };
+    return section ? t('noRoomIn', { section: name, ...numbers }) : t('notTold.no_room', numbers);
+  }
   if (!memories.length) return null;
   return (
     <details className={classes['below']}>
@@ -135,13 +147,12 @@ function Below({ memories, onExplain }: Props) {
       <ul className="plain">
         {memories.map((memory) => {
           const page = pageOf(memory.ref);
+          const title = plainLine(memory.title) || memory.ref;
           return (
             <li key={memory.seq} className={classes['line']} data-seq={memory.seq}>
-              <span className={classes['words']}>
-                {page ? <TextLink to={page}>{memory.title || memory.ref}</TextLink> : memory.title || memory.ref}
-              </span>
+              <span className={classes['words']}>{page ? <TextLink to={page}>{title}</TextLink> : title}</span>
               <span className={classes['facts']}>
-                {t(`notTold.${memory.why}`)} · {originName(memory.origin)}
+                {reason(memory)} · {originName(memory.origin)}
               </span>
               <LineActs memory={memory} onExplain={onExplain} />
             </li>
@@ -196,7 +207,9 @@ function ContextLines({ lines, sections, onExplain }: ContextLinesProps) {
               </span>
               {spent && (
                 <span className="muted size12 aside">
-                  {t('count', { count: spent.tokens, number: write(spent.tokens) })}
+                  {hasLimit(name)
+                    ? t('ofLimit', { used: write(spent.tokens), limit: write(spent.budget) })
+                    : t('count', { count: spent.tokens, number: write(spent.tokens) })}
                 </span>
               )}
             </div>
@@ -263,8 +276,12 @@ function TokenBar({ told }: { told: ContextPreview }) {
   const write = (count: number) => count.toLocaleString(localeTag(i18n.language));
   const inSections = told.sections.reduce((sum, { tokens }) => sum + tokens, 0);
   const parts = [
-    ...told.sections.map(({ name, tokens }) => ({ name: t(`section.${name}`), tokens })),
-    { name: t('section.frame'), tokens: Math.max(0, told.tokens - inSections) },
+    ...told.sections.map(({ name, tokens, budget }) => ({
+      name: t(`section.${name}`),
+      tokens,
+      limit: hasLimit(name) ? budget : null,
+    })),
+    { name: t('section.frame'), tokens: Math.max(0, told.tokens - inSections), limit: null },
   ];
   const whole = Math.max(told.budget, told.tokens);
   return (
@@ -281,7 +298,7 @@ function TokenBar({ told }: { told: ContextPreview }) {
         ))}
       </div>
       <ul className={classes['legend']}>
-        {parts.map(({ name, tokens }, place) => (
+        {parts.map(({ name, tokens, limit }, place) => (
           <li key={name}>
             <span
               data-tone={place < COLOURS ? 'plain' : 'hatched'}
@@ -289,6 +306,7 @@ function TokenBar({ told }: { told: ContextPreview }) {
               aria-hidden
             />
             {name} <b>{write(tokens)}</b>
+            {limit !== null && ` / ${write(limit)}`}
           </li>
         ))}
       </ul>

@@ -9,6 +9,8 @@ export type ContextMemory = Schemas['ContextMemory'];
 export type NotTold = Schemas['NotToldMemory'];
 export type LineReason = Schemas['LineReason'];
 
+const KINDS = ['observation', 'summary', 'prompt', 'note', 'qa', 'knowledge', 'lesson'] as const;
+
 /** What an agent would be handed next: at its start or, with a prompt, then. */
 export function nextContextQuery(project: string, prompt: string) {
   return queryOptions({
@@ -29,6 +31,15 @@ export const projectsQuery = queryOptions({
   queryKey: ['timeline', 'projects'],
   queryFn: async ({ signal }) => (await ask(api.GET('/api/projects', { signal }))).projects,
 });
+
+/** How many memories of all kinds a project has: the list of projects names those with captured ones. */
+export function countQuery(project: string) {
+  return queryOptions({
+    queryKey: ['brief', 'count', project],
+    queryFn: ({ signal }) =>
+      ask(api.GET('/api/memories/count', { params: { query: { project, kind: [...KINDS] } }, signal })),
+  });
+}
 
 /** A memory of a line as acts need it. */
 export function livingOf({ seq, ref, kind, title, project, life, marks, origin }: ContextMemory): Living {

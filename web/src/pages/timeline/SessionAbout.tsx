@@ -7,14 +7,12 @@ import { StatusMark } from '@/parts/StatusMark';
 import { TimeText } from '@/parts/TimeText';
 import { durationText } from '@/parts/amounts';
 import type { Session } from './queries';
+import { stateOf } from './sessionItems';
 
 export function SessionAbout({ session }: { session: Session }) {
   const { t, i18n } = useTranslation(['timeline', 'memory', 'common']);
   const facts = [
-    [
-      t('sessionPage.status'),
-      <StatusMark key="status" status={session.status === 'active' ? 'open' : session.status} />,
-    ],
+    [t('sessionPage.status'), <StatusMark key="status" status={stateOf(session)} />],
     [t('sessionPage.agent'), session.agent],
     [t('memory:fact.project'), session.project],
     [t('sessionPage.started'), <TimeText key="started" at={session.started_ms} />],

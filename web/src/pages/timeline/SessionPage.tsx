@@ -27,7 +27,7 @@ export function SessionPage() {
     queryKey: ['timeline', 'session', number],
     queryFn: ({ signal }) => askSession(number, signal),
   });
-  const [asked, setAsked] = useState<'undo' | 'forget' | null>(null);
+  const [asked, setAsked] = useState<'undo' | 'bringBack' | 'forget' | null>(null);
   const navigate = useNavigate();
   const changed = useMemoriesChanged();
   const name = t('sessionPage.name', { number: id });
@@ -49,6 +49,7 @@ export function SessionPage() {
       description={<TextLink to="/ui/sessions">{t('sessionPage.back')}</TextLink>}
       actions={
         <>
+          {undone && <Button onClick={() => setAsked('bringBack')}>{t('undo.bringBack')}</Button>}
           <Button variant="default" leftSection={<IconArrowBackUp size={14} />} onClick={() => setAsked('undo')}>
             {t('undo.sessionOpen')}
           </Button>
@@ -58,9 +59,17 @@ export function SessionPage() {
         </>
       }
     >
-      {undone && <BringBack text={t('sessionPage.undone', { count: session.hidden, when })} delta={undone} />}
+      {undone && <BringBack text={t('sessionPage.undone', { count: session.hidden, when })} delta={null} />}
       <SessionAbout session={session} />
       <SessionTurns key={number} session={session} />
+      {undone && (
+        <UndoDialog
+          opened={asked === 'bringBack'}
+          onClose={() => setAsked(null)}
+          whose={{ delta: undone }}
+          bringsBack
+        />
+      )}
       <UndoDialog
         opened={asked === 'undo'}
         onClose={() => setAsked(null)}

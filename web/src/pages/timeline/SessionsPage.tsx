@@ -19,6 +19,7 @@ import { type Session, sessions, turns } from './queries';
 import { SearchField } from './SearchField';
 import { TRY } from './TimelineBrowse';
 import { SessionAbout } from './SessionAbout';
+import { stateOf } from './sessionItems';
 import classes from './Session.module.css';
 
 const SCHEMA = { project: text(), q: text() };
@@ -105,7 +106,7 @@ function SessionLine({ session }: { session: Session }) {
         <span>{session.counted ? t('sessionList.made', { count: made }) : t('sessionList.madeMore', { number })}</span>
       </span>
       <span className={classes['state']}>
-        <StatusMark status={session.status === 'active' ? 'open' : session.status} />
+        <StatusMark status={stateOf(session)} />
         <TimeText at={session.last_ms} />
       </span>
     </div>

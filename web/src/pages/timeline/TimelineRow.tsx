@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { usePreferences } from '@/app/preferences';
 import type { Life } from '@/api/life';
 import { LifeMarks } from '@/parts/acts/LifeMarks';
-import { explained, strength } from '@/parts/searchResult';
+import { explained } from '@/parts/searchResult';
 import { exactTime, TimeText } from '@/parts/TimeText';
 import { KindMark } from '@/parts/KindMark';
 import type { Row } from './queries';
@@ -74,7 +74,7 @@ export const TimelineRow = memo(function TimelineRow(props: Props) {
       </span>
       <span className={classes['side']}>
         {found && <TimeText at={row.created_ms} />}
-        {found && row.score !== null && <Score of={row} question={question} />}
+        {found && row.score !== null && <Why of={row} question={question} />}
         {!found && begins && row.session !== null && (
           <TextLink to={`/ui/sessions/${row.session}?sel=m${row.seq}`}>
             {t('list.session', { number: row.session })}
@@ -86,12 +86,12 @@ export const TimelineRow = memo(function TimelineRow(props: Props) {
   );
 });
 
-/** How well it fits, in a word that leads to the reasons. */
-function Score({ of: { seq, score }, question }: { of: Row; question: string }) {
+/** The way to the reasons why it stands where it does. */
+function Why({ of: { seq }, question }: { of: Row; question: string }) {
   const { t } = useTranslation('timeline');
   return (
     <span title={t('list.whyOne')}>
-      <TextLink to={explained(question, seq)}>{t(`list.match.${strength(score ?? 0)}`)}</TextLink>
+      <TextLink to={explained(question, seq)}>{t('list.whyShort')}</TextLink>
     </span>
   );
 }

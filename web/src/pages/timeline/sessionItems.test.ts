@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { SessionEvent, SessionMemory, Turn } from './queries';
-import { itemsOfSession, merged, toolCounts } from './sessionItems';
+import type { Session, SessionEvent, SessionMemory, Turn } from './queries';
+import { itemsOfSession, merged, stateOf, toolCounts } from './sessionItems';
 
 function event(seq: number, tool: string): SessionEvent {
   return {
@@ -67,4 +67,17 @@ describe('a session as a list', () => {
       ['Read', 1],
     ]);
   });
+});
+
+describe('the state of a session', () => {
+  const left = { status: 'completed', title: 'Fix the login', observations: 2, summaries: 1, hidden: 0 };
+  const taken = { ...left, title: '', observations: 0, summaries: 0, hidden: 4 };
+  it.each([
+    ['completed', left],
+    ['open', { ...left, status: 'active' }],
+    ['undone', taken],
+    ['completed', { ...taken, hidden: 0 }],
+    ['completed', { ...taken, observations: 1 }],
+    ['open', { ...taken, status: 'active' }],
+  ])('is %s', (expected, session) => expect(stateOf(session as Session)).toBe(expected));
 });

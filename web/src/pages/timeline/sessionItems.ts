@@ -1,6 +1,6 @@
 // A session as one flat list: each turn, what was handed over in it, its tool events when they are unfolded, and what
 // came of them.
-import type { Injection, SessionEvent, SessionMemory, Turn } from './queries';
+import type { Injection, Session, SessionEvent, SessionMemory, Turn } from './queries';
 
 export type SessionItem =
   | { kind: 'turn'; key: string; turn: Turn }
@@ -71,4 +71,10 @@ export function toolCounts(events: readonly SessionEvent[]): [string, number][] 
   const counts = new Map<string, number>();
   for (const { kind, tool } of events) if (kind === 'tool') counts.set(tool, (counts.get(tool) ?? 0) + 1);
   return [...counts].sort((a, b) => b[1] - a[1] || a[0].localeCompare(b[0]));
+}
+
+/** What a session is called: one of which nothing is left to see was undone. */
+export function stateOf({ status, title, observations, summaries, hidden }: Session): 'open' | 'completed' | 'undone' {
+  if (status === 'active') return 'open';
+  return hidden && !title && !observations && !summaries ? 'undone' : 'completed';
 }

@@ -20,14 +20,16 @@ const GATHER_MS = 400;
 export function FirstVisit({ onDone }: { onDone: () => void }) {
   const { t } = useTranslation('viewer');
   const newest = useNewest('', false);
+  const looked = useKept();
   const { refetch } = newest;
+  const { refetch: lookAgain } = looked;
   const soon = useRef<ReturnType<typeof setTimeout>>(undefined);
   useLiveEvents(({ id }) => {
     if (!id) return;
     clearTimeout(soon.current);
-    soon.current = setTimeout(() => void refetch(), GATHER_MS);
+    // An agent that was connected meanwhile is one of those that write.
+    soon.current = setTimeout(() => void Promise.all([refetch(), lookAgain()]), GATHER_MS);
   });
-  const looked = useKept();
   // Without an answer the steps are those for a machine where nothing was found.
   const found = looked.data;
   const items = newest.data?.items ?? [];
@@ -37,11 +39,11 @@ export function FirstVisit({ onDone }: { onDone: () => void }) {
   return (
     <Panel title={t('first.title')} {...(looked.isPending ? { state: looked } : {})} skeleton={<Skeleton h={480} />}>
       <Text size="sm" c="dimmed" mb="lg">
-        {t('first.why')}
+        {t(done ? 'first.whyDone' : 'first.why')}
       </Text>
       <ol className={`${classes['steps']} plain`}>
         <Step
-          done={done || Boolean(found?.agents.length && !missing.length)}
+          done={Boolean(found?.agents.length && !missing.length)}
           title={t('first.connect')}
           why={found?.agents.length ? t('first.connectWhy') : t('first.connectNone')}
         >

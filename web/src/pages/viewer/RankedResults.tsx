@@ -5,9 +5,8 @@ import { useEffect, useId, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { count, useSearchState } from '@/app/searchState';
 import { Ref } from '@/parts/Ref';
-import { strength } from '@/parts/searchResult';
 import { Legend } from './Bar';
-import { decimal, type Extent, extentOf, GROUPS, percent, segmentsOf, type Shares, sharesOf } from './figures';
+import { decimal, type Extent, extentOf, GROUPS, segmentsOf, type Shares, sharesOf } from './figures';
 import { useKindName } from './kinds';
 import type { Ranked } from './queries';
 import classes from './RankedResults.module.css';
@@ -58,7 +57,7 @@ function Result({ result, shares, extent, begin, asked }: Props) {
     if (asked) line.current?.scrollIntoView({ block: 'nearest' });
   }, [asked]);
   const nameOf = useKindName();
-  const { rank, seq, ref, kind, title, gone, score, factors } = result;
+  const { rank, seq, ref, kind, title, gone, factors } = result;
   return (
     <li ref={line} className={classes['result']} aria-current={asked || undefined}>
       <div className={classes['line']}>
@@ -73,9 +72,6 @@ function Result({ result, shares, extent, begin, asked }: Props) {
           )}
         </span>
         {kind && <Badge color="slate">{nameOf(kind)}</Badge>}
-        <span className="size12 nowrap fixed" title={t('traces.scoreHint', { percent: percent(score, i18n.language) })}>
-          {t(`traces.score.${strength(score)}`)}
-        </span>
       </div>
       {factors.length > 0 && shares && (
         <>

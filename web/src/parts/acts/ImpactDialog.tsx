@@ -24,19 +24,20 @@ type Props<T> = {
   onConfirm: () => Promise<unknown>;
 };
 
-export function ImpactDialog<T>({ asked, children, danger = false, ...rest }: Props<T>) {
-  return <ConfirmDialog {...rest} danger={danger} impact={rest.opened && <Told asked={asked}>{children}</Told>} />;
-}
-
-function Told<T>({ asked: { key, ask }, children }: Pick<Props<T>, 'asked' | 'children'>) {
+/** Nothing can be confirmed before what it would change stands there. */
+export function ImpactDialog<T>({ asked: { key, ask }, children, danger = false, ...rest }: Props<T>) {
   const query = useQuery({
-    queryKey: ['impact', ...key],
+    // What an earlier opening was told is never shown again.
+    queryKey: ['impact', rest.opened, ...key],
     queryFn: ({ signal }) => ask(signal),
+    enabled: rest.opened,
     staleTime: 0,
     gcTime: 0,
   });
-  if (query.data !== undefined) return children(query.data);
-  return query.isError ? <ErrorCard error={query.error} retry={query.refetch} /> : <Skeleton h={80} />;
+  const told = rest.opened && query.data !== undefined;
+  const waiting = query.isError ? <ErrorCard error={query.error} retry={query.refetch} /> : <Skeleton h={80} />;
+  const impact = told ? children(query.data as T) : waiting;
+  return <ConfirmDialog {...rest} danger={danger} ready={told} impact={impact} />;
 }
 
 export type Touched = { seq: number; kind: Kind; title: string; effect?: ReactNode };
