@@ -167,7 +167,7 @@ def test_what_needs_care_is_counted_and_listed_alike(here: Here, tmp_path: Path)
     candidate = State("with make", QaAttrs(question="How?"), project="demo", status=Status.CANDIDATE)
     waiting = here.parts.base.memories.remember(MemoryDraft(Kind.QA, candidate, Origin.AGENT), ME)
     told = BriefHealth.of(here.brief.health("demo")).document()
-    assert told["proposed"] == {"count": 1, "more": False, "page": "/ui/memories?life=proposed"}
+    assert told["candidate"] == {"count": 1, "more": False, "page": "/ui/qa?status=candidate"}
     assert told["files"] == {
         "changed": {"count": 1, "more": False, "page": "/ui/memories?health=changed"},
         "gone": {"count": 1, "more": False, "page": "/ui/memories?health=gone"},

@@ -103,7 +103,7 @@ class FileHealth(WireAnswer):
 class BriefHealth(WireAnswer):
     """`GET /api/brief/health`: what needs care."""
 
-    proposed: HealthCount = Field(description="with questions and answers that nobody has approved")
+    proposed: HealthCount
     contradiction: HealthCount
     duplicate: HealthCount
     candidate: HealthCount = Field(description="answers that nobody has approved yet")
@@ -115,7 +115,6 @@ class BriefHealth(WireAnswer):
     def of(cls, found: ProjectHealth) -> Self:
         """What was counted."""
         waiting, reading, stale = found.waiting, found.reading, found.stale
-        proposed = waiting.proposed + waiting.qa_candidates
 
         def queue(reason: str, count: int) -> HealthCount:
             return HealthCount(count=count, more=count >= COUNTED, page=f"/ui/review?reason={reason}")
@@ -124,7 +123,7 @@ class BriefHealth(WireAnswer):
             return HealthCount(count=count, more=not whole, page=f"/ui/memories?health={concern.value}")
 
         return cls(
-            proposed=HealthCount(count=proposed, more=proposed >= COUNTED, page="/ui/memories?life=proposed"),
+            proposed=queue("proposed", waiting.proposed),
             contradiction=queue("contradiction", waiting.contradiction),
             duplicate=queue("duplicate", waiting.duplicate),
             candidate=HealthCount(

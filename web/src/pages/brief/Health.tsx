@@ -30,11 +30,11 @@ export function Health({ project }: { project: string }) {
 
 function Queues({ found, project }: { found: Found; project: string }) {
   const { t } = useTranslation('learned');
-  const { files, proposed, contradiction, duplicate } = found;
+  const { files, proposed, candidate, contradiction, duplicate } = found;
   const all = useQuery(waitingQuery).data;
   // Notes for every project are told here too, but belong to none.
   const waiting = all ? inReview(all) + all.qa_candidates : 0;
-  const elsewhere = waiting - proposed.count - contradiction.count - duplicate.count;
+  const elsewhere = waiting - proposed.count - candidate.count - contradiction.count - duplicate.count;
   const queues: [Name, Count][] = [
     ...FIRST.map((name): [Name, Count] => [name, found[name]]),
     ...(files ? OF_FILES.map((name): [Name, Count] => [name, files[name]]) : []),
