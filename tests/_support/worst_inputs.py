@@ -15,12 +15,11 @@ import pkgutil
 import re
 import sys
 from collections.abc import Callable, Iterator
-from re import _compiler as compiler  # type: ignore[attr-defined]
-from re import _constants as op  # type: ignore[attr-defined]
-from re import _parser as parser  # type: ignore[attr-defined]
 from types import ModuleType
 from typing import Any
 
+# How the standard library takes a pattern apart; it has no types and no promise.
+compiler, op, parser = (importlib.import_module(f"re.{name}") for name in ("_compiler", "_constants", "_parser"))
 _POOL = " \n\ta A0_-/.<`:#\"'\\([{*>&;,=@~+?|!\u4e2d\u4e00\u3000\u0300\u201c\x1b"
 MOST = 60_000  # steps: nothing linear takes as many for a few dozen characters
 _LONG = 16  # a repetition that may be longer counts as one without end
