@@ -15,6 +15,7 @@ from typing import Any
 from urllib.parse import urlsplit
 from uuid import uuid4
 
+from codexmem.operations.keys import LocalToken
 from tests._support import changed, warm
 from tests._support.waiting import patience
 from tests._support.warm import ForkedProcess
@@ -123,6 +124,11 @@ class Server:
         sent = dict(headers or {})
         if self.key is not None:
             sent.setdefault("Authorization", f"Bearer {self.key}")
+        elif "X-Codexmem-Person" in sent or sent.get("Sec-Fetch-Site") == "same-origin":
+            # As the command line and our own page do.
+            token = LocalToken(self.data_dir / "token")
+            sent.setdefault("Authorization", f"Bearer {(self.data_dir / 'token').read_text().strip()}")
+            sent.setdefault("Cookie", f"{token.cookie}={token.session}")
         payload = body if isinstance(body, bytes) or body is None else json.dumps(body, ensure_ascii=False).encode()
         if payload is not None:
             sent.setdefault("Content-Type", "application/json")

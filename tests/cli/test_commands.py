@@ -220,7 +220,7 @@ def test_doctor_on_a_fresh_machine_changes_nothing(call: Call, data_dir: Path, m
     assert said.code == 0
     assert states(said.json)["backup"] == "ok"
     assert not data_dir.exists()
-    assert len(said.json["checks"]) == 15
+    assert len(said.json["checks"]) == 14
     assert states(said.json)["server"] == "notice"
     assert "codexmem start" in call("doctor").out
     fill(data_dir, ["one"])

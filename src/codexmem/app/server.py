@@ -96,6 +96,7 @@ class App:
         self._announcement = Announcement(settings.data_dir)
         self._tended: set[str] = set()
         self._watch: StoreWatch | None = None
+        self._token: LocalToken | None = None
         self._opened_store = threading.Event()
         metrics = self._metrics = Metrics()
         metrics.register(self._gauges)
@@ -107,6 +108,7 @@ class App:
             self._authenticator(),
             _requested if settings.on_postgres else acting_as,
             known=self._known,
+            person=lambda: self._token,
             admission=admission,
             names=(*settings.allowed_hosts, *filter(None, [urlsplit(settings.public_url).netloc])),
             session_cookie=cookie_name(settings.public_url) if is_sign_in_configured(settings) else "",
@@ -122,6 +124,8 @@ class App:
         addresses = require_safe_bind(self.settings.host, _authenticates(self.settings))
         sys.setswitchinterval(_SWITCH_S)
         _refuse_early(self.settings)
+        if not self.settings.on_postgres:
+            self._token = LocalToken(self.settings.data_dir / "token")
         if self._line is not None and self._line.orders["late"] and not self._open_first():
             return
 
@@ -299,10 +303,9 @@ class App:
     def _authenticator(self) -> Authenticate | None:
         if not _authenticates(self.settings):
             return None
-        token = None if self.settings.on_postgres else LocalToken(self.settings.data_dir / "token")
 
         def authenticate(bearer: str | None) -> Identity | None:
-            if token is not None and (found := token.authenticate(bearer)) is not None:
+            if self._token is not None and (found := self._token.authenticate(bearer)) is not None:
                 return found
             identity = self.services.core.keys.authenticate(bearer)
             if identity is not None and identity.tenant not in self._tended:

@@ -5,9 +5,10 @@ The order is fixed: Host, Sec-Fetch-Site, Origin, Content-Type, body limits, aut
 is decided earlier, in `bind`). No step trusts X-Forwarded-*; no reply ever carries a CORS header. The tenant comes from
 the authenticated identity and is entered around the whole request, endpoints in worker threads included.
 
-Here it is decided, too, who speaks: our own page in a browser and a command that a person types are a person,
-everything else is an agent. A program of the same user can pretend to be a person; nothing could keep it from that,
-but a key whose role does not decide what is told is taken for an agent's whatever it says.
+Without keys, only the user who started the server is served. Here it is decided, too, who speaks: our own page in a
+browser and a command that a person types are a person, everything else is an agent. Neither is believed by a header
+alone: the page has a session, the command brings the token of the data directory, or both bring a key. A key whose role
+does not decide what is told is taken for an agent's whatever it says.
 """
 
 import asyncio
@@ -17,6 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
+from typing import Protocol
 from urllib.parse import parse_qs, unquote
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -35,6 +37,7 @@ from codexmem.http.errors import (
 )
 from codexmem.http.json_body import DEFAULT_LIMITS, PARSED, BodyLimits, parse_json_aside
 from codexmem.http.long_replies import LongReply
+from codexmem.http.peer import Peer
 from codexmem.kernel.model.errors import (
     CodexmemError,
     Forbidden,
@@ -61,7 +64,9 @@ Authenticate = Callable[[str | None], Identity | None]
 EnterTenant = Callable[[str], AbstractContextManager[object]]
 
 REFUSED = "codexmem.refused"  # scope key: code of the guard's refusal, for the request log
+PEER = "codexmem.peer"  # scope state: who is at the other end of the connection
 PROJECT_HEADER = "x-codexmem-project"
+_PROBES = frozenset({"/api/health", "/api/readiness", "/api/version", "/healthz", "/api/v1/healthz"})
 ANYONE = Identity(LOCAL, LOCAL)  # whom a request acts for while authentication is off
 
 # Of a body that was refused: read and thrown away behind the answer, because closing on unread bytes resets the
@@ -79,6 +84,19 @@ _JSON_TYPE = re.compile(r"application/json", re.IGNORECASE)
 _PARAMETER = re.compile(r"\s*[A-Za-z0-9!#$&^_.+-]{1,64}=(?:[A-Za-z0-9!#$&^_.+-]{1,64}|\"[^\"\\]{0,64}\")\s*")
 
 Headers = Mapping[str, list[str]]
+
+
+class PersonProof(Protocol):
+    """By what a person is known where no key is asked for."""
+
+    @property
+    def cookie(self) -> str: ...
+    @property
+    def session(self) -> str:
+        """The cookie's value, which our own page is given."""
+
+    def authenticate(self, bearer: str | None) -> Identity | None:
+        """Whom the token in the data directory stands for; None for anything else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +123,7 @@ class GuardSettings:
     arrivals: frozenset[str] = frozenset({"/sign-in/callback"})
     session_cookie: str = ""  # the name of the cookie that can stand for a key; empty for none
     known: Callable[[str], Identity | None] = lambda _: None  # whom a key acts for, where that need not be looked up
+    person: Callable[[], PersonProof | None] = lambda: None  # while authentication is off; without it nobody is one
     admission: Admission | None = None  # who is answered now, where tenants share a server
     sessions: LiveSessions | None = None  # among which the one that speaks is looked for
     open_folder: str = "/ui/"  # the application's own files: below it no route answers anything but them
@@ -181,7 +200,7 @@ class Guard:
         if admitted.identity is not None:
             identity = replace(admitted.identity, address=(scope.get("client") or (None,))[0])
             scope.setdefault("state", {})["identity"] = self._speaking(identity, scope)
-        receive = _replay(admitted.body, receive)
+        receive, send = _replay(admitted.body, receive), self._with_session(scope, send)
         tenant = self._settings.enter_tenant(admitted.identity.tenant) if admitted.identity else nullcontext()
         with tenant, acting_for(admitted.identity):
             if self._settings.authenticate is None or admitted.identity is None:
@@ -203,6 +222,7 @@ class Guard:
     async def _admit(self, scope: Scope, receive: Receive) -> _Admitted:
         headers = _collect(scope["headers"])
         self._check_source(scope, headers)
+        self._check_owner(scope)
         declared = _declared_length(headers)
         if declared:
             _require_json(headers)
@@ -233,10 +253,37 @@ class Guard:
         if origins and (len(origins) > 1 or not self._names.same_origin(origins[0], asked, port)):
             raise Forbidden("requests from other origins are refused")
 
+    def _check_owner(self, scope: Scope) -> None:
+        """Refuse other users of this machine, where no key says who they are."""
+        peer = scope.get("state", {}).get(PEER)
+        if self._settings.authenticate is None and isinstance(peer, Peer) and scope["path"] not in _PROBES:
+            if not peer.is_owner:
+                raise Forbidden(
+                    "this server serves the user who started it, and you are another user of this machine",
+                    hint="start a server of your own (codexmem serve --port 0), or ask its owner to switch keys on "
+                    "(CODEXMEM_AUTH=token) and to make one for you (codexmem key create)",
+                    details={"reason": "other_user"},
+                )
+
+    def _with_session(self, scope: Scope, send: Send) -> Send:
+        """A send that gives the window of a browser the session by which its person is known."""
+        headers = _collect(scope["headers"])
+        sites = headers.get("sec-fetch-site")
+        proof = self._settings.person() if self._settings.authenticate is None else None
+        if proof is None or not _is_window(scope, headers) or sites not in (["none"], ["same-origin"]):
+            return send
+        cookie = f"{proof.cookie}={proof.session}; Path=/; HttpOnly; SameSite=Strict"
+
+        async def given(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message = {**message, "headers": [*message.get("headers", []), (b"set-cookie", cookie.encode())]}
+            await send(message)
+
+        return given
+
     def _arrives(self, scope: Scope, headers: Headers) -> bool:
         """Whether a person's window comes from elsewhere to a place that is there for it."""
-        window = [headers.get(name) for name in ("sec-fetch-mode", "sec-fetch-dest")] == [["navigate"], ["document"]]
-        return window and scope["method"] == "GET" and scope["path"] in self._settings.arrivals
+        return _is_window(scope, headers) and scope["path"] in self._settings.arrivals
 
     def _check_head(self, scope: Scope) -> None:
         size = sum(len(name) + len(value) for name, value in scope["headers"])
@@ -268,18 +315,29 @@ class Guard:
         """The identity with who speaks: a person or an agent, and in which session."""
         headers = _collect(scope["headers"])
         # Whoever may not decide what is told is heard as an agent is: a person's word would decide it.
-        decides = identity.decides
-        if decides and (headers.get("sec-fetch-site") == ["same-origin"] or identity.origin is Origin.HUMAN):
+        decides, (on_page, typed) = identity.decides, self._proven(headers)
+        if decides and (on_page or identity.origin is Origin.HUMAN):
             return replace(identity, origin=Origin.HUMAN)
         processes, client = (headers.get(name, [""])[0] for name in (PROCESSES_HEADER, CLIENT_HEADER))
         caller = Caller.of(processes, client, _project(scope, headers))
         sessions = self._settings.sessions
         # What an agent starts is the agent, whatever it says of itself.
         below = sessions is not None and sessions.below_agent(identity.tenant, caller)
-        if decides and headers.get(PERSON_HEADER) == ["1"] and not below:
+        if decides and typed and not below:
             return replace(identity, origin=Origin.HUMAN)
         found = sessions.of(identity.tenant, caller) if sessions is not None else None
         return replace(identity, session=found.key, source=found.subject) if found is not None else identity
+
+    def _proven(self, headers: Headers) -> tuple[bool, bool]:
+        """Whether our own page asks, and whether a command does that a person types."""
+        on_page, typed = headers.get("sec-fetch-site") == ["same-origin"], headers.get(PERSON_HEADER) == ["1"]
+        if self._settings.authenticate is not None:
+            return on_page, typed  # it brought a key
+        proof = self._settings.person()
+        if proof is None:
+            return False, False
+        in_session = on_page and _cookies(headers, proof.cookie) == [proof.session]
+        return in_session, typed and proof.authenticate(_bearer(headers)) is not None
 
     def _open(self, method: str, path: str) -> bool:
         if method in {"GET", "HEAD"}:
@@ -295,8 +353,7 @@ class Guard:
         own = sites == ["same-origin"] or (sites == ["none"] and scope["method"] in {"GET", "HEAD"})
         if not name or not own or "authorization" in headers:
             return None
-        pairs = (pair.strip().partition("=") for line in headers.get("cookie", []) for pair in line.split(";"))
-        found = [value for key, _, value in pairs if key == name]
+        found = _cookies(headers, name)
         return found[0] if len(found) == 1 and _SESSION.fullmatch(found[0]) else None
 
     async def _identify(self, scope: Scope, headers: Headers) -> Identity | None:
@@ -304,13 +361,12 @@ class Guard:
             return ANYONE
         if self._open(scope["method"], scope["path"]):
             return None
-        given = headers.get("authorization", [])
-        found = _BEARER.fullmatch(given[0]) if len(given) == 1 else None
+        bearer = _bearer(headers)
         # A session is no key: it comes in its cookie or not at all.
-        secret = found[1] if found and not _SESSION.fullmatch(found[1]) else self._session(scope, headers)
+        secret = bearer if bearer and not _SESSION.fullmatch(bearer) else self._session(scope, headers)
         # A header that is there but cannot be read is a refusal, not an anonymous request.
         identity = self._settings.known(secret) if secret else None
-        if identity is None and (secret or not given):
+        if identity is None and (secret or not headers.get("authorization")):
             identity = await self._look_up(self._settings.authenticate, secret)
         if identity is None:
             raise Unauthorized("a valid API key is required", hint="send it as: Authorization: Bearer <key>")
@@ -331,6 +387,23 @@ class Guard:
                 hint="try again in a moment",
                 details={"reason": "store", "retry_after_s": 2},
             ) from None
+
+
+def _is_window(scope: Scope, headers: Headers) -> bool:
+    """Whether a browser asks for what its window is to show."""
+    asked = [headers.get(name) for name in ("sec-fetch-mode", "sec-fetch-dest")]
+    return scope["method"] == "GET" and asked == [["navigate"], ["document"]]
+
+
+def _bearer(headers: Headers) -> str | None:
+    given = headers.get("authorization", [])
+    found = _BEARER.fullmatch(given[0]) if len(given) == 1 else None
+    return found[1] if found else None
+
+
+def _cookies(headers: Headers, name: str) -> list[str]:
+    pairs = (pair.strip().partition("=") for line in headers.get("cookie", []) for pair in line.split(";"))
+    return [value for key, _, value in pairs if key == name]
 
 
 def _project(scope: Scope, headers: Headers) -> str:

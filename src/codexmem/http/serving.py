@@ -23,6 +23,8 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
+from codexmem.http.guard import PEER
+from codexmem.http.peer import Peer
 from codexmem.http.signals import ending_signals
 from codexmem.kernel.model import ids
 from codexmem.kernel.model.errors import Conflict, InvalidArgument, NotReady
@@ -271,6 +273,7 @@ def _deadline_protocol(seconds: float, stalled_seconds: float) -> type[H11Protoc
 
         def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
             super().connection_made(transport)
+            self.app_state = {**self.app_state, PEER: Peer(self.client, self.server)}
             self._watch()
 
         def connection_lost(self, exc: Exception | None) -> None:

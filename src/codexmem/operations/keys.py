@@ -275,6 +275,19 @@ class LocalToken:
             return None
         return Identity(LOCAL, "token")
 
+    @property
+    def cookie(self) -> str:
+        """The name of the cookie of our own page: servers of other folders on this machine have other names."""
+        return f"codexmem-{self._digest('name')[:8]}"
+
+    @property
+    def session(self) -> str:
+        """The value of that cookie, which is the same after a restart."""
+        return self._digest("session")
+
+    def _digest(self, of: str) -> str:
+        return hmac.new(self._token.encode(), of.encode(), hashlib.sha256).hexdigest()
+
     def _read(self) -> str | None:
         try:
             handle = os.open(self._path, os.O_RDONLY | os.O_NOFOLLOW)

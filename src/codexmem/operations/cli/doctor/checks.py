@@ -14,7 +14,6 @@ That an event really arrives is for `doctor --canary` and `install` to prove.
 from __future__ import annotations
 
 import os
-import pwd
 import shlex
 import shutil
 import stat
@@ -186,10 +185,8 @@ def index(settings: Settings, *, served: bool) -> Finding:
 _LOW_BYTES = 100 << 20
 _SCARCE_BYTES = 1 << 30
 _OLD_MS = 7 * 86_400_000
-_PEOPLE = range(1000, 60_000)  # the numbers that ordinary users have
 _RUNS = "runs"
 _LAB = frozenset({_RUNS})
-_NO_LOGIN = ("nologin", "false", "sync")
 
 
 def examine(settings: Settings) -> Iterator[Finding]:
@@ -210,7 +207,6 @@ def examine(settings: Settings) -> Iterator[Finding]:
         ("index", lambda: _index(settings, server, sound=seen["integrity"] == "ok")),
         ("writer", lambda: _writer(settings)),
         ("backup", lambda: _backup(settings)),
-        ("neighbours", lambda: _neighbours(settings)),
     ]
     if _lab_is_used(settings):
         checks.append(("profile", lambda: _profile(settings)))
@@ -336,17 +332,6 @@ def _profile(settings: Settings) -> Finding:
     except InvalidArgument as error:
         return Finding("profile", "failure", "doctor.profile_wrong", {"problem": error.message})
     return Finding("profile", "ok", "doctor.profile", {"name": profile.name, "count": len(profile.roles)})
-
-
-def _neighbours(settings: Settings) -> Finding:
-    others = [
-        entry.pw_name
-        for entry in pwd.getpwall()
-        if entry.pw_uid in _PEOPLE and entry.pw_uid != os.geteuid() and not entry.pw_shell.endswith(_NO_LOGIN)
-    ]
-    if others and not settings.on_postgres and not settings.auth:
-        return Finding("neighbours", "warning", "doctor.neighbours", {"count": len(others)})
-    return Finding("neighbours", "ok", "doctor.alone")
 
 
 def _outside(settings: Settings) -> Iterator[Finding]:
