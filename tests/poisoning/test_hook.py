@@ -86,5 +86,5 @@ def test_no_attack_through_the_hook_reaches_the_next_session_outside_quotes(tmp_
             ours = [line for line in text.split("\n") if not line.startswith(("| ", "> "))]
             assert [each.mark for each in planted if seen(each.mark, ours)] == [], text
             asked += text
-        # Which shows that it is there for whoever asks.
-        assert len([each for each in planted if seen(each.mark, [asked])]) >= len(planted) // 2
+        # Which shows that it is there for whoever asks; names and subjects stand in lists as they are told, cut.
+        assert len([each for each in planted if seen(each.mark, [asked])]) >= len(planted) // 3

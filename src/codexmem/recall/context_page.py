@@ -258,7 +258,7 @@ def _titled(memory: Memory) -> str:
     """The title and the file it is about; empty if that is not for telling."""
     attrs, title = memory.state.attrs, _own_title(memory)
     files = attrs.files_modified or attrs.files_read if isinstance(attrs, ObservationAttrs) else ()
-    where = f" ({_clipped(files[0], 120)})" if files and not title.startswith(files[0]) else ""
+    where = f" ({quoting.name(_clipped(files[0], 120))})" if files and not title.startswith(files[0]) else ""
     text = f"{_clipped(title, _TITLE)}{where}"
     return "" if memory.origin is not Origin.HUMAN and looks_like_instruction(f"{title} {where}") else text
 

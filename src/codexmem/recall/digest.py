@@ -58,7 +58,7 @@ def digest(turns: Iterable[Memory]) -> ProjectDigest:
         changed = {path for turn in session for path in turn.files_modified}
         read = {path for turn in session for path in turn.files_read}
         for path in filter(_inside, changed | read):
-            files[path] += recent * ((path in changed) + _READ * (path in read))
+            files[quoting.name(path)] += recent * ((path in changed) + _READ * (path in read))
         for key, line in {_same(line): line for turn in reversed(session) for line in turn.errors}.items():
             errors[key] += since
             shown.setdefault(key, line)

@@ -51,6 +51,22 @@ _RESERVED = re.compile(rf"((?:<|\uff1c|&lt;|\\u003c)\s*+(?:\\?/\s*+)?(?:{_NAMES}
 _MARKS = re.compile("[\u201c\u201d\u201e\u201f\u301d\u301e\u301f\uff02\u275d\u275e\U0001f676-\U0001f678]")
 _CUT = "…"
 _READ = 40  # times as many characters are read of a text as are quoted: white space, and what does not show
+# What names of files, tests and tools and subjects of commits are made of. Whoever chooses one writes to an agent.
+_SEGMENT = re.compile(r"[\w@+\-\[\]=.]*")
+_SEGMENTS = re.compile(r"([^/:]*+(?::(?!:)[^/:]*+)*+)(/|::|\Z)")
+_WORDS_AFTER = re.compile(r"\.[^\W_]++[_-]")
+_PARTS = re.compile(r"[^\W_]+")
+_HAN_THEN_LATIN = re.compile(r"(?<=[^\x00-\x7f])[_.-]?[A-Za-z]{2}")
+_MOST_PARTS, _LONGEST_SEGMENT = 6, 60
+_ENDING = (
+    r"(?:[cm]?[jt]sx?|pyi?|go|rs|java|kt|rb|php|cs?|cc|cpp|h|hpp|css|html|md|json|toml|ya?ml|sql|txt|cfg|ini|lock|xml)"
+)
+_SUBJECT_WORD = re.compile(
+    rf"[\w\-/#()'\u2019\"`,:;+&=%!\[\]\u3000-\u303f\uff0c\uff1a]*(?:(?<=\d)\.[\w.-]*|\.{_ENDING}\b[)'\"`,:;]*|\.?)|@[a-z][\w/-]*",
+    re.IGNORECASE,
+)
+_CLAUSE = re.compile("[\u3002\uff01\uff1b\uff1f]")
+_MOST_WORDS, _LONGEST_SUBJECT, _LONGEST_HAN = 12, 72, 24
 _JSON_HIDDEN = re.compile(f"[\x7f-\x9f{_HIDDEN.pattern[1:-1]}]")
 
 
@@ -109,3 +125,45 @@ def quoted(text: str, limit: int = 0) -> str:
     if limit and (len(text) > limit or not whole):
         text = f"{text[: limit - 1].rstrip()}{_CUT}"
     return f"{OPEN}{text}{CLOSE}"
+
+
+def name(text: str) -> str:
+    """The name of a file, a test or a tool as it is told unasked: cut where names seldom go on, so that it says nothing
+    else: at white space, before the seventh word of a segment, at a host, where a script changes."""
+    text = line(text)
+    kept = ""
+    for found in _SEGMENTS.finditer(text):
+        segment, sign = str(found[1]), str(found[2])
+        fitting = _SEGMENT.match(segment)
+        end = min(fitting.end() if fitting else 0, _LONGEST_SEGMENT)
+        parts = list(_PARTS.finditer(segment, 0, end))
+        if len(parts) > _MOST_PARTS:
+            end = parts[_MOST_PARTS].start()
+        for at, part in enumerate(parts[1:], 1):
+            after = segment[part.end() : end]  # a dot in the middle of words is no ending but a host's
+            joined = segment[part.start() - 1] in "_-" and after[:1] == "."
+            if joined and (_WORDS_AFTER.match(after) or (at > 2 and "." in after[1:])):
+                end = part.start()
+                break
+        if changed := _HAN_THEN_LATIN.search(segment, 0, max(segment.rfind("."), 0) or end):
+            end = min(end, changed.start())
+        if end < len(segment):
+            return kept + segment[:end].rstrip("_-.=[") + _CUT
+        kept += segment + sign
+    return kept
+
+
+def subject(text: str) -> str:
+    """The subject of a commit as it is told unasked: words such as subjects have, cut at the first other."""
+    kept: list[str] = []
+    words = line(text).split(" ")
+    for word in words[:_MOST_WORDS]:
+        clause = _CLAUSE.search(word)
+        han = len(word) if word.isascii() else (clause.start() if clause else min(len(word), _LONGEST_HAN))
+        if not _SUBJECT_WORD.fullmatch(word[:han]) or len(" ".join((*kept, word[:han]))) > _LONGEST_SUBJECT:
+            break
+        kept.append(word[:han])
+        if han < len(word):
+            break
+    said = " ".join(kept)
+    return said if said == " ".join(words) else f"{said}{_CUT}"

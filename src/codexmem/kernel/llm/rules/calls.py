@@ -11,6 +11,7 @@ from codexmem.kernel.llm.rules import changes, commands, definitions, failures
 from codexmem.kernel.llm.rules.records import ChangeRecord, CommandRecord, LookRecord, Record, ToolRecord
 from codexmem.kernel.llm.rules.wording import Wording
 from codexmem.kernel.llm.tools import Family, Response, family_of, fields, first, path_of, response_of
+from codexmem.kernel.model import quoting
 from codexmem.kernel.model.capture import CapturedEvent
 
 _TITLE = 80  # characters of what somebody typed, in a title
@@ -55,7 +56,7 @@ def _read(event: CapturedEvent, words: Wording) -> list[Record]:
     response = response_of(event)
     paths = evidence.files_of_call(event).read
     if response.failed:
-        return _failed(event, words.say("read.of", path=_named(event)), response, words)
+        return _failed(event, words.say("read.of", path=quoting.name(_named(event))), response, words)
     if not paths:
         return []
     return [LookRecord(event, paths, _outline(paths[0], response, words) if len(paths) == 1 else ())]
@@ -70,14 +71,14 @@ def _outline(path: str, response: Response, words: Wording) -> tuple[str, ...]:
 
 
 def _named(event: CapturedEvent) -> str:
-    return relative(path_of(event), event.cwd) or line(path_of(event), _TITLE) or event.tool
+    return relative(path_of(event), event.cwd) or line(path_of(event), _TITLE) or quoting.name(event.tool)
 
 
 def _edited(event: CapturedEvent, words: Wording) -> list[Record]:
     response = response_of(event)
     path = _named(event)
     if response.failed:
-        return _failed(event, words.say("edit.of", path=path), response, words)
+        return _failed(event, words.say("edit.of", path=quoting.name(path)), response, words)
     parts = [changes.between(old, new, path, words) for old, new in _edits(fields(event.input))]
     details = words.say("list").join(dict.fromkeys(part.detail for part in parts[:3] if part.detail))
     return [
@@ -105,7 +106,7 @@ def _written(event: CapturedEvent, words: Wording) -> list[Record]:
     response = response_of(event)
     path = _named(event)
     if response.failed:
-        return _failed(event, words.say("write.of", path=path), response, words)
+        return _failed(event, words.say("write.of", path=quoting.name(path)), response, words)
     given = fields(event.input)
     several = list(_edits(given)) if isinstance(given.get("edits"), list) else []
     if several:  # as Cursor reports edits
@@ -120,7 +121,7 @@ def _patched(event: CapturedEvent, words: Wording) -> list[Record]:
     changed = files_of(evidence.patch_text(event))[:20]
     if response.failed or response.text.lstrip().lower().startswith(("error", "failed", "invalid patch")):
         path = relative(changed[0].path, event.cwd) if changed else None
-        return _failed(event, words.say("edit.of", path=path) if path else event.tool, response, words)
+        return _failed(event, words.say("edit.of", path=quoting.name(path)) if path else event.tool, response, words)
     result: list[Record] = []
     for each in changed:
         path = relative(each.path, event.cwd)
@@ -186,9 +187,9 @@ def _other(event: CapturedEvent, words: Wording) -> list[Record]:
     given = fields(event.input)
     response = response_of(event)
     about = first(given, _TELLING) or line(rendered(event.input) if given else "", 60)
-    name = line(tool_name(event.tool), 60)
-    if about:
-        what = words.say("called.with", tool=name, what=line(about, 60))
+    name = quoting.name(tool_name(event.tool))
+    if shown := quoting.subject(line(about, 60)).strip("…"):
+        what = words.say("called.with", tool=name, what=shown)
     else:
         what = words.say("called", tool=name)
     if response.failed:

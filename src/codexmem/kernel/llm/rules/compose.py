@@ -16,6 +16,7 @@ from codexmem.kernel.llm.paths import folder_of
 from codexmem.kernel.llm.rules import calls
 from codexmem.kernel.llm.rules.records import ChangeRecord, CommandRecord, LookRecord, TestRecord, ToolRecord
 from codexmem.kernel.llm.rules.wording import Wording
+from codexmem.kernel.model import quoting
 from codexmem.kernel.model.capture import Capture, CapturedEvent
 
 _TITLE = 140
@@ -85,7 +86,10 @@ def _changes(changed: list[ChangeRecord], prompt: str, words: Wording) -> list[O
     folder = folder_of(list(by_path))
     key = "changed.many_in" if folder else "changed.many"
     merged = ObservationDraft(
-        kind, words.say(key, count=len(by_path), folder=folder), concepts=("what-changed",), files_changed=True
+        kind,
+        words.say(key, count=len(by_path), folder=quoting.name(folder or "")),
+        concepts=("what-changed",),
+        files_changed=True,
     )
     for draft in drafts:
         merged.facts.append(sentence(draft.title, words))
@@ -97,7 +101,7 @@ def _changes(changed: list[ChangeRecord], prompt: str, words: Wording) -> list[O
 def _change(group: list[ChangeRecord], kind: str, words: Wording) -> ObservationDraft:
     first = group[0]
     verb = first.verb if first.verb in {"created", "moved"} else group[-1].verb
-    what = words.say(verb, path=first.path, to=first.to)
+    what = words.say(verb, path=quoting.name(first.path), to=quoting.name(first.to))
     details = list(dict.fromkeys(record.detail for record in group if record.detail))
     title = words.say("detail", what=what, detail=words.say("list").join(details[:2])) if details else what
     draft = ObservationDraft(kind, title, concepts=("what-changed",), events=_events(group), files_changed=True)
@@ -143,7 +147,9 @@ def _test(record: TestRecord, said: str, words: Wording) -> ObservationDraft:
         "discovery", said, concepts=("gotcha" if record.passed is False else "how-it-works",), events=[record.event]
     )
     if record.run.failing:
-        draft.facts.append(words.say("test.failing_fact", names=words.several(list(record.run.failing), 5)))
+        draft.facts.append(
+            words.say("test.failing_fact", names=words.several([quoting.name(each) for each in record.run.failing], 5))
+        )
     if record.error:
         draft.facts.append(words.say("error.fact", error=record.error))
     if record.run.skipped:
@@ -166,7 +172,7 @@ def _test_title(record: TestRecord, words: Wording) -> str:
         said = words.say("test.failed", runner=run.runner, failed=run.failed, count=run.total)
     else:
         said = words.say("test.failed_bare", runner=run.runner)
-    name = run.failing[0] if run.failing else record.error
+    name = quoting.name(run.failing[0]) if run.failing else record.error
     return words.say("test.name", what=said, name=words.quoted(name)) if name else said
 
 
@@ -210,14 +216,14 @@ def _look_title(paths: list[str], searches: list[LookRecord], words: Wording) ->
     if not paths:
         found = list(dict.fromkeys(path for record in searches for path in record.found))
         hits = words.say("found.many", count=len(found)) if found else words.say("found.none")
-        return words.say("searched.title", what=what, found=found[0] if len(found) == 1 else hits)
+        return words.say("searched.title", what=what, found=quoting.name(found[0]) if len(found) == 1 else hits)
     folder = folder_of(paths)
     if len(paths) == 1:
-        read = words.say("read.one", path=paths[0])
+        read = words.say("read.one", path=quoting.name(paths[0]))
     elif len(paths) == 2:
-        read = words.say("read.two", path=paths[0], other=paths[1])
+        read = words.say("read.two", path=quoting.name(paths[0]), other=quoting.name(paths[1]))
     elif folder:
-        read = words.say("read.many_in", count=len(paths), folder=folder)
+        read = words.say("read.many_in", count=len(paths), folder=quoting.name(folder or ""))
     else:
         read = words.say("read.many", count=len(paths))
     return read + words.say("and") + words.say("searched", what=what) if searches else read

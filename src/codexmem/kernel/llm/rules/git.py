@@ -8,6 +8,7 @@ from codexmem.kernel.llm.rules.records import CommandRecord
 from codexmem.kernel.llm.rules.wording import Wording
 from codexmem.kernel.llm.shell import ShellCommand
 from codexmem.kernel.llm.tools import Response
+from codexmem.kernel.model import quoting
 from codexmem.kernel.model.capture import CapturedEvent
 
 QUIET = frozenset({
@@ -62,12 +63,15 @@ def _commit(event: CapturedEvent, command: ShellCommand, response: Response, wor
     message = next((texts[at + 1] for at, text in enumerate(texts[:-1]) if text in {"-m", "--message", "-am"}), "")
     if message.startswith("$("):  # a text in place inside the message: its first line after the mark
         message = next((row for row in message.splitlines()[1:] if row.strip()), "")
-    subject = said.group("subject") if said else line(message.strip().partition("\n")[0], 120)
+    whole = said.group("subject") if said else line(message.strip().partition("\n")[0], 120)
+    subject = quoting.subject(whole)
     facts = []
     if said:
         facts.append(words.say("commit.fact", hash=said.group("hash"), branch=said.group("branch")))
     if size := _SIZE.search(response.text):
         facts.append(size.group(1))
+    if subject != whole and len(facts) > 1:  # told when it is asked for
+        facts.append(words.say("committed", subject=whole))
     conventional = _CONVENTIONAL.match(subject)
     kind = _TYPES[conventional.group("word")] if conventional else "change"
     shown = line(" ".join(command.texts), 60)

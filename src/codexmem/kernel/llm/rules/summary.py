@@ -8,6 +8,7 @@ from codexmem.kernel.llm.language import language_of
 from codexmem.kernel.llm.material import Material, TurnSummary
 from codexmem.kernel.llm.rules.compose import observations
 from codexmem.kernel.llm.rules.wording import Wording
+from codexmem.kernel.model import quoting
 from codexmem.kernel.model.capture import MAX_MESSAGE
 
 _REQUEST = 400
@@ -28,7 +29,11 @@ def summary(material: Material, message: str) -> TurnSummary | None:
     learned, plans = _said(message, words)
     digest = TurnSummary(
         request=line(clean(material.prompt, 4_000), _REQUEST),
-        investigated=_ended(words.say("summary.read", paths=words.several(read, 8)), words) if read else "",
+        investigated=_ended(
+            words.say("summary.read", paths=words.several([quoting.name(path) for path in read], 8)), words
+        )
+        if read
+        else "",
         learned=learned,
         completed="" if not done else clean(_ended(words.say("list").join(done[:_DONE]), words), 2_000),
         next_steps=plans,
