@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from codexmem.agents import installable
-from codexmem.console.store import chosen
-from codexmem.operations.cli.install.text import installer_of
+from codexmem.agents.install import proof
+from codexmem.console.store import chosen, place_of
+from codexmem.operations.cli.install.text import installer_of, person
 from tests.cli.conftest import Call
 
 pytestmark = pytest.mark.sqlite
@@ -123,3 +124,24 @@ def test_connected_but_nobody_starts_the_server(call: Call, monkeypatch: pytest.
     (waits,) = found(call, "gemini-cli")
     assert (waits["state"], waits["how"]) == ("warning", "codexmem start")
     assert "Gemini CLI 已设置为记录，但没有服务器在运行" in call("doctor", "--lang", "zh").out
+
+
+def test_a_comment_that_the_agent_does_not_take_is_no_recording(
+    call: Call, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Claude Code ignores such a file as a whole, and says so nowhere."""
+    monkeypatch.setenv("CODEXMEM_AUTOSTART", "0")
+    settings = home / ".claude" / "settings.json"
+    settings.parent.mkdir()
+    settings.write_text('{\n  "theme": "dark"\n}\n')
+    install("claude-code")
+    settings.write_text(settings.read_text().replace("{", "{\n  // mine", 1))
+    (finding,) = found(call, "claude-code")
+    assert finding["state"] == "failure"
+    assert f"its own parser refuses {settings}: line 2, column 3: a comment" in finding["what"]
+    assert "注释，而该智能体的解析器不接受注释" in call("doctor", "--lang", "zh").out
+    assert proof.prove(installable()["claude-code"], person(), place_of(chosen()))[0].problem == "unread"
+    assert call("uninstall", "claude-code", "--yes").code == 0
+    assert settings.read_text() == '{\n  // mine\n  "theme": "dark"\n}\n'
+    said = call("install", "claude-code", "--yes")
+    assert (said.code, "a comment, which the agent's parser does not take" in said.err + said.out) == (1, True)

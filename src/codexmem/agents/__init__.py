@@ -147,6 +147,8 @@ class InstallableAgent(CodingAgent):
         END: "SessionEnd",
     }
     second = 1000  # how many units of time a second has in its settings
+    comments = False  # whether its own parser of JSON takes comments
+    commas = False  # whether it takes a comma before a closing bracket
     trusts_hooks = False  # whether it runs only hooks that a person has trusted
 
     def dialect(self, payload: Mapping[str, object], environ: Mapping[str, str]) -> dict[str, object]:
@@ -215,6 +217,23 @@ class InstallableAgent(CodingAgent):
         from codexmem.agents.install import json_settings
 
         return json_settings.server_in(json_settings.read(self.servers_file(person)))
+
+    def unread(self, person: UserHome) -> list[tuple[Path, str]]:
+        """Its JSON files that its own parser would refuse, and why: our entries in them do nothing."""
+        paths = dict.fromkeys((self.hooks_file(person), self.servers_file(person)))
+        there = [path for path in paths if path.suffix in {".json", ".jsonc"} and path.is_file()]
+        problems = [(path, self.refusal(path.read_text("utf-8", "replace"))) for path in there]
+        return [(path, problem) for path, problem in problems if problem]
+
+    def refusal(self, text: str) -> str:
+        """Why its own parser would refuse a text as JSON; empty if it would not."""
+        from codexmem.agents.install import jsonc
+
+        try:
+            jsonc.value_of(text, comments=self.comments, commas=self.commas)
+        except jsonc.MalformedJsonc as problem:
+            return str(problem)
+        return ""
 
     def obstacles(self, person: UserHome) -> list[str]:
         """Settings of the person's that keep hooks from running, as they are written."""

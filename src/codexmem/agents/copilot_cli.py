@@ -26,6 +26,7 @@ class CopilotCli(InstallableAgent):
 
     name = "copilot-cli"
     title = "Copilot CLI"
+    comments = commas = True
     programs = ("copilot",)
     second = 1
     acp = "--acp"

@@ -23,6 +23,7 @@ class GeminiCli(InstallableAgent):
 
     name = "gemini-cli"
     title = "Gemini CLI"
+    comments = True  # `gemini mcp list` refuses a comma before a bracket
     programs = ("gemini",)
     reads = ("GEMINI.md", "~/.gemini/GEMINI.md")
     moments: Mapping[str, str] = {

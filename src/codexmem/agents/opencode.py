@@ -26,6 +26,7 @@ class OpenCode(InstallableAgent):
 
     name = "opencode"
     title = "OpenCode"
+    comments = commas = True
     programs = ("opencode",)
     reads = ("AGENTS.md", "CLAUDE.md", "~/.config/opencode/AGENTS.md", "~/.claude/CLAUDE.md")
     replaced: Mapping[str, tuple[str, ...]] = {

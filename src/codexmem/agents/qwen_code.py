@@ -21,6 +21,7 @@ class QwenCode(InstallableAgent):
 
     name = "qwen-code"
     title = "Qwen Code"
+    comments = True  # `qwen mcp list` sets a file with a comma before a bracket aside
     programs = ("qwen",)
     reads = ("QWEN.md", "AGENTS.md", "~/.qwen/QWEN.md")
     adapter = "claude-json"

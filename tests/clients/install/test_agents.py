@@ -18,15 +18,15 @@ from tests.agents import guide
 
 Write = Callable[[str, str], Path]
 
-CLAUDE_HOOK = """\
+PLAIN_HOOK = """\
 {
-  // my own
   "hooks": {
-    "Stop": [{"hooks": [{"type": "command", "command": "say done"}]}], // mine
+    "Stop": [{"hooks": [{"type": "command", "command": "say done"}]}]
   },
-  "theme": "dark" /* as ever */
+  "theme": "dark"
 }
 """
+COMMENTED_HOOK = PLAIN_HOOK.replace("{\n", "{\n  // my own\n", 1).replace("}]}]", "}]}] // mine")
 KIMI_HOOK = """\
 default_model = "k" # mine
 
@@ -49,15 +49,15 @@ FILES: dict[str, list[dict[str, str]]] = {
         },
     ],
     "claude-code": [
-        {".claude/settings.json": CLAUDE_HOOK, ".claude.json": '{"numStartups": 3, "projects": {"/x": {}}}'},
+        {".claude/settings.json": PLAIN_HOOK, ".claude.json": '{"numStartups": 3, "projects": {"/x": {}}}'},
         {".claude/settings.json": '{\r\n\t"permissions": {"allow": ["Bash(ls)"]}\r\n}\r\n'},
     ],
     "cursor": [
         {".cursor/hooks.json": '{"version": 1, "hooks": {"stop": [{"command": "./mine.sh"}]}}'},
         {".cursor/mcp.json": '{\n  "mcpServers": {\n    "other": {"command": "x"}\n  }\n}'},
     ],
-    "gemini-cli": [{".gemini/settings.json": CLAUDE_HOOK}, {".gemini/settings.json": "{}"}],
-    "qwen-code": [{".qwen/settings.json": CLAUDE_HOOK}, {".qwen/settings.json": ""}],
+    "gemini-cli": [{".gemini/settings.json": COMMENTED_HOOK}, {".gemini/settings.json": "{}"}],
+    "qwen-code": [{".qwen/settings.json": COMMENTED_HOOK}, {".qwen/settings.json": ""}],
     "opencode": [
         {".config/opencode/opencode.json": '{\n  "$schema": "https://opencode.ai/config.json"\n}\n'},
         {".config/opencode/opencode.jsonc": '{\n  // mine\n  "mcp": {}\n}\n'},
@@ -292,3 +292,36 @@ def test_a_plugin_of_somebody_else_is_not_overwritten(installer: Installer, writ
     with pytest.raises(InstallRefused, match="not from codexmem"):
         installer.install(installable()["opencode"])
     assert file.read_text() == "export const Mine = 1\n"
+
+
+# What the programs themselves said of such a file, by `mcp list` and its like. Cursor, Codex and Kimi Code could not be
+# asked: what every parser takes is right for them.
+READS = {
+    "claude-code": (False, False), "cline": (False, False), "codex": (False, False), "cursor": (False, False),
+    "copilot-cli": (True, True), "gemini-cli": (True, False), "kimi-code": (False, False), "opencode": (True, True),
+    "qwen-code": (True, False),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", READS)
+@pytest.mark.parametrize(
+    "place,text,problem",
+    [
+        (0, '{\n  // mine\n  "a": 1\n}\n', "line 2, column 3: a comment"),
+        (1, '{\n  "a": {"b": 1,}\n}\n', "line 2, column 15: a comma before the end"),
+    ],
+)
+def test_a_file_that_the_agents_own_parser_refuses_is_refused(
+    name: str, place: int, text: str, problem: str, person: UserHome, installer: Installer
+) -> None:
+    agent = installable()[name]
+    assert bool(agent.refusal(text)) is not READS[name][place]
+    target = next((each for each in agent.targets(person, installer.commands) if each.form == "json"), None)
+    if target is None or READS[name][place]:
+        return
+    target.path.parent.mkdir(parents=True, exist_ok=True)
+    target.path.write_text(text)
+    with pytest.raises(InstallRefused, match=f"{problem}, which the agent's parser does not take"):
+        installer.install(agent)
+    assert target.path.read_text() == text
+    assert [path for path, _ in agent.unread(person)] == [target.path]

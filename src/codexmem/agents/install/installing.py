@@ -98,8 +98,8 @@ class Installer:
         self.receipts = InstallReceipts(data_dir)
 
     def plan(self, agent: InstallableAgent) -> list[FileChange]:
-        """What installing would change; Refused if a file cannot be."""
-        return [self._planned(target) for target in agent.targets(self.person, self.commands)]
+        """What installing would change; Refused if a file cannot be, or if the agent would not read it."""
+        return [self._planned(agent, target) for target in agent.targets(self.person, self.commands)]
 
     def install(self, agent: InstallableAgent, shown: list[FileChange] | None = None) -> list[FileChange]:
         """Make the changes; files.Changed if they are not those that were shown."""
@@ -142,9 +142,12 @@ class Installer:
                 self.receipts.drop(agent.name)
             return changes
 
-    def _planned(self, target: ConfigTarget) -> FileChange:
+    def _planned(self, agent: InstallableAgent, target: ConfigTarget) -> FileChange:
         now = _read(target.path)
-        return FileChange(target.path, now, _edited(target, _text(target.path, now)).encode())
+        then = _edited(target, _text(target.path, now))
+        if target.form == "json" and target.entries and (problem := agent.refusal(then)):
+            raise InstallRefused(target.path, problem)
+        return FileChange(target.path, now, then.encode())
 
     def _before(self, target: ConfigTarget, change: FileChange, kept: FileReceipt | None) -> bytes | None:
         """What would be there without us."""

@@ -43,14 +43,17 @@ class JsoncMember:
     comma: int | None = None  # after it
 
 
-def value_of(text: str) -> Any:
-    """What the text means; empty text is an empty object. Malformed says where it is not JSON."""
-    return parse(text).value if text.strip() else {}
+def value_of(text: str, *, comments: bool = True, commas: bool = True) -> Any:
+    """What the text means; empty text is an empty object. Malformed says where it is not JSON.
+
+    Without `comments`, or `commas` before a closing bracket, it is read as an agent reads it whose parser takes none.
+    """
+    return parse(text, comments=comments, commas=commas).value if text.strip() else {}
 
 
-def parse(text: str) -> JsoncNode:
+def parse(text: str, *, comments: bool = True, commas: bool = True) -> JsoncNode:
     """The whole document."""
-    reader = _Reader(text)
+    reader = _Reader(text, comments=comments, commas=commas)
     try:
         node = reader.value(reader.space(0), 0)
         at = reader.space(node.end)
@@ -171,8 +174,10 @@ def _indent(text: str, at: int) -> str:
 class _Reader:
     """Recursive descent over one text."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, *, comments: bool, commas: bool) -> None:
         self._text = text
+        self._comments = comments
+        self._commas = commas
 
     def where(self, at: int, problem: str) -> str:
         """A problem with its line and column."""
@@ -185,6 +190,8 @@ class _Reader:
         while at < len(text):
             if text[at] in _SPACE or (at == 0 and text[at] == "\ufeff"):
                 at += 1
+            elif not self._comments and text.startswith(("//", "/*"), at):
+                raise MalformedJsonc(self.where(at, "a comment, which the agent's parser does not take"))
             elif text.startswith("//", at):
                 end = text.find("\n", at)
                 at = len(text) if end < 0 else end
@@ -237,6 +244,10 @@ class _Reader:
             if text[at] == ",":
                 child.comma, at = at, self.space(at + 1)
             children.append(child)
+        if children and children[-1].comma is not None and not self._commas:
+            raise MalformedJsonc(
+                self.where(children[-1].comma, "a comma before the end, which the agent's parser does not take")
+            )
         value: Any = dict(_pairs(children)) if is_object else [child.node.value for child in children]
         return JsoncNode(start, at + 1, value, children)
 

@@ -53,7 +53,7 @@ class ProofStep:
 def prove(agent: InstallableAgent, person: UserHome, place: ServerLocation) -> list[ProofStep]:
     """Every step, each also where an earlier one failed, unless it cannot be tried then."""
     command, server = agent.hook(person, PROMPT), agent.server(person)
-    checks = [_entries(command, server), _switches(agent, person)]
+    checks = [_entries(agent, person, command, server), _switches(agent, person)]
     if agent.trusts_hooks:
         checks.append(_trust(agent, person))
     reached = _server(place)
@@ -70,7 +70,9 @@ def is_recording(checks: list[ProofStep]) -> bool:
     return all(check.ok for check in checks if check.name != "tools")
 
 
-def _entries(command: str, server: McpServerEntry | None) -> ProofStep:
+def _entries(agent: InstallableAgent, person: UserHome, command: str, server: McpServerEntry | None) -> ProofStep:
+    for path, problem in agent.unread(person):
+        return ProofStep("entries", "unread", {"agent": agent.title, "path": path, "problem": problem})
     return ProofStep("entries", "" if command and server else "unregistered")
 
 

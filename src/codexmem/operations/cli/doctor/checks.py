@@ -33,7 +33,7 @@ from codexmem.kernel.model.ids import SystemClock
 from codexmem.kernel.store import inspection
 from codexmem.lab.service import profiles
 from codexmem.operations.cli.doctor.finding import Finding, State
-from codexmem.operations.cli.install.text import installer_of, person
+from codexmem.operations.cli.install.text import installer_of, person, problem_text
 from codexmem.settings import Settings
 
 if TYPE_CHECKING:
@@ -75,6 +75,10 @@ def _problems(agent: InstallableAgent, whose: UserHome, *, installed: bool) -> I
         else:
             yield Finding(check, "skipped", "doctor.agent_new", named)
         return
+    for path, problem in agent.unread(whose):
+        yield Finding(
+            check, "failure", "doctor.agent_unread", named | {"path": str(path), "problem": problem_text(problem)}
+        )
     lacking = [event for event, command in commands.items() if not command]
     gone = {program for command in commands.values() if command and (program := _missing(command, whose))}
     if lacking:

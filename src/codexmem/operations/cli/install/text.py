@@ -39,6 +39,7 @@ _PLACE = re.compile(r"line (?P<line>\d+), column (?P<column>\d+): (?P<what>.+)",
 # Why an agent does not record, and what to do about it.
 _PROBLEMS = {
     "unregistered": ("install.why_unregistered", "install.how_unregistered"),
+    "unread": ("install.why_unread", "install.how_unread"),
     "switched_off": ("install.why_switched_off", "install.how_switched_off"),
     "trust_unknown": ("install.why_trust_unknown", "install.how_trust_unknown"),
     "untrusted": ("install.why_untrusted", "install.how_untrusted"),
@@ -54,15 +55,19 @@ _PROBLEMS = {
 def spoken(check: ProofStep) -> tuple[str, str]:
     """What is wrong with a check that failed, and what to do about it."""
     why, how = _PROBLEMS[check.problem]
-    return say(why, **check.values), say(how, **check.values)
+    values = {**check.values, "problem": problem_text(str(check.values.get("problem", "")))}
+    return say(why, **values), say(how, **values)
 
 
 def refused_text(path: object, problem: str) -> str:
     """That a file was not changed, why, and what to do; as far as we can say it in the language of the moment."""
-    return say("install.refused", path=path, problem=_in_chinese(problem) if language() == "zh" else problem)
+    return say("install.refused", path=path, problem=problem_text(problem))
 
 
-def _in_chinese(problem: str) -> str:
+def problem_text(problem: str) -> str:
+    """What is wrong with a file, as far as we can say it in the language of the moment."""
+    if language() == "en":
+        return problem
     refusals = chinese_errors()["refusals"]
     place = _PLACE.fullmatch(problem)
     if place is None:
