@@ -146,7 +146,9 @@ def machine_for(db: Database, tenant_prefix: str) -> type[RuleBasedStateMachine]
             for seq, state in expected.items():
                 self.model.memories[seq].write(copy.deepcopy(state), done.delta)
             for each, state in zip(made, new, strict=True):
-                self.model.memories[each.seq] = Lived(each.kind.value, [copy.deepcopy(state)], [done.delta])
+                self.model.memories[each.seq] = Lived(
+                    each.kind.value, [copy.deepcopy(state)], [done.delta], by_person=act.person
+                )  # fmt: skip
             if done.delta is not None:
                 self.model.deltas[done.delta] = UndoState()
             self._same_lives(done.changed)

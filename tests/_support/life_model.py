@@ -28,6 +28,7 @@ class Lived:
     kind: str
     states: list[Plain]
     deltas: list[str | None]
+    by_person: bool = False  # who made it
 
     @property
     def now(self) -> Plain:
@@ -61,6 +62,7 @@ class Act:
 
 
 WORDS = ("content", "title", "told", "project", "priority")
+CREDIT = {"corrected", "rewritten"}
 
 
 @dataclass
@@ -105,7 +107,9 @@ class LifeModel:
         for seq, state in after.items():
             if state != self.memories[seq].now:
                 self._judge(act.person, seq, state)
+                self._credit(act.person, seq, state)
         for state in new:
+            state["marks"] = sorted({*state["marks"]} - CREDIT)
             if not act.person and self._told(self.memories[act.seqs[0]].kind, state):
                 state["marks"] = sorted({*state["marks"], "proposed"})
             elif act.person:
@@ -159,6 +163,14 @@ class LifeModel:
             proposed = "proposed" in {*marks, *before["marks"]}
         state["marks"] = sorted(marks | {"proposed"} if proposed else marks - {"proposed"})
 
+    def _credit(self, person: bool, seq: int, state: Plain) -> None:
+        """Words that are not of who made the memory say whose they are."""
+        memory = self.memories[seq]
+        credit = CREDIT & {*memory.now["marks"]}
+        if any(memory.now[name] != state[name] for name in ("content", "title")):
+            credit = set() if person is memory.by_person else {"corrected"} if person else {"rewritten"}
+        state["marks"] = sorted({*state["marks"]} - CREDIT | credit)
+
     @staticmethod
     def _left(kind: str, state: Plain) -> set[str]:
         """The marks as a person leaves them: a note that is put away says so."""
@@ -179,6 +191,8 @@ class LifeModel:
             self._retire(kind, state)
         elif name == "pin":
             marks = (marks - {"proposed", "withheld"}) | {"pinned"}
+            if kind == "qa" and state["status"] == "candidate":
+                state["status"] = "validated"
         elif name == "unpin":
             marks -= {"pinned"}
         elif name == "withhold":
@@ -295,10 +309,10 @@ class LifeModel:
         if as_act and not person and ("withheld" in memory.now["marks"] or memory.now["status"] not in IN_USE):
             raise RefusedError
         state = copy.deepcopy(memory.states[number - 1])
-        proposed = {"proposed"} & set(state["marks"])
+        marks = {"proposed", *CREDIT} & set(state["marks"])
         state |= {
             "links": list(memory.now["links"]), "uris": list(memory.now["uris"]),
-            "marks": sorted(set(memory.now["marks"]) | proposed),
+            "marks": sorted(set(memory.now["marks"]) - CREDIT | marks),
         }  # fmt: skip
         self._judge(person, seq, state)
         return state
@@ -320,6 +334,7 @@ class LifeModel:
             if person and not mine[0]:
                 restored[seq]["marks"] = sorted(self._left(memory.kind, restored[seq]))
             if not person:
-                restored[seq]["marks"] = list(memory.now["marks"])
+                credit = CREDIT & set(before["marks"])
+                restored[seq]["marks"] = sorted(set(memory.now["marks"]) - CREDIT | credit)
                 self._judge(False, seq, restored[seq])
         return restored, left

@@ -23,10 +23,10 @@ def test_every_field_with_text_is_searched(kind: Kind) -> None:
     named = {*listed.name, *listed.labels, *listed.body}
     # Where it was imported from is a handle, blobs are ids of files, mentions are taken from the content, metadata is a
     # program's own, and what a summary says in its fields is its title and its content; what a turn did stands in its
-    # notes. What the evidence does not bear must not be found.
+    # notes. What the evidence does not bear must not be found, nor which model wrote it.
     told = {
         Kind.SUMMARY: {f.name for f in fields(SummaryAttrs)} - {"files_modified"},
-        Kind.OBSERVATION: {"unproven"},
+        Kind.OBSERVATION: {"unproven", "author"},
         Kind.LESSON: {"runs", "extra"},  # handles, and what clients keep for themselves
         Kind.CHUNK: {"namespace", "chunk_id", "folder", "digest"},  # handles, not text
     }.get(kind, set())

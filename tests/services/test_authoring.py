@@ -25,7 +25,11 @@ from codexmem.kernel.model.job import Job, JobStatus, NewJob, RetryLater
 from codexmem.kernel.model.memory import Kind, Memory, MemoryDraft, Origin, State, Status
 from codexmem.kernel.model.query import Filter, PageRequest
 from codexmem.kernel.store.database import Database
+from codexmem.kernel.store.history import VersionTable
+from codexmem.kernel.store.jobs import Jobs
+from codexmem.kernel.store.note_queries import Noted
 from codexmem.recall.context import ContextRequest
+from codexmem.recall.provenance import Explaining
 from tests._support import capturing
 from tests._support.capturing import Capturing
 from tests._support.model_server import memory_answer
@@ -106,6 +110,24 @@ def test_a_turn_becomes_a_memory_that_says_what_it_rests_on(here: Capturing) -> 
     assert here.tallies.under("agent.") == {"agent.observation.success": 1, "agent.summary.success": 1}
     assert here.tallies.under("claims.") == {"claims.kept": 2}
     assert sum(here.tallies.under("tokens.").values()) == 120
+
+
+def test_the_lineage_of_what_an_author_wrote_names_its_job_its_model_and_the_time(here: Capturing) -> None:
+    says(here)
+    turn(here, tools=3)
+    here.run(all_of_them=True)
+    (job,) = authors(here)
+    here.base.clock.advance(60_000)
+    run(here)
+    (memory,) = written(here)
+    explaining = Explaining(
+        here.db, here.base.memories, here.base.history, VersionTable(here.db), here.sessions, here.captures,
+        Jobs(here.db), Noted(here.db),
+    )  # fmt: skip
+    by_author = explaining.why(f"#{memory.seq}").jobs[0]
+    assert (by_author.id, by_author.kind, by_author.model) == (job.id, AUTHOR, here.model.name)
+    assert by_author.ended_ms is not None
+    assert by_author.ended_ms > job.created_ms + 60_000
 
 
 def test_without_an_author_nothing_is_planned(database: Database) -> None:

@@ -2,26 +2,40 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import pytest
 
 from codexmem.kernel.model.attrs import Attrs, NoteAttrs, ObservationAttrs, PromptAttrs, QaAttrs, SummaryAttrs
-from codexmem.kernel.model.history import WriteContext
-from codexmem.kernel.model.life import Act
-from codexmem.kernel.model.memory import Kind, Mark, Memory, MemoryDraft, Origin, State, Status, manual_session
+from codexmem.kernel.model.history import Mode, WriteContext
+from codexmem.kernel.model.life import Act, MemoryEdit
+from codexmem.kernel.model.memory import (
+    REMEMBERED,
+    Kind,
+    Mark,
+    Memory,
+    MemoryDraft,
+    Origin,
+    State,
+    Status,
+    manual_session,
+)
 from codexmem.kernel.model.query import Filter, Seq
 from codexmem.kernel.model.search import SearchQuery
 from codexmem.kernel.services.lifecycle import ActRequest, Lifecycle
 from codexmem.kernel.store.database import Database
+from codexmem.kernel.store.labels import Labels
 from codexmem.kernel.store.memories import MemoryTable
 from codexmem.recall.context import ContextRequest
+from codexmem.recall.lookup import Lookup
+from codexmem.recall.memory_list import ListRequirements, MemoryLists
 from codexmem.recall.standing_rules import StandingRules
 from codexmem.recall.wire.layout import title_of
 from tests._support import capturing
 from tests._support.capturing import Capturing
 
 ME = WriteContext("test", origin=Origin.HUMAN)
+AGENT = WriteContext("mcp")
 WORD = "zanzibar"  # in everything that must not be told
 RULE = ObservationAttrs(concepts=("rule",))
 
@@ -99,3 +113,59 @@ def test_a_candidate_answer_is_told_once_a_person_agrees_and_found_before_with_i
         ActRequest(Act.APPROVE, (found.seq,)), ME
     )
     assert "make renew" in here.context.give(prompt).text
+
+
+@dataclass
+class Written:
+    """A rule, and what people and agents do to it."""
+
+    here: Capturing
+    acts: Lifecycle
+    seq: int
+
+    @classmethod
+    def by(cls, here: Capturing, origin: Origin) -> Written:
+        acts = Lifecycle(here.db, MemoryTable(here.db), here.base.memories, here.base.history)
+        return cls(here, acts, remembered(here, Kind.OBSERVATION, RULE, "Always use five connections.", by=origin).seq)
+
+    def edited(self, text: str, by: WriteContext) -> str:
+        """The delta of an edit."""
+        delta = self.acts.act(ActRequest(Act.EDIT, (self.seq,), MemoryEdit(text)), by).delta
+        assert delta is not None
+        return delta
+
+    def told(self) -> str:
+        """Who the start of a session says wrote it, and what."""
+        lines = self.here.context.give(ContextRequest("demo")).text.splitlines()
+        return next(line for line in lines if f"(#{self.seq})" in line)
+
+    def of_people(self) -> list[int]:
+        """Memories that are listed as a person's, and those that a person corrected."""
+        base = self.here.base
+        lists = MemoryLists(base.memories, Lookup(base.memories, Labels(self.here.db), base.recall.search), self.acts)
+        own = ListRequirements(kinds=REMEMBERED, origins=frozenset({Origin.HUMAN}))
+        marked = ListRequirements(kinds=REMEMBERED, marks=frozenset({Mark.CORRECTED}))
+        return [each.memory.seq for wanted in (own, marked) for each in lists.page(wanted, limit=10).items]
+
+
+def test_what_a_person_corrected_is_told_and_listed_as_the_persons_and_undone_with_the_words(here: Capturing) -> None:
+    written = Written.by(here, Origin.MODEL)
+    assert (written.told().startswith("- [model]"), written.of_people()) == (True, [])
+    delta = written.edited("Always use seven connections.", ME)
+    assert written.told() == f"- [person] \u201cAlways use seven connections.\u201d (#{written.seq})"
+    assert written.of_people() == [written.seq, written.seq]
+    here.base.history.rollback_delta(delta, Mode.STRICT, AGENT)
+    assert (written.told().startswith("- [model] \u201cAlways use five"), written.of_people()) == (True, [])
+    written.edited("Always use eight connections.", ME)
+    written.edited("Always use nine connections.", AGENT)
+    assert written.told().startswith("- [model] \u201cAlways use nine")
+    here.base.history.rollback(Seq(written.seq), frozenset(Kind), 4, ME)
+    assert written.told().startswith("- [person] \u201cAlways use eight")
+
+
+def test_what_an_agent_makes_of_a_persons_words_is_told_as_the_agents(here: Capturing) -> None:
+    written = Written.by(here, Origin.HUMAN)
+    written.edited("Always use a hundred connections.", AGENT)
+    assert written.told().startswith("- [agent] \u201cAlways use a hundred")
+    written.edited("Always use six connections.", ME)
+    assert written.told().startswith("- [person] \u201cAlways use six")

@@ -100,7 +100,7 @@ class Authoring:
                 return  # forgotten or taken back while we worked: nothing of it may come back
             began = ids.monotonic()
             by = WriteContext(ACTOR, session.subject if delta is None else TRANSCRIPTS, delta)
-            written = AuthoredSession(self._memories, session, turns, answer, by).apply()
+            written = AuthoredSession(self._memories, session, turns, answer, by, job.id).apply()
             index_ms = (ids.monotonic() - began) * 1000
             works = [SUMMARY] if any(turn.message_event is not None for turn in turns) else []
             works += [OBSERVATION] if events or not works else []
@@ -114,7 +114,8 @@ class Authoring:
             else:
                 self._go_on(job, session)
 
-        return Done({"by": answer.by, "events": events, "questions": answer.questions}, effect)
+        result = {"by": answer.by, "model": answer.model, "events": events, "questions": answer.questions}
+        return Done(result, effect)
 
     def _go_on(self, job: Job, session: Session) -> None:
         """An imported session is asked about from end to end."""
@@ -188,8 +189,9 @@ class AuthoredSession:
     """What an author said of one session, done to the memories as they are now."""
 
     def __init__(self, memories: Memories, session: Session, turns: Sequence[FinishedTurn], answer: AuthorAnswer,
-                 by: WriteContext) -> None:  # fmt: skip
+                 by: WriteContext, job: int) -> None:  # fmt: skip
         self._memories = memories
+        self._job = job
         self._session = session
         self._turns = turns
         self._answer = answer
@@ -218,13 +220,13 @@ class AuthoredSession:
         if known is not None:
             self._confirm(known, said)
             return None
-        if target is not None and said.op is OperationKind.UPDATE and target.origin is not Origin.HUMAN:
+        if target is not None and said.op is OperationKind.UPDATE and target.author is not Origin.HUMAN:
             self._update(target, said)
             return target.seq
         if (
             target is not None
             and said.op is OperationKind.SUPERSEDE
-            and (said.by_person or target.origin is not Origin.HUMAN)
+            and (said.by_person or target.author is not Origin.HUMAN)
         ):
             return self._add(said, target)
         return self._add(said, None)
@@ -290,6 +292,8 @@ class AuthoredSession:
             events=said.events,
             blobs=stamps_of(self._events, said.files_read, said.files_modified),
             unproven=tuple(redaction.redact(each) for each in said.unproven),
+            author=self._answer.model or "",
+            author_job=self._job,
         )
 
     def _because(self, said: Operation) -> WriteContext:

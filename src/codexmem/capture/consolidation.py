@@ -117,7 +117,7 @@ class Consolidation:
         if not going:
             return
         state = keep.state
-        if said.text and keep.origin is not Origin.HUMAN:
+        if said.text and keep.author is not Origin.HUMAN:
             state = replace(state, content=redaction.redact(said.text), title=stored_line(said.title))
         links = tuple(dict.fromkeys((*state.links, *((SUPERSEDES, each.seq) for each in going))))
         known[keep.seq] = self._write(keep, replace(state, links=links), by)
@@ -145,7 +145,7 @@ def kind_named(memory: Memory) -> str:
 
 def _may_go(memory: Memory, keep: Memory) -> bool:
     """Whether it may be dropped for that one: a person's words only for a person's."""
-    return memory.seq != keep.seq and (memory.origin is not Origin.HUMAN or keep.origin is Origin.HUMAN)
+    return memory.seq != keep.seq and (memory.author is not Origin.HUMAN or keep.author is Origin.HUMAN)
 
 
 def _surer(memory: Memory) -> float:

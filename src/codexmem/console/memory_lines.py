@@ -23,7 +23,7 @@ LIVES = {
     "deprecated": "life.deprecated", "hidden": "life.hidden", "expired": "life.expired",
 }  # fmt: skip
 MARKS = {"pinned": "mark.pinned", "withheld": "mark.withheld", "proposed": "mark.proposed",
-         "dismissed": "mark.dismissed"}  # fmt: skip
+         "dismissed": "mark.dismissed", "corrected": "mark.corrected", "rewritten": "mark.rewritten"}  # fmt: skip
 STRONG, FAIR = 0.4, 0.15  # scores from which a result is called so
 _INDENT = " " * 4
 _TITLE_LINES = 2

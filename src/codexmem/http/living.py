@@ -28,4 +28,4 @@ class LivingFields(WireAnswer):
     def living(memory: Memory) -> LifeValues:
         """The values of these fields; no query is made for them."""
         life, marks = life_of(memory, superseded=False), tuple(sorted(memory.state.marks))
-        return {"life": life, "marks": marks, "origin": memory.origin}
+        return {"life": life, "marks": marks, "origin": memory.author}

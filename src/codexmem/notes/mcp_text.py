@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from codexmem.kernel.model import note
 from codexmem.kernel.model.history import MemoryVersion
-from codexmem.kernel.model.memory import Memory, Status
+from codexmem.kernel.model.memory import CREDIT, Memory, Status
 from codexmem.kernel.model.note import NoteFigures
 from codexmem.kernel.services.history import Diff
 from codexmem.notes.document import iso
@@ -156,12 +156,12 @@ def _facts(memory: Memory) -> str:
         f"ID: {memory.id}",
         f"priority {memory.state.priority}",
         memory.state.status.value,
-        *sorted(memory.state.marks),
+        *sorted(memory.state.marks - CREDIT),
         f"version {memory.version}",
         f"read {memory.counters.used} times",
         f"created {iso(memory.created_ms)}",
         f"changed {iso(memory.updated_ms)}",
-        f"[{memory.origin.word}]",
+        f"[{memory.author.word}]",
     )
     return " · ".join(parts)
 
@@ -184,7 +184,7 @@ def _whole(memory: Memory) -> Iterable[str]:
 
 def _marks(memory: Memory) -> str:
     """What a reader should know before: what a person decided or still has to, and who wrote it."""
-    return "".join(f" [{word}]" for word in (*sorted(memory.state.marks), memory.origin.word))
+    return "".join(f" [{word}]" for word in (*sorted(memory.state.marks - CREDIT), memory.author.word))
 
 
 def _version(each: MemoryVersion, current: int) -> str:

@@ -59,7 +59,7 @@ class NoteHead(WireAnswer):
             access_count=memory.counters.used,
             created_at=iso(memory.created_ms),
             updated_at=iso(memory.updated_ms),
-            origin=memory.origin,
+            origin=memory.author,
             **waits,
             **more,
         )

@@ -12,7 +12,16 @@ from pydantic import BaseModel, ConfigDict, Field
 from codexmem.http.living import LivingFields
 from codexmem.kernel.model import handle, note, text_size
 from codexmem.kernel.model.history import MemoryVersion, Op
-from codexmem.kernel.model.memory import MAX_CONTENT, MAX_PROJECT, MAX_TITLE, Mark, Memory, Origin, State, Status
+from codexmem.kernel.model.memory import (
+    MAX_CONTENT,
+    MAX_PROJECT,
+    MAX_TITLE,
+    Mark,
+    Memory,
+    Origin,
+    State,
+    Status,
+)
 from codexmem.kernel.model.note import USUAL_PRIORITY, NoteEdit
 from codexmem.kernel.model.visibility import Visibility
 from codexmem.kernel.wire import WireAnswer
@@ -340,7 +349,7 @@ class Note(NoteRow):
             content=state.content,
             chars=len(state.content),
             tokens=text_size.tokens(state.content),
-            origin=memory.origin,
+            origin=memory.author,
             source=memory.source,
             session=memory.session,
             created_by=seen.first.actor if seen.first is not None else None,
@@ -547,6 +556,6 @@ def _changes(before: State, after: State) -> tuple[NoteChange, ...]:
 
 def _fields(state: State) -> dict[str, object]:
     # Who put a note away is no change of its own beside its status.
-    shown = replace(state, marks=state.marks - {Mark.DISMISSED})
+    shown = replace(state, marks=state.marks - {Mark.DISMISSED}).without_credit()
     told = {name: value for name, value in shown.to_json().items() if name not in _OWN}
     return told | {"disclosure": note.disclosure_of(state)}

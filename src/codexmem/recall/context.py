@@ -272,7 +272,7 @@ class ContextBuilder:
         page.section(LineReason.PROPOSED_NOTE, proposed, share=share, whole=True)
         by_hand = [each for each in self._unfaded(self._by_hand(wish.project), page.misses) if each.seq not in pinned]
         for name, own in ((LineReason.SAVED_BY_PERSON, True), (LineReason.SAVED_BY_AGENT, False)):
-            saved = [each for each in by_hand if (each.origin is Origin.HUMAN) is own]
+            saved = [each for each in by_hand if (each.author is Origin.HUMAN) is own]
             page.section(name, map(context_page.told, saved), share=_NOTE_SHARE, whole=True)
         turns = self._newest(wish.project, Kind.SUMMARY, digest.TURNS)
         compared = self._with.staleness.of(wish.cwd, wish.project)

@@ -193,8 +193,8 @@ class ContextPage:
 def note(memory: Memory) -> ContextItem:
     """A note under its address."""
     name = memory.state.uris[0] if memory.state.uris else f"#{memory.seq}"
-    said = allowed(memory.state.content, memory.origin)
-    return _item(memory, f"- [{memory.origin.word}] ", f"{name}: {said}" if said else "", _ITEM + len(name))
+    said = allowed(memory.state.content, memory.author)
+    return _item(memory, f"- [{memory.author.word}] ", f"{name}: {said}" if said else "", _ITEM + len(name))
 
 
 def line(memory: Memory) -> ContextItem:
@@ -206,7 +206,7 @@ def told(memory: Memory) -> ContextItem:
     """A memory by its title and what it says."""
     if memory.kind is Kind.NOTE:
         return note(memory)
-    title, said = _titled(memory), allowed(memory.state.content, memory.origin)
+    title, said = _titled(memory), allowed(memory.state.content, memory.author)
     if memory.state.content and not said:
         return ContextItem(memory.seq, "")
     own = _own_title(memory)
@@ -242,7 +242,8 @@ def _fields(memory: Memory) -> Iterator[str]:
     attrs = memory.state.attrs
     if not isinstance(attrs, SummaryAttrs):
         return
-    agent = by or (Origin.MODEL if memory.origin is Origin.MODEL else Origin.AGENT)
+    own = memory.author in {Origin.MODEL, Origin.HUMAN}
+    agent = by or (memory.author if own else Origin.AGENT)
     for name, text, origin in (("learned", attrs.learned, agent), ("completed", attrs.completed, by or Origin.TOOL),
                                ("next", attrs.next_steps, agent)):  # fmt: skip
         if said := allowed(text, origin):
@@ -260,12 +261,12 @@ def _titled(memory: Memory) -> str:
     files = attrs.files_modified or attrs.files_read if isinstance(attrs, ObservationAttrs) else ()
     where = f" ({quoting.name(_clipped(files[0], 120))})" if files and not title.startswith(files[0]) else ""
     text = f"{_clipped(title, _TITLE)}{where}"
-    return "" if memory.origin is not Origin.HUMAN and looks_like_instruction(f"{title} {where}") else text
+    return "" if memory.author is not Origin.HUMAN and looks_like_instruction(f"{title} {where}") else text
 
 
 def _own_title(memory: Memory) -> str:
     """The title without what a tool printed."""
-    return _OUTPUT.sub("", memory.state.title) if memory.origin is Origin.TOOL else memory.state.title
+    return _OUTPUT.sub("", memory.state.title) if memory.author is Origin.TOOL else memory.state.title
 
 
 def _is_beginning(title: str, text: str) -> bool:
@@ -288,7 +289,7 @@ def _beyond(title: str, text: str) -> str:
 def _prefix(memory: Memory) -> str:
     attrs = memory.state.attrs
     commit = isinstance(attrs, ObservationAttrs) and attrs.imported.startswith(f"{GIT}:")
-    word = (Origin.GIT if commit else memory.origin).word
+    word = (Origin.GIT if commit and memory.author is memory.origin else memory.author).word
     kind = f" {memory.state.type}" if memory.state.type in _TYPES else ""
     return f"- #{memory.seq} {_day(memory)} [{word}{kind}] "
 

@@ -18,7 +18,7 @@ LEAST_AGE_MS = 14 * 86_400_000
 
 def is_faded(memory: Memory, now_ms: int) -> bool:
     """Whether a start should no longer tell it: each use and each confirmation buys it as many tellings again."""
-    if Mark.PINNED in memory.state.marks or memory.origin is Origin.HUMAN:
+    if Mark.PINNED in memory.state.marks or memory.author is Origin.HUMAN:
         return False
     if memory.kind is Kind.NOTE and memory.state.priority <= CORE:
         return False

@@ -105,10 +105,10 @@ def lasting(
     standing = [each for each in statements if each.state.status is not Status.DEPRECATED]
     for age, statement in enumerate(standing):
         text = quoting.line(statement.state.content)
-        weight = _STATEMENT if statement.origin is Origin.HUMAN else _AUTHORED
+        weight = _STATEMENT if statement.author is Origin.HUMAN else _AUTHORED
         weight += _AGAIN * min(statement.counters.valid, _OFTEN)
         words = frozenset(tokens.terms(text))
-        facts.add(LastingFact(text, statement.seq, weight * 0.5 ** (age / _HALVES), words, statement.origin))
+        facts.add(LastingFact(text, statement.seq, weight * 0.5 ** (age / _HALVES), words, statement.author))
     ages: dict[str, int] = {}
     for turn in turns[:TURNS]:
         age = ages.setdefault(turn.session or "", len(ages))
@@ -171,7 +171,8 @@ def _said(turn: Memory) -> Iterator[tuple[str, float, Origin]]:
     if not isinstance(attrs, SummaryAttrs):
         return
     imported = is_imported(turn)
-    person, agent = (Origin.IMPORT, Origin.IMPORT) if imported else (Origin.HUMAN, Origin.AGENT)
+    corrected = Origin.HUMAN if turn.author is Origin.HUMAN else Origin.AGENT
+    person, agent = (Origin.IMPORT, Origin.IMPORT) if imported else (Origin.HUMAN, corrected)
     for factor, text, origin in ((_PERSON, attrs.request, person), (1.0, attrs.learned, agent),
                                  (1.0, attrs.next_steps, agent)):  # fmt: skip
         for sentence in sentences(text[:_READ], _LONGEST):

@@ -156,7 +156,7 @@ def _sources(wanted: ListRequirements, labels: list[tuple[str, frozenset[str]]])
 
 
 def _fits(memory: Memory, life: Life, wanted: ListRequirements, labels: list[tuple[str, frozenset[str]]]) -> bool:
-    if life not in wanted.lives or (wanted.origins and memory.origin not in wanted.origins):
+    if life not in wanted.lives or (wanted.origins and memory.author not in wanted.origins):
         return False
     facets = memory.state.facets() if labels else frozenset()
     return all(any((name, value) in facets for value in values) for name, values in labels)

@@ -73,12 +73,13 @@ class SessionOf:
 
 @dataclass(frozen=True, slots=True)
 class JobOf:
-    """A job that extracted its events; old ones are pruned, and then only the number is known."""
+    """A job that wrote it or extracted its events; old ones are pruned, and then only number and model are known."""
 
     id: int
     kind: str = ""
     status: str = ""
     by: str = ""  # model or rules
+    model: str = ""  # the name of the model that was asked
     attempts: int = 0
     created_ms: int | None = None
     ended_ms: int | None = None
@@ -227,7 +228,7 @@ class Explaining:
             turn = self._turn(memory, shown)
             prompt, (derived, more_derived) = self._prompt(memory, turn), self._derived(memory, turn, captured)
             written, older = self._written(memory, min(versions, MAX_VERSIONS))
-            numbers = tuple(dict.fromkeys(each.job for each in shown if each.job is not None))
+            jobs = self._jobs_of(memory, shown)
             links, linked_by = self._links(memory)
             sessions = list(self._told_to([memory.seq], min(told, MAX_TOLD) + 1).items())
             known = self._sessions.known([key for key, _ in sessions])
@@ -238,7 +239,7 @@ class Explaining:
                 prompt=_relative(prompt) if prompt is not None else None,
                 events=tuple(map(_event_of, shown)),
                 more_events=len(captured) > len(shown),
-                jobs=_jobs_of(numbers, self._jobs.many(numbers)),
+                jobs=jobs,
                 versions=written,
                 more_versions=older,
                 deltas=tuple(map(_delta_of, self._versions.deltas(
@@ -297,6 +298,19 @@ class Explaining:
             return ()
         found = self._captures.of_turn(session.id, attrs.prompt_number, Capture.PROMPT, limit=1)
         return tuple(event.seq for event in found)
+
+    def _jobs_of(self, memory: Memory, shown: Sequence[Occurrence]) -> tuple[JobOf, ...]:
+        """The author's job and those that extracted its events."""
+        attrs = memory.state.attrs
+        models: dict[int, str] = {}
+        if isinstance(attrs, ObservationAttrs) and attrs.author_job is not None:
+            models[attrs.author_job] = attrs.author
+        models |= {each.job: models.get(each.job, "") for each in shown if each.job is not None}
+        there = {job.id: job for job in self._jobs.many(tuple(models))}
+        return tuple(
+            _job_of(there[number], model) if number in there else JobOf(number, model=model)
+            for number, model in models.items()
+        )
 
     def _session(self, memory: Memory) -> Session | None:
         # What is saved on purpose shares a session by name only; who saved it stands in its source.
@@ -419,14 +433,10 @@ def _event_of(event: Occurrence) -> EventOf:
     return EventOf(event.seq, event.kind.value, event.tool, event.at_ms, event.turn, event.job, event.kept)
 
 
-def _jobs_of(numbers: Sequence[int], jobs: Sequence[Job]) -> tuple[JobOf, ...]:
-    there = {job.id: job for job in jobs}
-    return tuple(_job_of(there[number]) if number in there else JobOf(number) for number in numbers)
-
-
-def _job_of(job: Job) -> JobOf:
-    by = str((job.result or {}).get("by", ""))
-    return JobOf(job.id, job.kind, job.status.value, by, job.attempts, job.created_ms, job.ended_ms, job.error)
+def _job_of(job: Job, model: str) -> JobOf:
+    result = job.result or {}
+    by, model = str(result.get("by", "")), str(result.get("model") or model)
+    return JobOf(job.id, job.kind, job.status.value, by, model, job.attempts, job.created_ms, job.ended_ms, job.error)
 
 
 def _version_of(version: MemoryVersion, before: MemoryVersion | None) -> VersionOf:
@@ -437,7 +447,7 @@ def _version_of(version: MemoryVersion, before: MemoryVersion | None) -> Version
 
 
 def _changed(before: State, after: State) -> tuple[str, ...]:
-    old, new = before.to_json(), after.to_json()
+    old, new = (each.without_credit().to_json() for each in (before, after))
     return tuple(name for name in new if old[name] != new[name])
 
 

@@ -298,7 +298,7 @@ def _may_merge(newer: Memory, older: Memory) -> bool:
 
 def _kept(newer: Memory, older: Memory) -> tuple[Memory, Memory]:
     """The older stays, unless only the newer was said by a person."""
-    if newer.origin is Origin.HUMAN and older.origin is not Origin.HUMAN:
+    if newer.author is Origin.HUMAN and older.author is not Origin.HUMAN:
         return newer, older
     return older, newer
 

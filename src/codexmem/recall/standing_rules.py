@@ -29,12 +29,12 @@ class StandingRules:
         wanted = Filter(frozenset({Kind.OBSERVATION}), project=project, facets=_WANTED)
         with audience.unasked(), audience.shared():  # a block stands in a file of the checkout
             found = self._memories.page(wanted, PageRequest(limit=_READ)).items
-        own = sorted((each for each in found if each.origin in _WEIGHTS), key=lambda each: (-_weight(each), -each.seq))
+        own = sorted((each for each in found if each.author in _WEIGHTS), key=lambda each: (-_weight(each), -each.seq))
         return [StandingRule(each.state.content, _is_how_to(each)) for each in own]
 
 
 def _weight(memory: Memory) -> float:
-    return _WEIGHTS[memory.origin] + _AGAIN * min(memory.counters.valid, _OFTEN)
+    return _WEIGHTS[memory.author] + _AGAIN * min(memory.counters.valid, _OFTEN)
 
 
 def _is_how_to(memory: Memory) -> bool:

@@ -52,7 +52,7 @@ def test_an_edit_guards_the_version_that_was_seen(api: Server, project: str) -> 
     late = api.post("/api/memories/act", {"act": "edit", "ids": [seq], "text": "x", "seen": 1})
     assert (late.status, late.json["error"]) == (409, f"memory #{seq} changed since version 1")
     named = api.request("GET", f"/api/memories/named/{seq}").json
-    assert (named["content"], named["life"], named["marks"]) == ("the port is 9090", "active", [])
+    assert (named["content"], named["life"], named["marks"]) == ("the port is 9090", "active", ["corrected"])
 
 
 def test_versions_are_listed_compared_and_rolled_back_to(api: Server, project: str) -> None:

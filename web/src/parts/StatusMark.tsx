@@ -51,6 +51,8 @@ const MARKS: Record<Status, readonly [ComponentType<{ size: number; 'aria-hidden
   undone: [IconArrowBackUp, 'muted'],
   pinned: [IconPin, 'info'],
   dismissed: [IconTrash, 'muted'],
+  corrected: [IconCircleCheck, 'info'],
+  rewritten: [IconReplace, 'warn'],
   withheld: [IconMessageOff, 'warn'],
   rejected: [IconCircleX, 'err'],
   allow: [IconCircleCheck, 'ok'],

@@ -12,12 +12,14 @@ from dataclasses import replace
 
 from codexmem.kernel.model.errors import Conflict
 from codexmem.kernel.model.history import WriteContext
-from codexmem.kernel.model.memory import VISIBLE, Kind, Mark, Origin, State
+from codexmem.kernel.model.memory import CREDIT, VISIBLE, Kind, Mark, Origin, State
 from codexmem.kernel.model.note import CORE, is_for_all_projects
 
 PROPOSED = frozenset({Mark.PROPOSED})
 _BY_PEOPLE = frozenset({Mark.PINNED, Mark.WITHHELD, Mark.DISMISSED})
 _DISMISSED = frozenset({Mark.DISMISSED})
+_CORRECTED, _REWRITTEN = frozenset({Mark.CORRECTED}), frozenset({Mark.REWRITTEN})
+_NONE: frozenset[Mark] = frozenset()
 
 
 def needs_person(kind: Kind, state: State) -> bool:
@@ -65,6 +67,15 @@ def judged(kind: Kind, before: State | None, after: State, by: WriteContext, agr
     if _said(before) != _said(after) or (told and (brought_back or not needs_person(kind, before))):
         return _with_mark(after, told or kept)
     return _with_mark(after, Mark.PROPOSED in before.marks or Mark.PROPOSED in after.marks)
+
+
+def credited(origin: Origin, before: State, after: State, by: WriteContext) -> State:
+    """The state of a memory of this origin with the mark that says whose words it has, if they are not its maker's."""
+    credit = before.marks & CREDIT
+    if (before.content, before.title) != (after.content, after.title) and by.origin is not Origin.IMPORT:
+        person = by.origin is Origin.HUMAN
+        credit = _NONE if person is (origin is Origin.HUMAN) else _CORRECTED if person else _REWRITTEN
+    return replace(after, marks=after.marks - CREDIT | credit)
 
 
 def in_its_project(kind: Kind, state: State) -> State:

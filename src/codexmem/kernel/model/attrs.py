@@ -62,6 +62,8 @@ class ObservationAttrs(Attrs):
     imported: str = ""  # where it stood in the program it was imported from: claude-mem:123
     unproven: tuple[str, ...] = ()  # what its author claimed besides, and the evidence does not bear
     blobs: tuple[str, ...] = ()  # stamps of the file contents that it rests on (`file_blobs`)
+    author: str = ""  # the model that wrote it, where one was asked
+    author_job: int | None = None  # the job that asked it
 
     def facets(self) -> Iterable[tuple[str, str]]:
         """Concepts, and every file that was read or changed, under its path and the ends of it."""

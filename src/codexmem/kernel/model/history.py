@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from codexmem.kernel.model.errors import Conflict, InvalidArgument, NotFound
-from codexmem.kernel.model.memory import MAX_KEY, Mark, Origin, State
+from codexmem.kernel.model.memory import CREDIT, MAX_KEY, Mark, Origin, State
 
 
 class Op(StrEnum):
@@ -101,9 +101,9 @@ def rolled_back(now: State, earlier: State) -> State:
     """What a memory says after going back: as it said then, under the addresses and with the links it has now.
 
     Going back to other words is no decision about whom they are told or who sees them: marks and visibility stay as
-    they are now, and words to which nobody had agreed then have to be agreed to again.
+    they are now, and words to which nobody had agreed then have to be agreed to again. Whose words they are goes along.
     """
-    marks = now.marks | (earlier.marks & {Mark.PROPOSED})
+    marks = now.marks - CREDIT | earlier.marks & {Mark.PROPOSED, *CREDIT}
     return replace(earlier, uris=now.uris, links=now.links, visibility=now.visibility, marks=marks)
 
 

@@ -53,12 +53,19 @@ VISIBLE = frozenset({Status.CANDIDATE, Status.ACTIVE, Status.VALIDATED})
 
 
 class Mark(StrEnum):
-    """What a person decided about a memory, or still has to; part of its state, so versioned and undone with it."""
+    """What a person decided about a memory or still has to, and whose words it says if not its maker's; part of its
+    state, so versioned and undone with it.
+    """
 
     PINNED = "pinned"  # told at the start of every session of its project
     WITHHELD = "withheld"  # never handed to an agent; people still find it
     DISMISSED = "dismissed"  # a note that a person put away: no agent brings it back
     PROPOSED = "proposed"  # an agent wrote it where a person has to agree: not told unasked until one does
+    CORRECTED = "corrected"  # a person wrote what it says now, though somebody else made it
+    REWRITTEN = "rewritten"  # an agent or a model wrote what it says now, though a person made it
+
+
+CREDIT = frozenset({Mark.CORRECTED, Mark.REWRITTEN})  # belong to the words, and go back with them
 
 
 class Origin(StrEnum):
@@ -151,6 +158,10 @@ class State:
             visibility=Visibility(raw.get("visibility") or Visibility.PROJECT),
         )
 
+    def without_credit(self) -> "State":
+        """The state without whose words it has, which is no difference of its own beside the words."""
+        return replace(self, marks=self.marks - CREDIT)
+
     def facets(self) -> frozenset[tuple[str, str]]:
         """The labels this state is filtered by; derived, never stored beside it by hand."""
         addressed = {("domain", address.domain_of(uri)) for uri in self.uris}
@@ -234,6 +245,13 @@ class Memory:
     source: str | None = None  # what first wrote it: session:…, run:…, import:…
     counters: Counters = field(default_factory=Counters)
     owner: str | None = None  # the member whose key or session made it
+
+    @property
+    def author(self) -> Origin:
+        """Whose words it says now."""
+        if Mark.CORRECTED in self.state.marks:
+            return Origin.HUMAN
+        return Origin.AGENT if Mark.REWRITTEN in self.state.marks else self.origin
 
     def with_state(self, state: State, *, now_ms: int) -> "Memory":
         """The memory after one more write."""

@@ -15,7 +15,7 @@ from codexmem.kernel.model.errors import Conflict, InvalidArgument, NotFound
 from codexmem.kernel.model.event import EventType, NewEvent
 from codexmem.kernel.model.history import Delta, DeltaStatus, MemoryVersion, Mode, Op, Rollback, WriteContext
 from codexmem.kernel.model.ids import Clock
-from codexmem.kernel.model.memory import LAZY_HISTORY, VISIBLE, Kind, Memory, Origin, State, Status
+from codexmem.kernel.model.memory import CREDIT, LAZY_HISTORY, VISIBLE, Kind, Memory, Origin, State, Status
 from codexmem.kernel.model.query import Handle
 from codexmem.kernel.model.spans import timed
 from codexmem.kernel.model.visibility import Visibility, present_viewer
@@ -131,7 +131,7 @@ class History:
             memory = self._memories.get(handle, kinds)
             state = rules.rolled_back(memory.state, self.version(handle, kinds, version).state)
             note = by.note or f"rollback to version {version}"
-            return self._memories.write(memory, state, Op.RESTORE, replace(by, note=note))
+            return self._memories.write(memory, state, Op.RESTORE, replace(by, note=note), as_before=True)
 
     def open_delta(
         self, subject: str, cause: str, by: WriteContext, *, reverts: str | None = None, prefix: str = "delta"
@@ -246,10 +246,11 @@ class History:
             target = replace(step.target, uris=tuple(uri for uri in step.target.uris if uri not in taken))
             if by.origin is not Origin.HUMAN:
                 # Else an agent could take back what a person decided: an act of withholding, or a proposal's refusal.
-                target = replace(target, marks=step.memory.state.marks)
+                target = replace(target, marks=step.memory.state.marks - CREDIT | target.marks & CREDIT)
             elif step.op is Op.DELETE:
                 target = by_a_person(step.memory.kind, target)
-            self._memories.write(step.memory, target, step.op, replace(by, delta=delta.id), exactly=True)
+            by_delta = replace(by, delta=delta.id)
+            self._memories.write(step.memory, target, step.op, by_delta, exactly=True, as_before=True)
         self._log.append(
             NewEvent(
                 EventType.DELTA_ROLLED_BACK,

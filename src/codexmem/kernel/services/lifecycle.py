@@ -13,7 +13,18 @@ from codexmem.kernel.model import approval, handle, life, note, privacy, redacti
 from codexmem.kernel.model.errors import Conflict, InvalidArgument, NotFound
 from codexmem.kernel.model.history import Op, WriteContext
 from codexmem.kernel.model.life import FOR_AGENTS, LESSON_TURN, MAX_PARTS, NO_EDIT, Act, Life, MemoryEdit
-from codexmem.kernel.model.memory import REMEMBERED, VISIBLE, Kind, Mark, Memory, MemoryDraft, Origin, State, Status
+from codexmem.kernel.model.memory import (
+    CREDIT,
+    REMEMBERED,
+    VISIBLE,
+    Kind,
+    Mark,
+    Memory,
+    MemoryDraft,
+    Origin,
+    State,
+    Status,
+)
 from codexmem.kernel.model.query import Id, Seq, Uri
 from codexmem.kernel.model.statement import SUPERSEDES
 from codexmem.kernel.model.visibility import Visibility
@@ -125,10 +136,12 @@ class Lifecycle:
                 return self.act(hide, by)
             delta = self._history.open_delta(f"memory:{seq}", _REJECT, by).id
             own = replace(by, delta=delta, note=_cleaned_reason(reason) or by.note or _REJECT)
-            marks = memory.state.marks - {Mark.PROPOSED}
+            marks = memory.state.marks - {Mark.PROPOSED, *CREDIT} | agreed.marks & CREDIT
             now = memory.state
             state = replace(agreed, uris=now.uris, links=now.links, visibility=now.visibility, marks=marks)
-            return ActResult(delta, (self._memories.write(memory, state, Op.RESTORE, own, exactly=True),), ())
+            return ActResult(
+                delta, (self._memories.write(memory, state, Op.RESTORE, own, exactly=True, as_before=True),), ()
+            )
 
     def roll_back(self, name: str, version: int, by: WriteContext, *, seen: int | None = None) -> ActResult:
         """Write what an earlier version said as the newest one; its addresses, links and marks stay as they are."""

@@ -72,7 +72,7 @@ class Memories:
             self._require_alone()
         if not self._trusts_agents:
             state = approval.judged(draft.kind, None, state, author)
-        draft = replace(draft, state=approval.in_its_project(draft.kind, state))
+        draft = replace(draft, state=approval.in_its_project(draft.kind, state.without_credit()))
         draft.check()
         by.check()
         now = self._now(by)
@@ -128,20 +128,25 @@ class Memories:
         raise Conflict(f"{spelled(handle)} is being changed by many writers at once", hint="try again")
 
     @timed("memories.write")
-    def write(self, memory: Memory, state: State, op: Op, by: WriteContext, *, exactly: bool = False) -> Memory:
+    def write(self, memory: Memory, state: State, op: Op, by: WriteContext, *, exactly: bool = False,
+              as_before: bool = False) -> Memory:  # fmt: skip
         """Replace the state that was read; somebody else's write in between is a conflict.
 
         What a person wants told (`is_kept`) only a person takes away; for anybody else that is a conflict as well.
         `exactly`: whether a person agreed to it is as the state says, because it stood like that before. That is for
-        people to say: an agent that takes back what a person did to its words proposes them again.
+        people to say: an agent that takes back what a person did to its words proposes them again. `as_before`: it
+        said these words before, and its marks say whose they are.
         """
-        written = self._write(memory, state, op, by, exactly=exactly)
+        written = self._write(memory, state, op, by, exactly=exactly, as_before=as_before)
         if written is None:
             raise changed_since(self.get(Seq(memory.seq), frozenset({memory.kind})), memory.version)
         return written
 
-    def _write(self, memory: Memory, state: State, op: Op, by: WriteContext, *, exactly: bool = False) -> Memory | None:
+    def _write(self, memory: Memory, state: State, op: Op, by: WriteContext, *, exactly: bool = False,
+               as_before: bool = False) -> Memory | None:  # fmt: skip
         _require_writable(memory)
+        if not as_before:
+            state = approval.credited(memory.origin, memory.state, state, by)
         state = approval.in_its_project(memory.kind, self._judged(memory, state, by, exactly=exactly))
         if state.visibility is not memory.state.visibility:
             self._require_may_show(memory, state.visibility, by)

@@ -85,10 +85,12 @@ def _events(found: _Told) -> list[list[str]]:
 
 
 def _job(job: _Told) -> list[str]:
+    who = one_line(job["model"] or job["by"])
+    by = say("why.by", origin=who) if who else ""
     if not job["kind"]:
-        return [str(job["id"]), say("why.pruned"), "", "", ""]
-    by = say("why.by", origin=job["by"]) if job["by"] else ""
-    return [str(job["id"]), job["kind"], job["status"], by, one_line(job["error"] or "")]
+        return [str(job["id"]), say("why.pruned"), "", by, "", ""]
+    ended = moment_of(job["ended_ms"]) if job["ended_ms"] is not None else ""
+    return [str(job["id"]), job["kind"], job["status"], by, ended, one_line(job["error"] or "")]
 
 
 def _version(version: _Told) -> list[str]:

@@ -109,7 +109,7 @@ class FoundMemory(WireAnswer):
             status=state.status,
             life=life_of(memory, superseded=False),
             marks=tuple(sorted(state.marks)),
-            origin=memory.origin,
+            origin=memory.author,
             source=memory.source,
             session=memory.session,
             version=memory.version,

@@ -142,6 +142,6 @@ def field_changes(before: State, after: State, *, without: frozenset[str]) -> tu
 
 
 def _differing(before: State, after: State) -> dict[str, tuple[Any, Any]]:
-    old, new = ({**each.to_json(), **each.attrs.to_json()} for each in (before, after))
+    old, new = ({**each.without_credit().to_json(), **each.attrs.to_json()} for each in (before, after))
     names = [name for name in dict.fromkeys((*old, *new)) if name not in _SILENT]
     return {name: (old.get(name), new.get(name)) for name in names if old.get(name) != new.get(name)}

@@ -71,7 +71,7 @@ def title_of(memory: Memory) -> str:
 
 def marked(memory: Memory, words: str) -> str:
     """The words behind what a reader should know before: that the memory is proposed or withheld."""
-    marks = memory.state.marks - {Mark.PINNED} | ({Mark.PROPOSED} if is_proposed(memory) else set())
+    marks = memory.state.marks & {Mark.WITHHELD, Mark.PROPOSED} | ({Mark.PROPOSED} if is_proposed(memory) else set())
     return " ".join((*(f"({mark})" for mark in sorted(marks)), words))
 
 

@@ -33,7 +33,7 @@ class ReviewMemory(Short):
         state = memory.state
         return cls.of(
             memory, project=state.project, uri=state.uris[0] if state.uris else None, version=memory.version, life=life,
-            marks=tuple(sorted(state.marks)), origin=memory.origin, content=state.content,
+            marks=tuple(sorted(state.marks)), origin=memory.author, content=state.content,
             shown=memory.counters.shown, used=memory.counters.used,
         )  # fmt: skip
 

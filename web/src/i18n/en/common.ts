@@ -87,6 +87,8 @@ export default {
     pinned: 'pinned',
     withheld: 'never told',
     dismissed: 'dismissed by a person',
+    corrected: 'corrected by a person',
+    rewritten: 'rewritten by an agent',
     rejected: 'rejected',
     allow: 'allowed',
     deny: 'denied',

@@ -110,7 +110,7 @@ export default {
     moreEvents: 'There are more events; the session page shows them all.',
     turn: 'turn {{turn}}',
     faded: 'its text has expired',
-    jobs: 'Jobs that extracted it',
+    jobs: 'Jobs that wrote it',
     pruned: 'finished long ago',
     answeredBy: 'answered by {{by}}',
     byHand: 'It was written directly, not extracted from a session or a run.',

@@ -84,6 +84,8 @@ const common: Same<typeof en> = {
     pinned: '已置顶',
     withheld: '不告诉智能体',
     dismissed: '已由人移除',
+    corrected: '经人更正',
+    rewritten: '经智能体改写',
     rejected: '已拒绝',
     allow: '已允许',
     deny: '已拒绝',

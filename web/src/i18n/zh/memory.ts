@@ -102,7 +102,7 @@ const memory: Same<typeof en> = {
     moreEvents: '还有更多事件，会话页面显示全部。',
     turn: '第 {{turn}} 轮',
     faded: '其文本已过期',
-    jobs: '提取它的任务',
+    jobs: '写入它的任务',
     pruned: '早已结束',
     answeredBy: '由 {{by}} 回答',
     byHand: '它是直接写入的，并非取自会话或运行。',

@@ -118,7 +118,9 @@ function Jobs({ jobs }: { jobs: Provenance['jobs'] }) {
               <Ref reference={`job:${job.id}`} />
               {job.status && <StatusMark status={job.status} />}
               {!job.status && <span className={classes['muted']}>{t('why.pruned')}</span>}
-              {job.by && <span className={classes['muted']}>{t('why.answeredBy', { by: actorName(job.by) })}</span>}
+              {job.by && (
+                <span className={classes['muted']}>{t('why.answeredBy', { by: job.model || actorName(job.by) })}</span>
+              )}
               {job.error && <span className={classes['muted']}>{job.error}</span>}
             </span>
             {job.ended_ms !== null && (
