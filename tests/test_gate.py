@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import signal
@@ -43,7 +44,7 @@ def test_the_locks_hold_every_declared_dependency() -> None:
     pyproject = tomllib.loads((ROOT / "pyproject.toml").read_text())
     project = pyproject["project"]
     base = declared(*project["dependencies"])
-    extras = declared(*(each for extra in project["optional-dependencies"].values() for each in extra)) - {"codexmem-cli"}
+    extras = declared(*itertools.chain(*project["optional-dependencies"].values())) - {"codexmem-cli"}
     groups = pyproject["dependency-groups"]
     release = declared(*groups.pop("release"))
     dev = declared(*(each for group in groups.values() for each in group))
