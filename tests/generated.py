@@ -55,6 +55,12 @@ def _dependencies() -> Files:
     return dependencies.documents()
 
 
+def _facts() -> Files:
+    from tests.docs import facts
+
+    return facts.documents()
+
+
 def _contracts() -> Files:
     from tests.contracts import clauses
 
@@ -88,6 +94,7 @@ def _retrieval() -> Files:
 TABLE: Mapping[str, Callable[[], Files]] = {
     "openapi": _openapi,
     "reference": _reference,
+    "facts": _facts,
     "manual": _manual,
     "plugins": _plugins,
     "dependencies": _dependencies,

@@ -149,7 +149,7 @@ export default {
     connectWhy:
       'These agents were found on this machine. The command shows what it changes in their settings, asks first, and then checks that each of them records.',
     connectNone:
-      'No agent was found from here. On the machine where you work, this command looks for Codex, Claude Code, Cursor, Gemini CLI, Qwen Code and OpenCode, shows what it changes in their settings and asks first.',
+      'No agent was found from here. On the machine where you work, this command looks for coding agents, shows what it changes in their settings and asks first.',
     agents: 'Agents on this machine',
     connected: 'connected',
     notConnected: 'not connected yet',

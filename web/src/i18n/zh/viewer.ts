@@ -145,7 +145,7 @@ const viewer: Same<typeof en> = {
     connect: '连接您的智能体',
     connectWhy: '在本机找到了这些智能体。此命令先显示将对其设置做的修改并征求同意，再检查每个智能体是否在记录。',
     connectNone:
-      '从这里没有找到智能体。请在您工作的机器上运行此命令：它会查找 Codex、Claude Code、Cursor、Gemini CLI、Qwen Code 和 OpenCode，显示将对其设置做的修改并征求同意。',
+      '从这里没有找到智能体。请在您工作的机器上运行此命令：它会查找编码智能体，显示将对其设置做的修改并征求同意。',
     agents: '本机的智能体',
     connected: '已连接',
     notConnected: '尚未连接',
