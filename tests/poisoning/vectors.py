@@ -168,8 +168,9 @@ def _lesson(world: World, project: str, text: str) -> None:
 def _importing(world: World) -> Importing:
     here = world.here
     return Importing(
-        here.db, MemoryTable(here.db), here.base.memories, here.base.history, Tallies(here.db), here.base.clock
-    )
+        here.db, MemoryTable(here.db), here.base.memories, here.base.history, Tallies(here.db), here.base.clock,
+        here.sessions,
+    )  # fmt: skip
 
 
 def _claude_mem(world: World, project: str, text: str) -> None:

@@ -43,7 +43,9 @@ class Watching:
         self.made.commit(f"Choose SQLite{WHY}", "a")
         whole = capturing.build(database)
         self.queue, base, table = whole.queue, whole.base, MemoryTable(database)
-        importing = Importing(database, table, base.memories, base.history, Tallies(database), base.clock)
+        importing = Importing(
+            database, table, base.memories, base.history, Tallies(database), base.clock, whole.sessions
+        )
         self.here = Here(base, importing, Undoing(database, table, VersionTable(database), base.history))
         self.watch = CommitWatch(self.queue, importing, partial(excluded, ("*/secret",)), local=True)
 

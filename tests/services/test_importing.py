@@ -15,11 +15,17 @@ from codexmem.kernel.model.import_row import MAX_TEXT, ForeignMemory
 from codexmem.kernel.model.memory import VISIBLE, Kind, Memory, Origin, Status
 from codexmem.kernel.model.query import Filter, Id, PageRequest, Seq
 from codexmem.kernel.model.search import SearchQuery
+from codexmem.kernel.model.session import SessionStatus
+from codexmem.kernel.store.captures import Captures
 from codexmem.kernel.store.database import Database, acting_as
+from codexmem.kernel.store.events import EventTable
 from codexmem.kernel.store.history import VersionTable
+from codexmem.kernel.store.jobs import Jobs
 from codexmem.kernel.store.memories import MemoryTable
+from codexmem.kernel.store.sessions import Sessions
 from codexmem.kernel.store.tallies import Tallies
 from codexmem.recall.importing import MAX_ROWS, Imported, Importing
+from codexmem.recall.sessions import TurnCursor, TurnReader
 from codexmem.recall.undoing import AT_ONCE, Undoing, UndoResult, Whose
 from tests._support import services
 from tests._support.services import Services
@@ -79,7 +85,7 @@ def here(database: Database) -> Here:
     table = MemoryTable(database)
     return Here(
         base,
-        Importing(database, table, base.memories, base.history, Tallies(database), base.clock),
+        Importing(database, table, base.memories, base.history, Tallies(database), base.clock, Sessions(database)),
         Undoing(database, table, VersionTable(database), base.history),
     )
 
@@ -112,6 +118,36 @@ def test_everything_of_a_row_is_kept(here: Here) -> None:
     assert summary.state.attrs.imported == "claude-mem:7"
     assert here.found("令牌") == [summary.seq]
     assert here.base.memories.get(Id(BUG.id), ALL) == bug
+
+
+def test_what_was_imported_is_listed_by_sessions(here: Here, database: Database) -> None:
+    here.take_in(BUG, SUMMARY, PROMPT, replace(BUG, number=8, session="manual-shop"))
+    here.take_in(replace(PROMPT, number=9, prompt_number=4, at_ms=AT_MS + 90, text="现在呢"))
+    sessions = Sessions(database)
+    known = sessions.known(["s-en", "s-zh", "manual-shop"])
+    assert {key: (each.project, each.platform, each.turn, each.status) for key, each in known.items()} == {
+        "s-en": ("shop", "claude-code", 2, SessionStatus.COMPLETED),
+        "s-zh": ("商店", "claude-code", 4, SessionStatus.COMPLETED),
+    }
+    assert (known["s-zh"].started_ms, known["s-zh"].last_ms) == (AT_MS + 1, AT_MS + 90)
+    reader = TurnReader(
+        database, sessions, Captures(database), here.base.memories, Jobs(database), EventTable(database)
+    )
+    turns = reader.page(known["s-zh"].id, TurnCursor(), limit=9).turns
+    assert [(turn.number, turn.prompt and turn.prompt.state.content, len(turn.came)) for turn in turns] == [
+        (1, None, 1),
+        (3, "为什么登录失败", 0),
+        (4, "现在呢", 0),
+    ]
+
+
+def test_a_session_that_an_agent_goes_on_with_stays_open(here: Here, database: Database) -> None:
+    sessions = Sessions(database)
+    sessions.touch("s-en", project="shop", platform="codex", cwd="/shop", now_ms=AT_MS - 5)
+    here.take_in(BUG)
+    session = sessions.named("s-en")
+    assert session is not None
+    assert (session.status, session.platform, session.turn) == (SessionStatus.ACTIVE, "codex", 0)
 
 
 def test_a_second_run_changes_nothing_and_leaves_no_delta(here: Here) -> None:

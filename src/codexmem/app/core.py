@@ -354,7 +354,7 @@ def _build(db: Database, settings: Settings, clock: Clock, transfer: Transfer, *
     follower = AgentFileFollower(files, queue, person_of() if settings.auth == "" else None)
     lab = rooms[Lab]
     assert isinstance(lab, Lab)
-    importing = Importing(db, table, remembering, past, tallies, clock)
+    importing = Importing(db, table, remembering, past, tallies, clock, sessions)
     commits = CommitWatch(queue, importing, partial(excluded, rules.excluded_projects), local=local)
     findings = FindingTable(db)
     scan = ReviewScan(

@@ -13,10 +13,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import partial
 
 from codexmem.kernel.model import file_blobs, privacy, redaction
 from codexmem.kernel.model.attrs import ObservationAttrs, PromptAttrs, SummaryAttrs
-from codexmem.kernel.model.errors import InvalidArgument
+from codexmem.kernel.model.errors import Forbidden, InvalidArgument
 from codexmem.kernel.model.history import DeltaStatus, Op, WriteContext
 from codexmem.kernel.model.ids import Clock
 from codexmem.kernel.model.import_row import CLAUDE_MEM, GIT, KINDS, MAX_LIST, ForeignMemory, commit_id, source_of
@@ -36,17 +37,21 @@ from codexmem.kernel.model.memory import (
     is_manual_session,
     manual_session,
 )
+from codexmem.kernel.model.session import SessionStatus
 from codexmem.kernel.model.statement import SUPERSEDES
 from codexmem.kernel.services.history import History
 from codexmem.kernel.services.memories import Memories
 from codexmem.kernel.store.database import Database
 from codexmem.kernel.store.memories import MemoryTable
+from codexmem.kernel.store.sessions import Sessions
 from codexmem.kernel.store.tallies import Tallies
 
 MAX_ROWS = 500  # of one batch: other writers wait behind it
 CAUSE = "import"
 _OBSERVATIONS = frozenset({Kind.OBSERVATION})
 _LAST = 20  # deltas of an import that are looked at
+_TURNS = 1_000_000  # of a session, at most
+_PLATFORM = "claude-code"  # that claude-mem remembers for
 _HEADLINE = 60  # characters of a title that is made from the text
 
 
@@ -74,14 +79,16 @@ class Importing:
     """The verb that takes in."""
 
     def __init__(
-        self, db: Database, table: MemoryTable, memories: Memories, history: History, tallies: Tallies, clock: Clock
-    ) -> None:
+        self, db: Database, table: MemoryTable, memories: Memories, history: History, tallies: Tallies, clock: Clock,
+        sessions: Sessions,
+    ) -> None:  # fmt: skip
         self._db = db
         self._table = table
         self._memories = memories
         self._history = history
         self._tallies = tallies
         self._clock = clock
+        self._sessions = sessions
 
     def take_in(
         self,
@@ -117,9 +124,32 @@ class Importing:
                     commits.add(name, self._memories.remember(drafts[name], run.write()))
                     imported[row.kind.value] += 1
                 commits.revert(row, run)
+            gone = {name for name, status in there.items() if status is Status.DELETED}
+            self._make_sessions([row for name, row in named.items() if name in drafts or name in there.keys() - gone])
             if imported:
                 self._tallies.add({_tally(program): imported.total()})
         return Imported(source, run.by.delta, dict(imported), len(there) - hidden, hidden, dict(refused), undone)
+
+    def _make_sessions(self, rows: Sequence[ForeignMemory]) -> None:
+        """The conversations of these rows as sessions that are over; one that an agent goes on with here stays open."""
+        by_key: dict[str, list[ForeignMemory]] = {}
+        for row in rows:
+            if row.program == CLAUDE_MEM and row.session and not is_manual_session(row.session):
+                by_key.setdefault(row.session[:MAX_KEY], []).append(row)
+        now = self._clock.now_ms()
+        known = self._sessions.known(list(by_key))
+        for key, said in by_key.items():
+            if key in known and known[key].status is SessionStatus.ACTIVE:
+                continue
+            said.sort(key=lambda row: row.at_ms)
+            touch = partial(self._sessions.touch, key, project=_project(said[0]), platform=_PLATFORM, cwd="")
+            try:
+                touch(now_ms=min(said[0].at_ms, now))
+                session = touch(now_ms=min(said[-1].at_ms, now)).session
+            except Forbidden:  # somebody else's, or of a project that is not this member's
+                continue
+            self._sessions.reach(session, min(_TURNS, max(row.prompt_number or 0 for row in said)))
+            self._sessions.complete(key, now_ms=session.last_ms)
 
     def has_imported(self, program: str) -> bool:
         """Whether anything was ever imported from this program."""

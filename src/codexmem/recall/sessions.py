@@ -95,6 +95,9 @@ class TurnReader:
         with self._db.reading():
             session = self._session(number)
             captured = self._captures.of_session(number, after=place.event, limit=EVENTS + 1)
+            if not captured and not place.event:
+                statuses = VISIBLE | {Status.DELETED} if hidden else VISIBLE
+                return TurnListPage(session, tuple(self._remembered_turns(session, limit, statuses)), None)
             shown, goes_on = _cut(captured, min(limit, MAX_TURNS))
             more = len(captured) > len(shown)
             last_turn = shown[-1].turn if shown and more else None
@@ -104,6 +107,17 @@ class TurnReader:
             turns = [*turns[:-1], _going_on(turns[-1])]
         logged = max((event.seq for _, event in handings), default=place.logged)
         return TurnListPage(session, tuple(turns), TurnCursor(shown[-1].seq, logged) if more else None)
+
+    def _remembered_turns(self, session: Session, limit: int, statuses: frozenset[Status]) -> Iterable[Turn]:
+        """Turns of which memories alone are here, as of a session that was imported."""
+        wanted = Filter(_CAME, statuses=statuses, session=session.key)
+        turns: dict[int, list[Memory]] = defaultdict(list)
+        for memory in self._memories.page(wanted, PageRequest(limit=MAX_PAGE, order=RowOrder.OLDEST)).items:
+            turns[_number(memory)].append(memory)
+        for number in sorted(turns)[:limit]:
+            prompt = next((each for each in turns[number] if each.kind is Kind.PROMPT), None)
+            came = tuple(each for each in turns[number] if each.kind is not Kind.PROMPT)
+            yield Turn(number, prompt, (), came, (), ())
 
     def event(self, number: int, seq: int) -> CapturedEvent:
         """One event of a session, whole."""

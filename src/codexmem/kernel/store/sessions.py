@@ -80,6 +80,11 @@ class Sessions:
         with self._db.transaction() as tx:
             return _session(tx.run(_begin_turn, of_id=session.id, private=private).mappings().one())
 
+    def reach(self, session: Session, turn: int) -> None:
+        """So many prompts of the session are known; the next one comes after them."""
+        with self._db.transaction() as tx:
+            tx.run(_reach, of_id=session.id, to_turn=turn)
+
     def complete(self, key: str, *, now_ms: int) -> TouchedSession | None:
         """Mark an active session completed; None if there is none."""
         with self._db.transaction() as tx:
@@ -185,6 +190,11 @@ _begin_turn = (
     .where(_s.tenant == ACTING, _s.id == bindparam("of_id"))
     .values(turn=_s.turn + 1, private=bindparam("private"), status=SessionStatus.ACTIVE.value, ended_ms=None)
     .returning(*_columns)
+)
+_reach = (
+    sa.update(sessions)
+    .where(_s.tenant == ACTING, _s.id == bindparam("of_id"), _s.turn < bindparam("to_turn"))
+    .values(turn=bindparam("to_turn"))
 )
 _complete = (
     sa.update(sessions)
