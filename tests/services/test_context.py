@@ -12,6 +12,7 @@ from codexmem.capture.service import Rules
 from codexmem.kernel.events.report import EventReport
 from codexmem.kernel.model import privacy, text_size
 from codexmem.kernel.model.attrs import NoteAttrs, ObservationAttrs, SummaryAttrs
+from codexmem.kernel.model.capture import HookReport
 from codexmem.kernel.model.event import EventType
 from codexmem.kernel.model.history import WriteContext
 from codexmem.kernel.model.memory import Kind, Memory, MemoryDraft, Origin, State, Status
@@ -160,6 +161,41 @@ def test_a_prompt_brings_what_bears_on_it_and_nothing_else(here: Capturing) -> N
     assert "Login tokens expire" in text
     assert "Chart colours" not in text
     assert start(here, prompt="ok") == ""
+
+
+def test_a_prompt_that_was_never_answered_is_not_told_to_who_repeats_it(here: Capturing) -> None:
+    asked = "Rotate the SSH keys of the bastion host and tell the operators about it"
+    here.say(asked, session="crashed")
+    here.base.clock.advance(60_000)
+    here.say(asked, session="again")
+    assert start(here, prompt=asked, session="again") == ""
+    assert start(here, prompt=f"{asked}, please", session="again") == ""
+    assert "bastion" in start(here, prompt="Where are the SSH keys of the bastion host, which operators rotate?")
+
+
+def test_a_start_tells_nothing_twice_and_no_mere_reading(here: Capturing) -> None:
+    def tool(title: str, path: str, *facts: str) -> None:
+        attrs = ObservationAttrs(facts=facts, files_read=(path,))
+        state = State(title, attrs, project="demo", type="discovery", title=title)
+        here.base.memories.remember(MemoryDraft(Kind.OBSERVATION, state, Origin.TOOL, session="s0"), ME)
+
+    here.say("From now on use uv instead of pip in this repository.", session="s0")
+    here.intake.summarize(HookReport("s0", message="ok"))
+    here.run(all_of_them=True)
+    tool("Read src/a.py", "src/a.py")
+    tool("Read src/b.py", "src/b.py", "src/b.py defines function pay.")
+    text = start(here)
+    assert text.count("use uv instead of pip") == 1
+    assert "src/a.py" not in text
+    assert "src/b.py" in text
+
+
+def test_errors_are_told_whole(here: Capturing) -> None:
+    error = "SignatureVerificationError: No signatures found matching the expected signature for payload of the hook"
+    attrs = SummaryAttrs(request="Fix the webhook", completed="Edited it", errors=(error,))
+    state = State(attrs.text(), attrs, project="demo", title=attrs.request)
+    here.base.memories.remember(MemoryDraft(Kind.SUMMARY, state, Origin.TOOL, session="s0"), ME)
+    assert f"- “{error}”" in start(here)
 
 
 def test_a_session_is_not_told_the_same_in_full_twice(here: Capturing) -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from codexmem.kernel.events.log import Log
 from codexmem.kernel.events.review import Review, Sought
 from codexmem.kernel.model import audience, privacy
-from codexmem.kernel.model.attrs import SummaryAttrs
+from codexmem.kernel.model.attrs import ObservationAttrs, SummaryAttrs
 from codexmem.kernel.model.errors import StorageFull, Unavailable
 from codexmem.kernel.model.event import EventType, NewEvent
 from codexmem.kernel.model.framing import Frame
@@ -304,7 +304,8 @@ class ContextBuilder:
         page.lines(LineReason.FILES, lambda left: digest.files_by_folder(known.files, left), share=_FILES_SHARE)
         told_seqs = {*pinned, *(memory.seq for memory in by_hand)}
         newest = self._unread(wish.project, read, page.misses)
-        shown = _left(compared, (each for each in newest if each.seq not in told_seqs), page.misses)
+        worth = [each for each in newest if each.seq not in told_seqs and not (page.tells(each) or _only_read(each))]
+        shown = _left(compared, worth, page.misses)
         recent = (context_page.marked(context_page.line(each), compared.verdict(each).mark) for each in shown)
         # Titles tell less than anything above: once there are turns, only as long as there is little else to tell.
         page.section(LineReason.RECENT, recent, share=max(0.0, _YOUNG_SHARE - page.used) if turns else 1.0)
@@ -444,6 +445,14 @@ def _left(compared: Comparison, memories: Iterable[Memory], misses: NearMisses) 
         else:
             left.append(memory)
     return left
+
+
+def _only_read(memory: Memory) -> bool:
+    """Whether rules say nothing of it but that files were read."""
+    attrs = memory.state.attrs
+    if memory.origin is not Origin.TOOL or not isinstance(attrs, ObservationAttrs):
+        return False
+    return bool(attrs.files_read) and not (attrs.files_modified or attrs.facts)
 
 
 def _named(facts: Sequence[LastingFact], memories: Sequence[Memory]) -> list[Memory]:

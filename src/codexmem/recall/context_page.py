@@ -27,6 +27,7 @@ _ITEM = 600  # characters of one memory
 _TITLE = 200
 _CHECKED = 1_200  # characters of a text that are looked at, which is more than is told of it
 _PROJECT = 100
+_SENTENCE = 12  # characters from which on a title is more than a word that others use as well
 _WORTH_CUTTING = 40  # tokens that are left for the first of a section, which is cut to them
 
 _HEAD = (
@@ -96,6 +97,12 @@ class ContextPage:
     def limit(self, share: float) -> int:
         """Tokens that a section with this share may cost."""
         return int(self._budget * share)
+
+    def tells(self, memory: Memory) -> bool:
+        """Whether it tells this memory so far, or its title stands in what it tells of another."""
+        title = quoting.line(memory.state.title)
+        lines = (text for section in self._sections for text, _ in section.lines)
+        return memory.seq in self._seqs or (len(title) >= _SENTENCE and any(title in text for text in lines))
 
     def about(self, line: str) -> None:
         """A line about the memory itself, which is told whatever else there is to tell."""

@@ -25,7 +25,6 @@ _FAILED = 0.2  # of what a success counts
 _TYPED = 50  # characters of a command as it was typed; a longer one is named only, unless it sets variables
 _WITH_VARIABLES = 120
 _FORMS = 12  # of a command, that are looked at
-_ERROR = 60  # characters
 _SETS = re.compile(r"(?:env )?[A-Z][A-Z0-9_]+=")
 _LEAST = 5  # tokens that are left: nothing more will fit
 
@@ -66,7 +65,7 @@ def digest(turns: Iterable[Memory]) -> ProjectDigest:
     ranked = sorted(commands, key=lambda name: (-commands[name].weight, name))
     return ProjectDigest(
         _ranked(files), tuple(_typed(name, commands[name]) for name in ranked),
-        tuple(quoting.line(line)[:_ERROR] for key in _ranked(errors) if not looks_like_instruction(line := shown[key])),
+        tuple(quoting.line(line) for key in _ranked(errors) if not looks_like_instruction(line := shown[key])),
     )  # fmt: skip
 
 

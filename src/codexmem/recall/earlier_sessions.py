@@ -75,19 +75,23 @@ class EarlierSessions:
     ) -> Excerpt:  # fmt: skip
         """What the few sessions said that fit best, but for the memories that were told before."""
         said: dict[str, list[Memory]] = {}
-        transcripts = self._transcripts(found, wanted, told, verdict, said)
+        asked = frozenset(tokens.terms(text))
+        transcripts = self._transcripts(found, wanted, told, verdict, said, asked)
         if not transcripts or not excerpt.is_short(transcripts[0], budget):
             return excerpt.excerpt(text, transcripts, budget)
         words = excerpt.known_by(transcripts[0], transcripts)
         alike = SearchQuery(" ".join(words), replace(wanted, kinds=_SAID), limit=_FOUND, min_score=0.0)
-        near = self._transcripts(self._finder.search(alike).results, wanted, told, verdict, said)
+        near = self._transcripts(self._finder.search(alike).results, wanted, told, verdict, said, asked)
         others = {each.head: each for each in (*transcripts[1:], *near)}
         others.pop(transcripts[0].head, None)
         return excerpt.excerpt(text, transcripts, budget, excerpt.amending(transcripts[0], list(others.values())))
 
     def _transcripts(self, found: Sequence[SearchResult], wanted: Filter, told: frozenset[int], verdict: Judge,
-                     said: dict[str, list[Memory]]) -> list[Transcript]:  # fmt: skip
-        """Of the sessions that fit best; `said` has those that were read before, and gets those that are read now."""
+                     said: dict[str, list[Memory]], asked: frozenset[str]) -> list[Transcript]:  # fmt: skip
+        """Of the sessions that fit best; `said` has those that were read before, and gets those that are read now.
+
+        A turn without an answer that says no word beyond what is asked now is no news.
+        """
         weighed = _session_scores(found)
         best = sorted(weighed, key=lambda key: -weighed[key])[:_SESSIONS]
         known = self._sessions.known(best)
@@ -97,7 +101,7 @@ class EarlierSessions:
         unread = [key for key in best if key not in said]
         said |= self._memories.of_sessions(unread, replace(wanted, kinds=_SAID), _ROWS) if unread else {}
         transcripts = (
-            _transcript(key, known.get(key), weighed[key], said[key], told, outdated, verdict) for key in best
+            _transcript(key, known.get(key), weighed[key], said[key], told, outdated, verdict, asked) for key in best
         )
         return [each for each in transcripts if each.turns]
 
@@ -114,7 +118,7 @@ class EarlierSessions:
 
 def _transcript(
     key: str, session: Session | None, score: float, said: Sequence[Memory], told: frozenset[int],
-    outdated: Sequence[str], verdict: Judge,
+    outdated: Sequence[str], verdict: Judge, asked: frozenset[str],
 ) -> Transcript:  # fmt: skip
     turns: dict[int, list[Memory]] = {}
     for memory in said:
@@ -123,7 +127,7 @@ def _transcript(
             turns.setdefault(attrs.prompt_number or 0, []).append(memory)
     newest = max((each.created_ms for turn in turns.values() for each in turn), default=0)
     rows = [_turn(turns[number], outdated, verdict) for number in sorted(turns) if not _is_gone(turns[number], verdict)]
-    rows = [row for row in rows if told.isdisjoint(row.seqs) and not _only_asks(row)]
+    rows = [row for row in rows if told.isdisjoint(row.seqs) and not _only_asks(row, asked)]
     head = f"session {session.id if session else quoting.quoted(key, _KEY)}, {context_page.date(newest)}"
     if any(is_imported(each) for turn in turns.values() for each in turn):
         head += " [import]"
@@ -168,8 +172,10 @@ def is_prompt_or_answer(memory: Memory) -> bool:
     return memory.kind in _SAID and memory.session is not None
 
 
-def _only_asks(turn: ExcerptTurn) -> bool:
-    return not turn.answered and turn.asked.rstrip().endswith(("?", "\uff1f"))
+def _only_asks(turn: ExcerptTurn, asked: frozenset[str]) -> bool:
+    if turn.answered:
+        return False
+    return turn.asked.rstrip().endswith(("?", "\uff1f")) or asked.issuperset(tokens.terms(turn.asked))
 
 
 def _is_gone(memories: Sequence[Memory], verdict: Judge) -> bool:
