@@ -329,6 +329,34 @@ def test_no_link_leads_a_write_outside(ann: Clone, tmp_path: Path) -> None:
     assert list(outside.iterdir()) == []
 
 
+@pytest.mark.parametrize("linked", [".codexmem", ".codexmem/memory"])
+def test_a_folder_that_is_a_link_is_refused_in_words(ann: Clone, tmp_path: Path, linked: str) -> None:
+    away = tmp_path / "away"
+    away.mkdir()
+    place = ann.root / linked
+    if place.exists():
+        place.rename(tmp_path / "moved")
+    place.parent.mkdir(exist_ok=True)
+    place.symlink_to(away)
+    for flags in ((), ("--check",), ("--take-in",)):
+        said = ann.sync(*flags)
+        assert said.code == 2, said
+        assert f"{place.name} is a link or a file, not a folder" in said.json["error"]["message"]
+    assert list(away.iterdir()) == []
+
+
+def test_what_lies_beyond_the_limit_of_a_folder_is_named_and_not_read(
+    ann: Clone, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ann.file("big").parent.mkdir(parents=True, exist_ok=True)
+    ann.file("big").write_text("x" * 900)
+    ann.file("more").write_text("y" * 900)
+    monkeypatch.setattr("codexmem.sync.cli.tree._MOST_IN_ALL", 1_000)
+    said = ann.sync("--take-in")
+    refused = {each["path"]: each["reason"] for each in said.json["files"] if each["outcome"] == "refused"}
+    assert refused == {"notes/project/more.md": "full", "notes/project/plan.md": "full"}
+
+
 def test_ci_checks_files_without_a_store(ann: Clone, tmp_path: Path) -> None:
     bob = cloned(ann, "ci", tmp_path / "nothing")
     assert (bob.outcomes("--check"), (tmp_path / "nothing").exists()) == ({}, False)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from codexmem.kernel.model.attrs import STAMPED
-from codexmem.kernel.model.life import HIDDEN, Life
+from codexmem.kernel.model.life import HIDDEN, UNPROVEN, Life
 from codexmem.kernel.model.memory import REMEMBERED, VISIBLE, Kind, Mark, Memory, Origin, Status
 from codexmem.kernel.model.query import Filter, PageRequest, RowCursor
 from codexmem.kernel.services.lifecycle import Lifecycle
@@ -148,10 +148,10 @@ def _sources(wanted: ListRequirements, labels: list[tuple[str, frozenset[str]]])
     if wanted.lives == {Life.PROPOSED}:
         marked = replace(base, facets=(("mark", frozenset({Mark.PROPOSED.value})), *labels))
         candidates = replace(
-            base, kinds=wanted.kinds & {Kind.QA} or wanted.kinds, statuses=frozenset({Status.CANDIDATE}),
+            base, kinds=wanted.kinds & UNPROVEN or wanted.kinds, statuses=frozenset({Status.CANDIDATE}),
             facets=tuple(labels),
         )  # fmt: skip
-        return [marked, candidates] if Kind.QA in wanted.kinds else [marked]
+        return [marked, candidates] if wanted.kinds & UNPROVEN else [marked]
     return [replace(base, facets=tuple(labels))] if statuses & VISIBLE else [base]
 
 

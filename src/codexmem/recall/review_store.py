@@ -10,6 +10,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy import bindparam
 
+from codexmem.kernel.model.life import UNPROVEN
 from codexmem.kernel.model.memory import VISIBLE, Kind, Mark, Status
 from codexmem.kernel.store.database import ACTING, Database
 from codexmem.kernel.store.schema import memories, memory_facets, memory_findings
@@ -161,7 +162,7 @@ def _marked(scoped: bool) -> sa.Select[Any]:
 
 def _candidates(scoped: bool) -> sa.Select[Any]:
     selection = sa.select(_m.seq).where(
-        _m.tenant == ACTING, _m.kind == Kind.QA.value, _m.status == Status.CANDIDATE.value
+        _m.tenant == ACTING, _m.kind.in_(sorted(UNPROVEN)), _m.status == Status.CANDIDATE.value
     )
     if scoped:
         selection = selection.where(_m.project.in_(bindparam("projects", expanding=True)))

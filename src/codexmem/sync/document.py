@@ -97,7 +97,7 @@ def to_state(file: MemoryFile, before: State | None, project: str) -> State:
     """The state of a memory that says what the file says; what a file does not tell stays as it was."""
     usual = State("", _ATTRS[file.kind](), project=project)
     if before is None and file.kind is Kind.LESSON:
-        usual = replace(usual, type="manual_note", confidence=1.0)
+        usual = replace(usual, type="manual_note")
     state = before or usual
     if _body(state.content) != file.body:
         state = replace(state, content=file.body)
@@ -123,17 +123,18 @@ def to_state(file: MemoryFile, before: State | None, project: str) -> State:
             title = " ".join(question.split())[:MAX_TITLE] if question != attrs.question else state.title
             return replace(state, attrs=more, title=title)
         case LessonAttrs() as attrs:
-            # What a person edited, learning leaves as it is.
+            # What was edited in a file, learning leaves as it is; what only came as one is nobody's word yet.
+            edited = attrs.by_hand or before is not None
             return replace(
-                state, title=_text(file, "title"), attrs=replace(attrs, role=_text(file, "role"), by_hand=True)
+                state, title=_text(file, "title"), attrs=replace(attrs, role=_text(file, "role"), by_hand=edited)
             )
         case _:
             raise InvalidArgument(f"a {file.kind} is not kept as a file")
 
 
-def standing(kind: Kind) -> Status:
-    """How a memory stands that has a file."""
-    return Status.VALIDATED if kind is Kind.QA else Status.ACTIVE
+def unreviewed(state: State, kind: Kind) -> State:
+    """The state as a checkout brings it, whatever its front matter says: answers and lessons wait for a person."""
+    return replace(state, status=Status.ACTIVE if kind is Kind.NOTE else Status.CANDIDATE)
 
 
 def parse(text: str, kind: Kind = Kind.NOTE) -> MemoryFile:

@@ -15,6 +15,8 @@ SHOWN: dict[Kind, frozenset[Status]] = {
     Kind.QA: frozenset({Status.VALIDATED}),
     Kind.LESSON: frozenset({Status.ACTIVE, Status.VALIDATED}),
 }
+# Which of those with a file keep it: also what came as one and waits for a person.
+KEPT = {kind: statuses | {Status.CANDIDATE} for kind, statuses in SHOWN.items()}
 GONE = "gone"  # the digest of a file that is not there
 
 

@@ -28,11 +28,11 @@ from codexmem.sync.document import (
     of_state,
     parse,
     refusal_of,
-    standing,
     to_state,
+    unreviewed,
 )
 from codexmem.sync.merge import merge, side_by_side
-from codexmem.sync.model import GONE, KINDS, SHOWN, WRITES, FileReport, FileResult, Outcome, SyncBase
+from codexmem.sync.model import GONE, KEPT, KINDS, SHOWN, WRITES, FileReport, FileResult, Outcome, SyncBase
 
 PAGE = 50  # memories of a page
 _MOST_TEXT = 2_000_000  # characters of a page
@@ -203,7 +203,7 @@ class SyncService:
             text = mine.text() if mine is not None and wrote else None
             return FileResult(report.path, step.outcome, digest=mine.digest() if mine and wrote else GONE, text=text)
         now = of_state(memory.kind, memory.state, (mine.id if mine else "") or memory.id)
-        live = memory.state.status in SHOWN[memory.kind]
+        live = memory.state.status in KEPT[memory.kind]
         text = step.text if step.text is not None else now.text() if live else None
         digest = now.digest() if live else GONE
         return FileResult(report.path, step.outcome, memory.id, memory.version, digest, text)
@@ -235,9 +235,8 @@ class SyncService:
             if mine is None:
                 return _Step(Outcome.SAME)
             _require_resolved(report)
-            state = replace(to_state(mine, None, project), status=standing(mine.kind))
-            return _Step(Outcome.CREATED, state)
-        live = memory.state.status in SHOWN[memory.kind]
+            return _Step(Outcome.CREATED, unreviewed(to_state(mine, None, project), mine.kind))
+        live = memory.state.status in KEPT[memory.kind]
         stands = of_state(memory.kind, memory.state, (mine.id if mine else "") or memory.id)
         now = stands.digest() if live else GONE
         file = mine.digest() if mine is not None else GONE
@@ -255,7 +254,7 @@ class SyncService:
                 return _Step(Outcome.REMOVED)
             _require_resolved(report)
             # What it stood under before stays where the file tells nothing of it.
-            return _Step(Outcome.REVIVED, replace(to_state(mine, memory.state, project), status=standing(memory.kind)))
+            return _Step(Outcome.REVIVED, unreviewed(to_state(mine, memory.state, project), memory.kind))
         return self._edited(project, memory, report, mine, stands, past)
 
     def _edited(
@@ -286,7 +285,7 @@ class SyncService:
         if merged.file.digest() == stands.digest():
             return _Step(Outcome.UPDATED)
         outcome = Outcome.TAKEN if merged.file.digest() == file else Outcome.MERGED
-        return _Step(outcome, to_state(merged.file, memory.state, project))
+        return _Step(outcome, unreviewed(to_state(merged.file, memory.state, project), memory.kind))
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from codexmem.kernel.model.attrs import LessonAttrs, NoteAttrs, QaAttrs
-from codexmem.kernel.model.history import Mode, WriteContext
+from codexmem.kernel.model.history import Mode, Op, WriteContext
+from codexmem.kernel.model.life import Act, is_proposed, simple_act
 from codexmem.kernel.model.memory import Kind, Memory, MemoryDraft, Origin, State, Status
 from codexmem.kernel.model.query import Id, Seq
 from codexmem.kernel.services.memories import Memories, changed_since
@@ -152,12 +153,31 @@ def test_a_new_file_keeps_its_id_and_is_found_again_by_it_or_by_its_address(worl
     assert (same.outcome, same.memory, parse(same.text or "").id) == (Outcome.SAME, "from-elsewhere", "another-id")
 
 
-def test_answers_and_lessons_stand_as_approved(world: World) -> None:
+@pytest.mark.parametrize("kind", [Kind.QA, Kind.LESSON])
+def test_an_answer_or_a_lesson_of_a_checkout_waits_for_a_person(world: World, kind: Kind) -> None:
+    head: dict[str, Any] = {"question": "Which port?"} if kind is Kind.QA else {"title": "Look", "role": "writer"}
+    file = MemoryFile(kind, "5179", head)
+    made = world.send(None, file)
+    memory = world.built.memories.get(Id(made.memory), KINDS)
+    assert (made.outcome, memory.state.status, is_proposed(memory)) == (Outcome.CREATED, Status.CANDIDATE, True)
+    assert (memory.state.confidence, getattr(memory.state.attrs, "by_hand", False)) != (1.0, True)
+    known = SyncBase(made.digest or "", memory.version)
+    assert world.send(memory, file, base=known).outcome is Outcome.SAME  # and keeps its file
+    world.built.memories.write(memory, simple_act(Act.APPROVE, memory), Op.UPDATE, ME)
+    approved = world.now(memory)
+    assert not is_proposed(approved)
+    changed = world.send(approved, replace(file, body="6000", id=approved.id), base=known)
+    assert (changed.outcome, world.now(memory).state.status) == (Outcome.TAKEN, Status.CANDIDATE)
+    world.built.memories.delete(Seq(memory.seq), KINDS, ME)
+    back = world.send(world.now(memory), replace(file, body="7000", id=approved.id), base=base(approved))
+    assert (back.outcome, world.now(memory).state.status) == (Outcome.REVIVED, Status.CANDIDATE)
+
+
+def test_approved_answers_and_lessons_have_a_file(world: World) -> None:
     text = "---\nkind: qa\nquestion: Which port?\ntags: [net]\n---\n5179\n"
     asked = world.built.memories.get(Id(world.send(None, text).memory), KINDS)
-    assert (asked.state.status, asked.state.title, asked.state.attrs) == (
-        Status.VALIDATED, "Which port?", QaAttrs("Which port?", tags=("net",)),
-    )  # fmt: skip
+    assert (asked.state.title, asked.state.attrs) == ("Which port?", QaAttrs("Which port?", tags=("net",)))
+    asked = world.built.memories.write(asked, simple_act(Act.APPROVE, asked), Op.UPDATE, ME)
     world.built.memories.remember(MemoryDraft(Kind.QA, replace(asked.state, status=Status.CANDIDATE), Origin.AGENT), ME)
     lesson = State("Look first", LessonAttrs(), title="Look")
     learned = world.built.memories.remember(MemoryDraft(Kind.LESSON, lesson, Origin.MODEL), ME)

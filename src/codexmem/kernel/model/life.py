@@ -91,6 +91,9 @@ class MemoryEdit:
 NO_EDIT = MemoryEdit()
 
 
+UNPROVEN = frozenset({Kind.QA, Kind.LESSON})  # kinds that may be candidates
+
+
 def life_of(memory: Memory, *, superseded: bool) -> Life:
     """The word for where a memory is; `superseded` says whether another one links to it as its successor."""
     state = memory.state
@@ -105,8 +108,12 @@ def life_of(memory: Memory, *, superseded: bool) -> Life:
 
 def is_proposed(memory: Memory) -> bool:
     """Whether a person has yet to agree to it."""
-    candidate = memory.kind is Kind.QA and memory.state.status is Status.CANDIDATE
-    return candidate or Mark.PROPOSED in memory.state.marks
+    return is_candidate(memory) or Mark.PROPOSED in memory.state.marks
+
+
+def is_candidate(memory: Memory) -> bool:
+    """Whether an answer or a lesson is unproven."""
+    return memory.kind in UNPROVEN and memory.state.status is Status.CANDIDATE
 
 
 def retired(kind: Kind) -> Status:
@@ -135,8 +142,8 @@ def simple_act(act: Act, memory: Memory, *, shown: Status = Status.ACTIVE) -> St
         case Act.RELEASE:
             return replace(state, marks=state.marks - {Mark.WITHHELD})
         case Act.APPROVE:
-            candidate = memory.kind is Kind.QA and state.status is Status.CANDIDATE
-            status = Status.VALIDATED if candidate else state.status
+            proven = Status.VALIDATED if memory.kind is Kind.QA else Status.ACTIVE
+            status = proven if is_candidate(memory) else state.status
             return replace(state, status=status, marks=state.marks - {Mark.PROPOSED})
         case Act.DEPRECATE:
             return put_out_of_use(memory)

@@ -90,7 +90,7 @@ _LOOKS_EVERY_S = 1.0  # at the files, while watching
 _ASKS_EVERY = 10  # looks between two questions to the store
 _REASONS = {
     "link": "sync.problem_link", "large": "sync.problem_large", "encoding": "sync.problem_encoding",
-    "long": "sync.problem_long",
+    "long": "sync.problem_long", "full": "sync.problem_full",
 }  # fmt: skip
 _OUTCOMES = {
     Outcome.CREATED: "sync.created", Outcome.TAKEN: "sync.taken", Outcome.MERGED: "sync.merged",

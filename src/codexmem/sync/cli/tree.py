@@ -18,6 +18,7 @@ from codexmem.sync.document import ENDING, MAX_FILE, MAX_PATH
 
 _MOST_FILES = 20_000
 _MOST_BYTES = 4 * MAX_FILE
+_MOST_IN_ALL = 64 * 1024 * 1024  # bytes: a checkout of anybody's is held in memory while it is compared
 _DEEPEST = 12
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -31,7 +32,7 @@ class FileRead:
     place: str  # the same as the file system spells it
     content: bytes
     text: str
-    problem: str = ""  # link, large, encoding, long
+    problem: str = ""  # link, large, encoding, long, full
 
 
 class MemoryFolder:
@@ -43,6 +44,7 @@ class MemoryFolder:
         if name.startswith("/") or ".." in parts:
             raise InvalidArgument(f"{name!r} is not a folder of the checkout", hint="name it from the checkout's root")
         self.parts = tuple(parts)
+        self._left = _MOST_IN_ALL
 
     @property
     def path(self) -> Path:
@@ -61,8 +63,9 @@ class MemoryFolder:
             pass
 
     def files(self) -> list[FileRead]:
-        """Every Markdown file, in order; links are named and not read."""
+        """Every Markdown file, in order; links, and what goes beyond 64 MB, are named and not read."""
         found: list[FileRead] = []
+        self._left = _MOST_IN_ALL
         with self._opened(self.parts) as folder:
             self._walk(folder, "", found)
         return sorted(found, key=lambda each: each.path)
@@ -131,7 +134,8 @@ class MemoryFolder:
                 with _entered(folder, name) as below:
                     self._walk(below, f"{place}/", found, depth + 1)
             elif name.endswith(ENDING):
-                found.append(_read(folder, name, place, about))
+                found.append(_read(folder, name, place, about, self._left))
+                self._left -= len(found[-1].content)
 
     @contextmanager
     def _opened(self, parts: tuple[str, ...], *, make: bool = False) -> Iterator[int]:
@@ -142,7 +146,7 @@ class MemoryFolder:
                     with suppress(FileExistsError):
                         os.mkdir(part, 0o755, dir_fd=at)
                         os.chmod(part, 0o755, dir_fd=at)  # noqa: S103
-                below = os.open(part, _FOLDER, dir_fd=at)
+                below = _folder(part, at)
                 os.close(at)
                 at = below
             yield at
@@ -159,7 +163,17 @@ def _entered(folder: int, name: str) -> Iterator[int]:
         os.close(below)
 
 
-def _read(folder: int, name: str, place: str, about: os.stat_result) -> FileRead:
+def _folder(name: str, above: int) -> int:
+    try:
+        return os.open(name, _FOLDER, dir_fd=above)
+    except NotADirectoryError as error:
+        raise InvalidArgument(
+            f"{name[:100]} is a link or a file, not a folder: nothing below it is read or written",
+            hint="put a folder in its place, or name another with --folder",
+        ) from error
+
+
+def _read(folder: int, name: str, place: str, about: os.stat_result, left: int) -> FileRead:
     path = unicodedata.normalize("NFC", place.encode("utf-8", "surrogateescape").decode("utf-8", "replace"))
     problem = ""
     if not stat.S_ISREG(about.st_mode):
@@ -168,6 +182,8 @@ def _read(folder: int, name: str, place: str, about: os.stat_result) -> FileRead
         problem = "large"
     elif len(path) > MAX_PATH:
         problem = "long"
+    elif about.st_size > left:
+        problem = "full"
     content = b"" if problem else _content(folder, name) or b""
     try:
         text = content.decode("utf-8")
