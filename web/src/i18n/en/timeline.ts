@@ -130,7 +130,6 @@ export default {
     touches_other: '{{count}} memories change. Their history is kept, and this can itself be undone.',
     touchesMore: 'More than {{number}} memories change. Their history is kept, and this can itself be undone.',
     nothing: 'None of it is left, so there is nothing to undo.',
-    nothingLeft: 'All of it has been undone already.',
     nothingSafe: 'Nothing would change: all of it has been changed since.',
     since_one: '{{count}} of them has been changed since.',
     since_other: '{{count}} of them have been changed since.',

@@ -124,7 +124,6 @@ const timeline: Same<typeof en> = {
     touches_other: '{{count}} 条记忆将改变。其历史会保留，此操作本身也可撤销。',
     touchesMore: '超过 {{number}} 条记忆将改变。其历史会保留，此操作本身也可撤销。',
     nothing: '这些内容均已不存在，没有可撤销的。',
-    nothingLeft: '这些内容已全部撤销。',
     nothingSafe: '不会有任何改变：全部内容此后又被修改。',
     since_other: '其中 {{count}} 条此后又被修改。',
     follow: '同时隐藏其他位置中带有其文本的记忆',

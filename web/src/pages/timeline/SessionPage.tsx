@@ -16,6 +16,7 @@ import { TextLink } from '@/parts/TextLink';
 import { exactTime } from '@/parts/TimeText';
 import { session as askSession } from './queries';
 import { SessionAbout } from './SessionAbout';
+import { isUndone } from './sessionItems';
 import { SessionTurns } from './SessionTurns';
 
 export function SessionPage() {
@@ -50,9 +51,11 @@ export function SessionPage() {
       actions={
         <>
           {undone && <Button onClick={() => setAsked('bringBack')}>{t('undo.bringBack')}</Button>}
-          <Button variant="default" leftSection={<IconArrowBackUp size={14} />} onClick={() => setAsked('undo')}>
-            {t('undo.sessionOpen')}
-          </Button>
+          {!(undone && isUndone(session)) && (
+            <Button variant="default" leftSection={<IconArrowBackUp size={14} />} onClick={() => setAsked('undo')}>
+              {t('undo.sessionOpen')}
+            </Button>
+          )}
           <Button variant="default" onClick={() => setAsked('forget')}>
             {t('forget.open')}
           </Button>
@@ -75,7 +78,6 @@ export function SessionPage() {
         onClose={() => setAsked(null)}
         whose={{ source: session.source }}
         title={t('undo.session')}
-        undone={undone}
       />
       <ForgetDialog
         opened={asked === 'forget'}

@@ -73,8 +73,12 @@ export function toolCounts(events: readonly SessionEvent[]): [string, number][] 
   return [...counts].sort((a, b) => b[1] - a[1] || a[0].localeCompare(b[0]));
 }
 
-/** What a session is called: one of which nothing is left to see was undone. */
-export function stateOf({ status, title, observations, summaries, hidden }: Session): 'open' | 'completed' | 'undone' {
-  if (status === 'active') return 'open';
-  return hidden && !title && !observations && !summaries ? 'undone' : 'completed';
+/** Whether nothing of it is left to see, though it left something. */
+export function isUndone({ title, observations, summaries, hidden }: Session): boolean {
+  return hidden > 0 && !title && !observations && !summaries;
+}
+
+export function stateOf(session: Session): 'open' | 'completed' | 'undone' {
+  if (session.status === 'active') return 'open';
+  return isUndone(session) ? 'undone' : 'completed';
 }

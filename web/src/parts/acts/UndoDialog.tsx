@@ -1,6 +1,6 @@
 // Taking back what a session or a change wrote: shows what would change and asks; it can itself be taken back.
 import '@mantine/core/styles/Radio.layer.css';
-import { Button, Group, Radio, Stack, Text } from '@mantine/core';
+import { Radio, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Schemas } from '@/api/client';
@@ -18,27 +18,22 @@ type Props = {
   title?: string;
   /** The delta is itself an undoing: what it hid comes back. */
   bringsBack?: boolean;
-  /** What undid it before; where nothing is left to undo, that can be brought back. */
-  undone?: string | undefined;
 };
 type Mode = 'safe' | 'strict';
 type Told = Schemas['UndoPreview'] & { /** Unless it brings something back. */ trail: Schemas['UndoTrail'] | null };
 
-export function UndoDialog({ opened, onClose, whose, title, bringsBack = false, undone }: Props) {
+export function UndoDialog({ opened, onClose, whose, title, bringsBack: back = false }: Props) {
   const { t } = useTranslation('timeline');
   const [mode, setMode] = useState<Mode>('safe');
   const [follow, setFollow] = useState(false);
-  const [switched, setSwitched] = useState<string | null>(null);
-  const subject = switched === null ? whose : { delta: switched };
-  const back = bringsBack || switched !== null;
   const changed = useMemoriesChanged();
   async function ask(signal: AbortSignal): Promise<Told> {
-    const [told, trail] = await Promise.all([undoPreview(subject, signal), back ? null : undoTrail(subject, signal)]);
+    const [told, trail] = await Promise.all([undoPreview(whose, signal), back ? null : undoTrail(whose, signal)]);
     return { ...told, trail };
   }
   async function takeBack() {
-    const done = await undo(subject, mode);
-    const elsewhere = follow && !back ? await undoElsewhere(subject) : null;
+    const done = await undo(whose, mode);
+    const elsewhere = follow && !back ? await undoElsewhere(whose) : null;
     void changed();
     const count = done.restored + (elsewhere?.hidden ?? 0);
     const message = t(back ? 'undo.brought' : 'undo.done', { count });
@@ -56,18 +51,17 @@ export function UndoDialog({ opened, onClose, whose, title, bringsBack = false, 
     <ImpactDialog
       opened={opened}
       onClose={() => {
-        setSwitched(null);
         setFollow(false);
         onClose();
       }}
       title={title && !back ? title : t('undo.back')}
-      asked={{ key: ['undo', subject], ask }}
+      asked={{ key: ['undo', whose], ask }}
       action={t(back ? 'undo.backAction' : 'undo.action')}
       onConfirm={takeBack}
     >
       {(told) => (
         <>
-          <Changes told={told} mode={mode} onMode={setMode} onBack={undone ? () => setSwitched(undone) : undefined} />
+          <Changes told={told} mode={mode} onMode={setMode} />
           {told.trail && told.memories > 0 && (
             <Elsewhere
               label={t('undo.follow')}
@@ -87,23 +81,12 @@ type ChangesProps = {
   told: Schemas['UndoPreview'];
   mode: Mode;
   onMode: (mode: Mode) => void;
-  onBack: (() => void) | undefined;
 };
 
-function Changes({ told, mode, onMode, onBack }: ChangesProps) {
+function Changes({ told, mode, onMode }: ChangesProps) {
   const { t, i18n } = useTranslation('timeline');
   const { memories, written_since: since, first, more } = told;
-  if (!memories) {
-    if (!onBack) return <Text size="sm">{t('undo.nothing')}</Text>;
-    return (
-      <Group justify="space-between">
-        <Text size="sm">{t('undo.nothingLeft')}</Text>
-        <Button variant="default" onClick={onBack}>
-          {t('undo.bringBack')}
-        </Button>
-      </Group>
-    );
-  }
+  if (!memories) return <Text size="sm">{t('undo.nothing')}</Text>;
   const count = mode === 'safe' ? memories - since : memories;
   const shown = count.toLocaleString(localeTag(i18n.language));
   const touched = first.map((change) => ({
