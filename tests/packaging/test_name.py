@@ -60,7 +60,15 @@ def test_a_planted_hint_is_found(text: str) -> None:
     assert not STRANGER.search(text.replace("codexmem", DISTRIBUTION))
 
 
-@pytest.mark.parametrize("text", ["pip install . && codexmem init", "uv tool install '.[embed]'", "codexmem install"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "uvx --from 'codexmem-cli[embed]' codexmem",
+        "pip install . && codexmem init",
+        "uv tool install '.[embed]'",
+        "codexmem install",
+    ],
+)
 def test_our_own_commands_are_not(text: str) -> None:
     assert not STRANGER.search(text)
 
