@@ -20,10 +20,8 @@ OWNER = os.geteuid()
 NOBODY = -1
 _MAPPED = "0000000000000000FFFF0000"  # before an IPv4 address in the table of IPv6 sockets
 _NETLINK, _SOCK_DIAG, _BY_FAMILY, _REQUEST, _ERROR = 16, 4, 20, 1, 2
-_ANY_STATE, _NO_COOKIE = 0xFFFFFFFF, b"\xff" * 8
-_ABSENT = -2  # ENOENT, as the kernel says it
-_INPCB, _SOCKET = 0x10, 0x01  # kinds of records of a socket
-_IPV4 = 0x01
+_ANY_STATE, _NO_COOKIE, _ABSENT = 0xFFFFFFFF, b"\xff" * 8, -2  # ENOENT, as the kernel says it
+_INPCB, _SOCKET, _IPV4 = 0x10, 0x01, 0x01  # kinds of records of a socket, and a flag of one
 
 Place = tuple[str, int]  # address and port
 
@@ -75,7 +73,8 @@ def _linux_owner(client: Place, server: Place) -> int | None:
 
 
 def _owner_in_table(client: Place, server: Place, folder: Path = Path("/proc/net")) -> int | None:
-    tables = ("tcp6",) if ":" in client[0] else ("tcp", "tcp6")
+    """Read the tables; None where they do not even hold the socket that we listen on."""
+    tables, listens = ("tcp6",) if ":" in client[0] else ("tcp", "tcp6"), False
     try:
         for table in tables:
             mapped = _MAPPED if table == "tcp6" and ":" not in client[0] else ""
@@ -86,7 +85,8 @@ def _owner_in_table(client: Place, server: Place, folder: Path = Path("/proc/net
                 # State, queues, timers, retransmissions, user, timeouts, inode.
                 _, _, _, _, uid, _, inode, *_ = rest.split(None, 7)
                 return int(uid) if inode != "0" else NOBODY
-        return NOBODY if (folder / tables[0]).exists() else None
+            listens |= " 0A " in text
+        return NOBODY if listens else None
     except (OSError, ValueError):
         return None
 
@@ -103,10 +103,10 @@ def _packed(address: str) -> bytes:
 
 
 def _macos_owner(client: Place, server: Place) -> int | None:
-    """Read the list of sockets; None where it does not even hold our own end, and so cannot be read as we do."""
+    """Read the list of sockets; None where it does not even hold the one that we listen on, read as we do."""
     try:
         listed = _macos_sockets()
-        ours, wanted, is_client = False, (_end(client), _end(server)), False
+        listens, wanted, is_client = False, (_end(client), _end(server)), False
         at = struct.unpack_from("=I", listed)[0]
         while at + 24 < len(listed):
             length, kind = struct.unpack_from("=II", listed, at)
@@ -114,13 +114,13 @@ def _macos_owner(client: Place, server: Place) -> int | None:
                 foreign, local = struct.unpack_from(">HH", listed, at + 16)
                 skipped = 12 if listed[at + 44] & _IPV4 else 0
                 ends = (listed[at + 64 + skipped : at + 80], local), (listed[at + 48 + skipped : at + 64], foreign)
-                is_client, ours = ends == wanted, ours or ends == wanted[::-1]
+                is_client, listens = ends == wanted, listens or (local, foreign) == (server[1], 0)
             elif kind == _SOCKET and is_client:
                 return int(struct.unpack_from("=I", listed, at + 64)[0])
             at += max(8, (length + 7) & ~7)
     except (OSError, ValueError, AttributeError, IndexError, struct.error):
         return None
-    return NOBODY if ours else None
+    return NOBODY if listens else None
 
 
 def _end(place: Place) -> tuple[bytes, int]:
