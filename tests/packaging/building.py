@@ -108,7 +108,7 @@ def _compare(what: str, one: Path, other: Path) -> bool:
 def _run(command: Sequence[str], where: Path, more: Mapping[str, str] | None = None) -> str:
     # A caller's date would make the bytes depend on the caller; without one, the build backend has a date of its own,
     # which whoever builds from the source distribution gets too.
-    dropped = {"SOURCE_DATE_EPOCH", "PYTHONPATH", "CODEXMEM_SKIP_WEB"}
+    dropped = {"SOURCE_DATE_EPOCH", "PYTHONPATH", "CODEXMEM_WEB"}
     env = {name: value for name, value in os.environ.items() if name not in dropped} | dict(more or {})
     mask = int(env.pop("umask", "022"), 8)
     done = subprocess.run(command, cwd=where, env=env, capture_output=True, text=True, check=False, umask=mask)

@@ -70,37 +70,55 @@ def test_a_source_distribution_brings_the_application_and_its_sources(tree: Path
     assert not any("node_modules" in name for name in names)
 
 
-def test_without_application_and_node_the_build_says_what_to_do(tree: Path) -> None:
-    done = build(tree, "wheel")
-    assert done.returncode != 0
-    assert "install Node 22.12 or newer" in done.stdout + done.stderr
-
-
-def test_one_may_go_without(tree: Path) -> None:
-    done = build(tree, "wheel", CODEXMEM_SKIP_WEB="1")
+@pytest.mark.parametrize("asked", ["", "0"])
+def test_without_node_or_on_request_everything_but_the_pages_is_installed(tree: Path, npm: Path, asked: str) -> None:
+    done = build(tree, "wheel", path=str(npm) if asked else "", CODEXMEM_WEB=asked)
     assert done.returncode == 0, done.stderr
+    assert "codexmem is installed without its web pages" in done.stdout + done.stderr
     names = wheel_names(tree)
     assert "codexmem/http/web/plain.html" in names
     assert not any(name.startswith(DIST) for name in names)
 
 
-def test_with_node_the_application_is_built(tree: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_who_wants_the_pages_is_told_that_node_is_missing(tree: Path) -> None:
+    done = build(tree, "wheel", CODEXMEM_WEB="1")
+    assert done.returncode != 0
+    assert "install Node 22.12 or newer" in done.stdout + done.stderr
+
+
+@pytest.fixture
+def npm(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with an npm whose `ci` installs, and whose `run build` leaves what a build would."""
     tools = tmp_path_factory.mktemp("tools")
-    # What npm is asked for is written down, and `run build` leaves what a build would.
     (tools / "npm").write_text(
         f'#!{sys.executable}\nimport pathlib, sys\n'
-        'with open("asked.txt", "a") as log: log.write(" ".join(sys.argv[1:]) + "\\n")\n'
+        f'with open({str(tools / "asked.txt")!r}, "a") as log: log.write(" ".join(sys.argv[1:]) + "\\n")\n'
+        'pathlib.Path("node_modules").mkdir(exist_ok=True)\n'
         'if sys.argv[1] == "run":\n'
         f'    place = pathlib.Path("../src/{DIST}"); place.mkdir(parents=True)\n'
         '    (place / "index.html").write_text("built")\n'
     )  # fmt: skip
     (tools / "npm").chmod(0o755)
-    done = build(tree, "wheel", path=str(tools))
+    return tools
+
+
+@pytest.mark.parametrize("kind", ["wheel", "sdist"])
+def test_with_node_the_application_is_built_and_the_tree_stays_as_it_was(tree: Path, npm: Path, kind: str) -> None:
+    before = sorted(path for path in tree.rglob("*"))
+    done = build(tree, kind, path=str(npm), TMPDIR=str(npm))
     assert done.returncode == 0, done.stderr
-    first, second = (tree / "web" / "asked.txt").read_text().splitlines()
+    assert "building codexmem's web pages with npm" in done.stdout + done.stderr
+    first, second = (npm / "asked.txt").read_text().splitlines()
     assert first.startswith("ci --ignore-scripts")
     assert second == "run build"
-    assert f"{DIST}/index.html" in wheel_names(tree)
+    (packed,) = (tree / "dist").iterdir()
+    if kind == "wheel":
+        assert f"{DIST}/index.html" in wheel_names(tree)
+    else:
+        with tarfile.open(packed) as archive:
+            assert f"{packed.name.removesuffix('.tar.gz')}/src/{DIST}/index.html" in archive.getnames()
+    assert sorted(path for path in tree.rglob("*") if path not in {tree / "dist", packed}) == before
+    assert [path.name for path in npm.iterdir() if path.name.startswith("codexmem-web-")] == []
 
 
 def test_an_editable_install_builds_nothing(tree: Path) -> None:

@@ -33,8 +33,9 @@ _TEXTS = {
         "exports": "Downloads",
         "key": "API key, if the server asks for one",
         "use": "Use",
-        "unbuilt": "The web application is not built in this installation. In the source tree, with Node 22.12 or "
-        "newer, run: npm --prefix web ci && npm --prefix web run build. Released packages bring it along.",
+        "unbuilt": "This installation has no web application: it was installed without Node, or with CODEXMEM_WEB=0. "
+        "Install it again with Node 22.12 or newer on the PATH; for an editable installation run in the source tree: "
+        "npm --prefix web ci && npm --prefix web run build. Released packages bring it along.",
         "built": "The web application",
         "script": "This page needs JavaScript for the live part; the links work without.",
     },
@@ -54,7 +55,8 @@ _TEXTS = {
         "exports": "下载",
         "key": "API 密钥（仅在服务器要求时填写）",
         "use": "使用",
-        "unbuilt": "此安装中没有构建网页应用。请在源码目录中用 Node 22.12 或更新版本运行："
+        "unbuilt": "此安装不含网页应用：安装时没有 Node，或设置了 CODEXMEM_WEB=0。请在 PATH 中有 Node 22.12 "
+        "或更新版本时重新安装；可编辑安装请在源码目录中运行："
         "npm --prefix web ci && npm --prefix web run build。正式发布的软件包自带网页应用。",
         "built": "网页应用",
         "script": "实时部分需要 JavaScript；链接不需要。",
