@@ -108,8 +108,9 @@ def _compare(what: str, one: Path, other: Path) -> bool:
 def _run(command: Sequence[str], where: Path, more: Mapping[str, str] | None = None) -> str:
     # A caller's date would make the bytes depend on the caller; without one, the build backend has a date of its own,
     # which whoever builds from the source distribution gets too.
-    dropped = {"SOURCE_DATE_EPOCH", "PYTHONPATH", "CODEXMEM_WEB"}
-    env = {name: value for name, value in os.environ.items() if name not in dropped} | dict(more or {})
+    dropped = {"SOURCE_DATE_EPOCH", "PYTHONPATH"}
+    env = {name: value for name, value in os.environ.items() if name not in dropped}
+    env |= {"CODEXMEM_WEB": "1", **(more or {})}  # a release without its pages is none
     mask = int(env.pop("umask", "022"), 8)
     done = subprocess.run(command, cwd=where, env=env, capture_output=True, text=True, check=False, umask=mask)
     if done.returncode != 0:
