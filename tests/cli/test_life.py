@@ -72,7 +72,7 @@ def test_what_carries_the_text_is_counted_before_it_goes(call: Call, saved: list
     first, _, third = saved
     later = str(call("remember", "Ann says: the port is 8080, since May", "--json").json["id"])
     would = call("forget", first, "--follow", "--dry-run")
-    assert would.out == f"would erase 2 memories (#{first} and 1 more, listed above)\n"
+    assert would.out.startswith(f"this erases 2 memories (#{first} and 1 more, listed above):\n  #{first}  ")
     assert f"1 other memory carries the text and goes with it:\n  #{later}  " in would.err
     assert "no other memory carries the text\n" in call("forget", third, "--follow", "--dry-run").err
     assert "已彻底删除 2 条记忆" in call("forget", f"#{first}", "--follow", "--yes", "--lang", "zh").err

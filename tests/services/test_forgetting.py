@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from codexmem.kernel.events.report import EventReport
+from codexmem.kernel.model.attrs import NoteAttrs
 from codexmem.kernel.model.errors import InvalidArgument
 from codexmem.kernel.model.event import EventType
-from codexmem.kernel.model.history import WriteContext
-from codexmem.kernel.model.memory import Kind
+from codexmem.kernel.model.history import Mode, WriteContext
+from codexmem.kernel.model.memory import Kind, MemoryDraft, Origin, State
+from codexmem.kernel.model.query import Seq
 from codexmem.kernel.store.database import Database
+from codexmem.kernel.store.history import VersionTable
+from codexmem.kernel.store.memories import MemoryTable
+from codexmem.recall.forgetting import ForgetSelection
+from codexmem.recall.undoing import Undoing, Whose
 from tests._support import capturing
 from tests._support.capturing import Capturing
 
@@ -61,6 +69,39 @@ def test_by_source_as_by_session(here: Capturing) -> None:
     assert here.forgetting.source(session.subject, ME) == 2
     assert "secret of s2" not in left(here)
     assert "secret of s1" in left(here)
+
+
+def test_what_persons_wrote_in_a_session_stays_unless_it_is_asked_for(here: Capturing) -> None:
+    session, memories = here.sessions.named("s1"), here.base.memories
+    assert session is not None
+    seen = next(each for each in here.memories(Kind.OBSERVATION) if each.session == "s1")
+    person = WriteContext("cli", session.subject, origin=Origin.HUMAN)  # as it was booked before
+    agent = replace(person, origin=Origin.AGENT)
+    made = [
+        memories.remember(MemoryDraft(Kind.NOTE, State(text, NoteAttrs(), project="demo"), by.origin, "s1"), by).seq
+        for text, by in (("a person's own note", person), ("an agent's note", agent))
+    ]
+    memories.change(Seq(seen.seq), frozenset(Kind), lambda state: replace(state, content="corrected"), person)
+    wanted = ForgetSelection(session="s1")
+    outline = here.forgetting.outline(wanted)
+    assert ([each.seq for each in outline.kept], outline.found) == ([seen.seq, made[0]], 2)
+    undoing = Undoing(here.db, MemoryTable(here.db), VersionTable(here.db), here.base.history)
+    taken = undoing.outline(Whose(session.subject))
+    assert ({each.seq for each in taken.kept}, made[1] in {each.seq for each in taken.first}) == (
+        {seen.seq, made[0]},
+        True,
+    )
+    undone = undoing.take_back(Whose(session.subject), Mode.STRICT, person)
+    assert [memories.get(Seq(seq), frozenset(Kind)).state.status.value for seq in (*made, seen.seq)] == [
+        "active", "deleted", "active",
+    ]  # fmt: skip
+    assert undone.restored == taken.memories
+    for _ in range(2):  # also when it is asked for again
+        here.forgetting.one_of(wanted, person)
+    there = memories.many((*made, seen.seq), frozenset(Kind))
+    assert (sorted(there), here.captures.of_session(session.id, limit=9)) == ([seen.seq, made[0]], [])
+    assert here.forgetting.one_of(ForgetSelection(source=session.subject, include_mine=True), person) > 0
+    assert made[0] not in memories.many(made, frozenset(Kind))
 
 
 def test_by_project(here: Capturing) -> None:

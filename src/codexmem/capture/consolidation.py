@@ -73,7 +73,7 @@ class Consolidation:
             raise RetryLater("the author is at work", error_class="busy", delay_ms=_BUSY_MS)
         shown = [
             KnownMemory(
-                f"K{place}", memory.seq, kind_named(memory), memory.state.content, memory.origin is Origin.HUMAN
+                f"K{place}", memory.seq, kind_named(memory), memory.state.content, memory.author is Origin.HUMAN
             )
             for place, memory in enumerate(known, 1)
         ]

@@ -19,19 +19,26 @@ _STARTERS = frozenset(("sh", "bash", "dash", "zsh", "fish", "ash", "ksh", "env",
 
 def ancestors(most: int = MOST) -> list[str]:
     """Names of the processes above this one, the nearest first."""
-    return [name for name, _ in _above(most)]
+    return [name for name, *_ in _above(most)]
 
 
 def agent() -> str:
-    """Name of the process that runs this hook: the first above it that is not merely a shell; empty if none is."""
-    above = _above(MOST)
-    return next((name for name, program in above if program not in _STARTERS), "")
+    """Name of the process that runs this hook: the first above it that is not merely a shell; empty if none is.
+
+    Above the shell of a terminal is no agent: whoever types there is a person, and the terminal would be taken for one.
+    """
+    for name, program, leads_terminal in _above(MOST):
+        if program not in _STARTERS:
+            return name
+        if leads_terminal:
+            break
+    return ""
 
 
-def _above(most: int) -> list[tuple[str, str]]:
-    """Name and program of each; the first process of all is nobody's agent."""
+def _above(most: int) -> list[tuple[str, str, bool]]:
+    """Name and program of each, and whether a terminal was opened for it; the first of all is nobody's agent."""
     pid = os.getppid()
-    found: list[tuple[str, str]] = []
+    found: list[tuple[str, str, bool]] = []
     space = _space()
     while pid > 1 and len(found) < most:
         text = text_of(f"/proc/{pid}/stat", 4096)
@@ -42,9 +49,10 @@ def _above(most: int) -> list[tuple[str, str]]:
         fields = rest.split()
         if len(fields) < 20:
             break
-        found.append((f"{space}.{pid}.{fields[19]}", head.partition("(")[2]))
+        leads_terminal = int(fields[3]) == pid and fields[4] != "0"
+        found.append((f"{space}.{pid}.{fields[19]}", head.partition("(")[2], leads_terminal))
         pid = int(fields[1])
-    return found or ([(f"{space}.{pid}", "")] if pid > 1 else [])
+    return found or ([(f"{space}.{pid}", "", False)] if pid > 1 else [])
 
 
 def _space() -> str:

@@ -26,7 +26,7 @@ from codexmem.kernel.model.errors import InvalidArgument
 from codexmem.kernel.model.event import Event, EventType
 from codexmem.kernel.model.history import WriteContext
 from codexmem.kernel.model.ids import Clock
-from codexmem.kernel.model.memory import Kind, Memory
+from codexmem.kernel.model.memory import Kind, Mark, Memory, Origin
 from codexmem.kernel.model.quotation import Quotations, texts_in
 from codexmem.kernel.model.session import Session
 from codexmem.kernel.model.visibility import as_server
@@ -44,10 +44,28 @@ from codexmem.recall.lineage import Downstream, Lineage, said_by
 P = ParamSpec("P")
 MAX_IDS = 1_000
 COUNTED = 10_000  # memories that are counted before they are erased, at most
-SHOWN = 10  # memories that are shown before they are erased
+SHOWN = 10  # memories of a trail that are shown
+LISTED = 100  # memories that are listed before they are erased
 _STEP = 500
 _ALL = frozenset(Kind)
 _OF_SESSION = "session:"
+
+
+@dataclass(frozen=True, slots=True)
+class ForgetSelection:
+    """What is to be forgotten: exactly one of these; of a session with what persons wrote only if that is said."""
+
+    ids: Sequence[int] | None = None
+    session: int | str | None = None
+    project: str | None = None
+    source: str | None = None
+    include_mine: bool = False
+
+
+def _session_in(named: ForgetSelection) -> int | str | None:
+    """The session that is named, also as a source; None if something else is."""
+    number = (named.source or "").removeprefix(_OF_SESSION)
+    return int(number) if (named.source or "").startswith(_OF_SESSION) and number.isdigit() else named.session
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +75,13 @@ class ForgetPreview:
     found: int
     first: tuple[Memory, ...]
     more: bool = False  # so many that only these were counted
+    kept: tuple[Memory, ...] = ()  # what persons wrote, which stays unless it is asked for by name
+
+
+def is_persons(memory: Memory) -> bool:
+    """Whether a person wrote it on purpose: not what was captured of what a person said to an agent."""
+    by_hand = memory.kind is not Kind.PROMPT and not _captured(memory.state.attrs)
+    return Mark.CORRECTED in memory.state.marks or (by_hand and memory.author is Origin.HUMAN)
 
 
 def _whole(verb: Callable[P, int]) -> Callable[P, int]:
@@ -83,51 +108,44 @@ class Forgetting:
         self._receipts = receipts
         self._log = log
 
-    def found(self, *, ids: Sequence[int] | None = None, session: int | str | None = None, project: str | None = None,
-              source: str | None = None) -> int:  # fmt: skip
-        """How many memories one of these would erase, counted up to a limit; changes nothing."""
-        return self.outline(ids=ids, session=session, project=project, source=source).found
-
-    def numbers(self, ids: Sequence[int] | None, session: int | str | None, project: str | None, source: str | None
-                ) -> list[int]:  # fmt: skip
-        """Numbers of the memories that one of these names, up to a limit."""
-        if ids is not None:
-            return sorted(self._memories.many(ids, _ALL))
+    def numbers(self, named: ForgetSelection) -> tuple[list[int], frozenset[int]]:
+        """Numbers of the memories that would go, up to a limit, and of those that persons wrote, which stay."""
+        if named.ids is not None:
+            return sorted(self._memories.many(named.ids, _ALL)), frozenset()
         with as_server():  # what is private is counted and goes with the rest; it is not shown
-            named = self._named(session, project, source)
-            found = self._history.some(COUNTED, **named)
-            key = named["session"]
-            known = self._sessions.named(key) if key is not None else None
-            # What a session wrote through other interfaces than its hooks has it as its source.
-            more = self._history.some(COUNTED, source=known.subject) if known is not None else []
-        return list(dict.fromkeys((*found, *more)))[:COUNTED]
+            session = _session_in(named)
+            if session is None:
+                return self._history.some(COUNTED, project=named.project, source=named.source), frozenset()
+            seqs, kept = self._of_session(*self._names(session)), frozenset[int]()
+            if not named.include_mine:
+                kept = frozenset(seq for seq, each in self._memories.many(seqs, _ALL).items() if is_persons(each))
+        return [seq for seq in seqs if seq not in kept], kept
 
-    def outline(self, *, ids: Sequence[int] | None = None, session: int | str | None = None,
-                project: str | None = None, source: str | None = None) -> ForgetPreview:  # fmt: skip
-        """What one of these would erase; changes nothing."""
-        if ids is None:
-            seqs = self.numbers(None, session, project, source)
-            shown = self._memories.many(seqs[:SHOWN], _ALL)
-            return ForgetPreview(
-                len(seqs), tuple(shown[seq] for seq in seqs[:SHOWN] if seq in shown), len(seqs) == COUNTED
-            )
+    def outline(self, named: ForgetSelection) -> ForgetPreview:
+        """What would be erased; changes nothing."""
+        if named.ids is None:
+            seqs, kept = self.numbers(named)
+            shown = self._memories.many((*seqs[:LISTED], *sorted(kept)[:LISTED]), _ALL)
+            first = tuple(shown[seq] for seq in seqs[:LISTED] if seq in shown)
+            own = tuple(memory for seq, memory in sorted(shown.items()) if seq in kept)
+            return ForgetPreview(len(seqs), first, len(seqs) == COUNTED, own)
         with as_server():
-            count = len(self._memories.many(ids, _ALL))
-        found = self._memories.many(ids, _ALL)
-        return ForgetPreview(count, tuple(found[seq] for seq in dict.fromkeys(ids) if seq in found)[:SHOWN])
+            count = len(self._memories.many(named.ids, _ALL))
+        found = self._memories.many(named.ids, _ALL)
+        return ForgetPreview(count, tuple(found[seq] for seq in dict.fromkeys(named.ids) if seq in found)[:LISTED])
 
-    def one_of(self, by: WriteContext, *, ids: Sequence[int] | None = None, session: int | str | None = None,
-               project: str | None = None, source: str | None = None) -> int:  # fmt: skip
-        """Erase what is named by exactly one of these; returns how many memories there were."""
-        if [ids, session, project, source].count(None) != 3:
+    def one_of(self, named: ForgetSelection, by: WriteContext) -> int:
+        """Erase what is named; returns how many memories there were."""
+        if [named.ids, named.session, named.project, named.source].count(None) != 3:
             raise InvalidArgument(
                 "name exactly one of ids, session, project and source", hint="to erase more, send several requests"
             )
-        if ids is not None:
-            return self.ids(ids, by)
+        if named.ids is not None:
+            return self.ids(named.ids, by)
+        session = _session_in(named)
         if session is not None:
-            return self.session(session, by)
-        return self.project(project, by) if project is not None else self.source(source or "", by)
+            return self.session(session, by, include_mine=named.include_mine)
+        return self.project(named.project, by) if named.project is not None else self.source(named.source or "", by)
 
     @_whole
     def ids(self, seqs: Iterable[int], by: WriteContext, kinds: frozenset[Kind] = _ALL) -> int:
@@ -138,16 +156,14 @@ class Forgetting:
         return self._history.forget(found, by)
 
     @_whole
-    def session(self, name: int | str, by: WriteContext) -> int:
-        """Erase everything of one session, given by its number or by the agent's name for it."""
-        session = self._sessions.get(name) if isinstance(name, int) else self._sessions.named(name)
-        if session is None:
-            # Erased already, at least in part: its memories may still be there.
-            key, source = (None, f"{_OF_SESSION}{name}") if isinstance(name, int) else (name, None)
-            return self._history.forget_all(by, session=key, source=source)
-        self._erase([session])
-        erased = self._history.forget_all(by, session=session.key)
-        return erased + self._history.forget_all(by, source=session.subject)
+    def session(self, name: int | str, by: WriteContext, *, include_mine: bool = False) -> int:
+        """Erase all of one session but what persons wrote, given by its number or by the agent's name for it."""
+        _, kept = self.numbers(ForgetSelection(session=name, include_mine=include_mine))
+        session, (key, source) = self._known(name), self._names(name)
+        if session is not None:
+            self._erase([session])
+        erased = self._history.forget_all(by, session=key, keep=kept) if key is not None else 0
+        return erased + (self._history.forget_all(by, source=source, keep=kept) if source is not None else 0)
 
     @_whole
     def project(self, project: str, by: WriteContext) -> int:
@@ -160,16 +176,27 @@ class Forgetting:
 
     @_whole
     def source(self, source: str, by: WriteContext) -> int:
-        """Erase everything that one session, run or import wrote."""
-        if source.startswith(_OF_SESSION) and source.removeprefix(_OF_SESSION).isdigit():
-            return self.session(int(source.removeprefix(_OF_SESSION)), by)
+        """Erase everything that one session, run or import wrote; of a session, what persons wrote stays."""
+        session = _session_in(ForgetSelection(source=source))
+        if session is not None:
+            return self.session(session, by)
         return self._history.forget_all(by, source=source)
 
-    def _named(self, session: int | str | None, project: str | None, source: str | None) -> dict[str, str | None]:
-        if isinstance(session, int):
-            known = self._sessions.get(session)
-            session, source = (known.key, None) if known is not None else (None, f"{_OF_SESSION}{session}")
-        return {"project": project, "session": session, "source": source}
+    def _known(self, name: int | str) -> Session | None:
+        return self._sessions.get(name) if isinstance(name, int) else self._sessions.named(name)
+
+    def _names(self, name: int | str) -> tuple[str | None, str | None]:
+        """The key of a session and its name as a source; of one that was erased, in part at least, what was given."""
+        known = self._known(name)
+        if known is not None:
+            return known.key, known.subject
+        return (None, f"{_OF_SESSION}{name}") if isinstance(name, int) else (name, None)
+
+    def _of_session(self, key: str | None, source: str | None) -> list[int]:
+        """Numbers of its memories; what it wrote through other interfaces than its hooks has it as its source."""
+        found = self._history.some(COUNTED, session=key) if key is not None else []
+        more = self._history.some(COUNTED, source=source) if source is not None else []
+        return list(dict.fromkeys((*found, *more)))[:COUNTED]
 
     def _erase(self, sessions: Sequence[Session]) -> None:
         numbers = [session.id for session in sessions]
@@ -208,16 +235,6 @@ _SAYING = (
 
 
 @dataclass(frozen=True, slots=True)
-class ForgetSelection:
-    """What is to be forgotten: exactly one of these."""
-
-    ids: Sequence[int] | None = None
-    session: int | str | None = None
-    project: str | None = None
-    source: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class ErasureTrail:
     """Where the named memories went."""
 
@@ -252,13 +269,13 @@ class Erasure:
 
     def follow(self, named: ForgetSelection) -> ErasureTrail:
         """Where the named memories went; changes nothing."""
-        seqs = self._forgetting.numbers(named.ids, named.session, named.project, named.source)
+        seqs, kept = self._forgetting.numbers(named)
         roots = list(self._memories.many(seqs[:MAX_ROOTS], _ALL).values())
         if not roots:
             return ErasureTrail((), (), (), (), (), ())
         self._flush()
         quotations = Quotations(said_by(roots))
-        gone = frozenset(seqs)
+        gone = frozenset(seqs) | kept
         found = [each for each in self._lineage.downstream(roots, quotations) if each.memory.seq not in gone]
         quoting = [each for each in found if each.quotes]
         since_ms = min(each.created_ms for each in roots)
@@ -278,9 +295,7 @@ class Erasure:
     def erase(self, named: ForgetSelection, by: WriteContext, *, all_after: bool = False) -> tuple[int, ErasureTrail]:
         """Erase the named memories and where they went; how many of the named there were, and what went besides."""
         trail = self.follow(named)
-        erased = self._forgetting.one_of(
-            by, ids=named.ids, session=named.session, project=named.project, source=named.source
-        )
+        erased = self._forgetting.one_of(named, by)
         taken = (*trail.quoting, *(trail.after if all_after else ()))
         # Events first: what was captured for a memory that goes now is blanked with it.
         for start in range(0, len(trail.captured), _PAGE):

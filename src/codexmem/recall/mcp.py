@@ -241,13 +241,8 @@ class ForgetToolRequest(BaseModel):
 
 def _forget(services: ForgetServices, call: ToolInvocation) -> ToolResult:
     request = parsed(ForgetToolRequest, call.arguments)
-    erased = services.forgetting.one_of(
-        call.by(),
-        ids=request.ids,
-        session=request.session,
-        project=request.project,
-        source=request.source,
-    )
+    named = forgetting.ForgetSelection(request.ids, request.session, request.project, request.source)
+    erased = services.forgetting.one_of(named, call.by())
     return ToolResult(f"Erased {erased} memories for good.", {"erased": erased})
 
 
@@ -258,7 +253,8 @@ FORGET: Toolset[ForgetServices] = Toolset(
             "forget",
             "Forget for good",
             "Erase memories with all their versions and everything captured for them: by numbers, by session, by "
-            "project or by source, exactly one of these. This cannot be undone; do it only when a person asks for it.",
+            "project or by source, exactly one of these; what persons wrote in a session stays. This cannot be undone; "
+            "do it only when a person asks for it.",
             schema_of(ForgetToolRequest),
             _forget,
             reads_only=False,

@@ -11,13 +11,14 @@ from dataclasses import dataclass, replace
 
 from codexmem.kernel.model.errors import InvalidArgument
 from codexmem.kernel.model.history import Delta, DeltaStatus, Mode, WriteContext
-from codexmem.kernel.model.memory import VISIBLE, Kind
+from codexmem.kernel.model.memory import VISIBLE, Kind, Memory
 from codexmem.kernel.model.query import Seq
 from codexmem.kernel.services.history import History, RollbackStep
 from codexmem.kernel.services.memories import Memories
 from codexmem.kernel.store.database import Database
 from codexmem.kernel.store.history import TouchedMemory, VersionTable
 from codexmem.kernel.store.memories import MemoryTable
+from codexmem.recall.forgetting import is_persons
 from codexmem.recall.lineage import Downstream, Lineage
 
 AT_ONCE = 200  # memories taken back in one transaction: other writers wait behind it
@@ -35,6 +36,7 @@ class Whose:
 
     source: str | None = None
     delta: str | None = None
+    include_mine: bool = False  # of a session: also what persons wrote
 
     def __post_init__(self) -> None:
         """One of them, and not both."""
@@ -67,6 +69,7 @@ class Outline:
     written_since: int
     first: tuple[Change, ...]
     more: bool = False  # so many that only these were counted
+    kept: tuple[Change, ...] = ()  # what persons wrote in a session, which stays
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,14 +98,18 @@ class Undoing:
             return Outline(0, 0, ())
         memories = since = 0
         first: list[Change] = []
+        kept: list[Change] = []
         for step in self._steps(whose):
             if memories == _COUNTED:
-                return Outline(memories, since, tuple(first), more=True)
+                return Outline(memories, since, tuple(first), more=True, kept=tuple(kept))
+            if _keeps(whose, step.memory):
+                kept += [_change(step)] if len(kept) < MAX_SHOWN else []
+                continue
             memories += 1
             since += step.written_since
             if len(first) < min(shown, MAX_SHOWN):
                 first.append(_change(step))
-        return Outline(memories, since, tuple(first))
+        return Outline(memories, since, tuple(first), kept=tuple(kept))
 
     def take_back(
         self, whose: Whose, mode: Mode, by: WriteContext, *, into: str | None = None, after: int = 0
@@ -113,7 +120,9 @@ class Undoing:
             self._table.hold(f"undo:{whose.name}")
             if whose.delta is not None and self._history.delta(whose.delta).status is DeltaStatus.REVERTED:
                 return UndoResult(into, 0, 0)
-            touched = self._page(whose, after)
+            page = self._page(whose, after)
+            heads = self._table.many((each.seq for each in page), _ALL)
+            touched = [each for each in page if each.seq not in heads or not _keeps(whose, heads[each.seq])]
             target = self._own(whose, into) if into is not None else None
             left = 0
             if target is None:
@@ -125,8 +134,8 @@ class Undoing:
             else:
                 restored, lost = 0, ()
         delta = target.id if target is not None else None
-        if len(touched) == AT_ONCE:
-            return UndoResult(delta, restored, left, lost, touched[-1].seq)
+        if len(page) == AT_ONCE:
+            return UndoResult(delta, restored, left, lost, page[-1].seq)
         if whose.delta is not None and (mode is Mode.STRICT or not (left if not after else self._stands(whose, delta))):
             self._revert(whose.delta)
         return UndoResult(delta, restored, left, lost)
@@ -233,6 +242,12 @@ class UndoFollower:
                 for memory in taken[start : start + AT_ONCE]:
                     self._memories.delete(Seq(memory.seq), _ALL, by)
         return delta.id, len(taken)
+
+
+def _keeps(whose: Whose, memory: Memory) -> bool:
+    """Whether the memory stays because a person wrote it in the session that is taken back."""
+    of_session = (whose.source or "").startswith("session:")
+    return of_session and not whose.include_mine and is_persons(memory)
 
 
 def _change(step: RollbackStep) -> Change:

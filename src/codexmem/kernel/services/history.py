@@ -213,10 +213,10 @@ class History:
                 self._versions.mark_applied(delta.reverts)  # undoing an undo: the first delta stands again
             return done
 
-    def undo_source(self, source: str, mode: Mode, by: WriteContext) -> Rollback:
-        """Take back everything a session, run or import wrote, in one delta."""
+    def undo_source(self, source: str, mode: Mode, by: WriteContext, *, keep: frozenset[int] = frozenset()) -> Rollback:
+        """Take back everything a session, run or import wrote but into the memories to `keep`, in one delta."""
         with self._db.transaction():
-            touched = self._versions.touched_by_source(source)
+            touched = [each for each in self._versions.touched_by_source(source) if each.seq not in keep]
             return self.apply(touched, mode, self.open_delta(source, "undo", by, reverts=source), by)
 
     def plan(self, touched: Sequence[TouchedMemory]) -> Iterator[RollbackStep]:
@@ -279,22 +279,29 @@ class History:
         return erased
 
     def forget_all(
-        self, by: WriteContext, *, project: str | None = None, session: str | None = None, source: str | None = None
-    ) -> int:
-        """Erase everything of one project, session or source, some hundreds at a time; repeat it if interrupted."""
+        self, by: WriteContext, *, project: str | None = None, session: str | None = None, source: str | None = None,
+        keep: frozenset[int] = frozenset(),
+    ) -> int:  # fmt: skip
+        """Erase everything of one project, session or source but the memories to `keep`, some hundreds at a time;
+        repeat it if interrupted.
+        """
         if [project, session, source].count(None) != 2:
             raise InvalidArgument("name exactly one of project, session and source")
         if by.origin is not Origin.HUMAN:
             few = self._table.numbers_of(limit=_LAST, project=project, session=session, source=source)
-            self._require_erasable(few, by)
+            self._require_erasable([seq for seq in few if seq not in keep], by)
         reason = f"by {'project' if project is not None else 'session' if session is not None else 'source'}"
         erased = 0
-        while seqs := self._table.numbers_of(limit=_BATCH, project=project, session=session, source=source):
+        limit = _BATCH + len(keep)
+        while found := self._table.numbers_of(limit=limit, project=project, session=session, source=source):
+            seqs = [seq for seq in found if seq not in keep]
+            if not seqs:
+                break
             erased += self._erase(seqs, by, reason)
         if source is not None:
             # What it wrote into memories of others is undone first, so that nothing it said stands or is kept.
             with self._db.transaction():
-                self.undo_source(source, Mode.STRICT, by)
+                self.undo_source(source, Mode.STRICT, by, keep=keep)
                 self._index.drop_past(self._versions.erase_by_source(source))
         self._db.engine.scour()
         return erased

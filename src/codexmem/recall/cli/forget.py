@@ -38,12 +38,14 @@ class _Nothing(NotFound):
 @option("--source", metavar="SOURCE", key="forget.source")
 @option("--follow", is_flag=True, key="forget.follow")
 @option("--all-after", is_flag=True, key="forget.all_after")
+@option("--include-mine", is_flag=True, key="forget.include_mine")
 @option("--dry-run", is_flag=True, key="forget.dry_run")
 @option("--yes", is_flag=True, key="option.yes")
 @tenant_option
 @store_options
 def forget(refs: Sequence[str], ids: Sequence[int], session: str | None, project: str | None, source: str | None,
-           follow: bool, all_after: bool, dry_run: bool, yes: bool, **where: Any) -> None:  # fmt: skip
+           follow: bool, all_after: bool, include_mine: bool, dry_run: bool, yes: bool,
+           **where: Any) -> None:  # fmt: skip
     """Erase memories for good."""
     wanted = _wanted([*refs, *ids], session, project, source)
     output = current()
@@ -51,9 +53,12 @@ def forget(refs: Sequence[str], ids: Sequence[int], session: str | None, project
         if "ids" in wanted:
             wanted["ids"] = list(dict.fromkeys([*(_number(store, ref) for ref in refs), *ids]))
         further = {"follow": True, "all_after": all_after} if follow or all_after else {}
-        parts = [{**part, **further} for part in _parts(wanted)]
+        parts = [{**part, **further, "include_mine": include_mine} for part in _parts(wanted)]
         counted = [store.post("/api/forget", {**part, "preview": True}, timeout_s=LONG_S) for part in parts]
         found, more = sum(int(each["found"]) for each in counted), any(each["more"] for each in counted)
+        kept = [memory for each in counted for memory in each["kept"]]
+        if kept:
+            output.note("\n".join([say("forget.kept", count=len(kept)), *_rows(kept)]))
         if not found:
             raise _Nothing(say("forget.nothing", what=_spelled(wanted)), hint=say("forget.nothing_hint"))
         trails = [each["trail"] for each in counted if each.get("trail")]
@@ -61,10 +66,14 @@ def forget(refs: Sequence[str], ids: Sequence[int], session: str | None, project
         asked = {"count": f"{found + along:,}{'+' if more else ''}", "what": _spelled(wanted, along)}
         for trail in trails:
             output.note(_trail(trail, all_after=all_after))
+        first = [memory for each in counted for memory in each["first"]]
+        rest = [say("undo.and_more", count=f"{found - len(first):,}")] if found > len(first) else []
+        goes = "\n".join([say("forget.would", **asked), *_rows(first), *rest])
         if dry_run:
             document = {"found": found, "erased": 0, **wanted, "dry_run": True, "trails": trails}
-            output.result(document, say("forget.would", **asked))
+            output.result(document | {"first": first, "kept": kept}, goes)
             return
+        output.note(goes)
         if not yes:
             confirm(say("forget.confirm", **asked))
         done = [store.post("/api/forget", part, timeout_s=LONG_S) for part in parts]
@@ -132,7 +141,7 @@ def _spelled(wanted: dict[str, Any], along: int = 0) -> str:
     return say("forget.along", what=said, count=f"{along:,}") if along else said
 
 
-_SHOWN = 10
+_SHOWN = 100
 _LETTERS = {"summary": "S", "prompt": "P"}  # in the names of memories of these kinds
 
 
@@ -147,20 +156,22 @@ class _NothingToUndo(NotFound):
 @option("--strict", is_flag=True, key="undo.strict")
 @option("--follow", is_flag=True, key="undo.follow")
 @option("--all-after", is_flag=True, key="undo.all_after")
+@option("--include-mine", is_flag=True, key="undo.include_mine")
 @option("--dry-run", is_flag=True, key="undo.dry_run")
 @option("--yes", is_flag=True, key="option.yes")
 @tenant_option
 @store_options
-def undo(what: str, strict: bool, follow: bool, all_after: bool, dry_run: bool, yes: bool,
+def undo(what: str, strict: bool, follow: bool, all_after: bool, include_mine: bool, dry_run: bool, yes: bool,
          **where: Any) -> None:  # fmt: skip
     """Take back what a source or a delta wrote."""
     whose = {"delta" if what.startswith("delta_") else "source": what}
+    mine = {"include_mine": True} if include_mine else {}
     output = current()
     document: dict[str, Any] = {
         "what": what, "dry_run": dry_run, "delta": None, "restored": 0, "left": 0, "lost_uris": [],
     }  # fmt: skip
     with backend(write=True, **where) as store:
-        outline = store.get("/api/undo/preview", **whose, shown=_SHOWN)
+        outline = store.get("/api/undo/preview", **whose, **mine, shown=_SHOWN)
         document |= {"memories": outline["memories"], "written_since": outline["written_since"]}
         if not outline["memories"]:
             undone = outline.get("undone") or []
@@ -178,7 +189,8 @@ def undo(what: str, strict: bool, follow: bool, all_after: bool, dry_run: bool, 
         if not yes:
             confirm(say("undo.confirm", count=f"{outline['memories']:,}"))
         with bar(say("undo.undoing")) as progress:
-            document |= _taken_back(store, whose, Mode.STRICT if strict else Mode.SAFE, progress, outline["memories"])
+            asked = {**whose, **mine, "mode": (Mode.STRICT if strict else Mode.SAFE).value}
+            document |= _taken_back(store, asked, progress, outline["memories"])
         if follow or all_after:
             done = store.post("/api/undo/follow", {**whose, "all_after": all_after}, timeout_s=LONG_S)
             document |= {"followed": done["hidden"], "followed_delta": done["delta"]}
@@ -196,12 +208,12 @@ def undo(what: str, strict: bool, follow: bool, all_after: bool, dry_run: bool, 
         output.note(say("undo.redo", command=f"codexmem undo {document['delta']}"))
 
 
-def _taken_back(store: Backend, whose: Mapping[str, str], mode: Mode, progress: Progress, total: int) -> dict[str, Any]:
+def _taken_back(store: Backend, asked: Mapping[str, object], progress: Progress, total: int) -> dict[str, Any]:
     restored = left = after = 0
     lost: list[str] = []
     into: str | None = None
     while True:
-        done = store.post("/api/undo", {**whose, "mode": mode.value, "into": into, "after": after})
+        done = store.post("/api/undo", {**asked, "into": into, "after": after})
         restored, left, into = restored + done["restored"], left + done["left"], done["delta"] or into
         lost += done["lost_uris"]
         progress(restored + left, total)
@@ -212,17 +224,20 @@ def _taken_back(store: Backend, whose: Mapping[str, str], mode: Mode, progress: 
 
 def _preview(outline: Mapping[str, Any], *, strict: bool) -> str:
     count = f"{outline['memories']:,}{'+' if outline['more'] else ''}"
-    rows = [
-        [f"  #{_LETTERS.get(each['kind'], '')}{each['seq']}", each["kind"], one_line(each["project"]) or "-",
-         _fate(each, strict=strict), cut(one_line(each["title"]), _TITLE)]
-        for each in outline["first"]
-    ]  # fmt: skip
+    rows = [[*_changed_row(each)[:-1], _fate(each, strict=strict), _changed_row(each)[-1]] for each in outline["first"]]
     lines = [say("undo.would", count=count), table(rows)]
+    if outline["kept"]:
+        lines += [say("undo.kept", count=len(outline["kept"])), table([_changed_row(each) for each in outline["kept"]])]
     if outline["memories"] > len(rows):
         lines.append(say("undo.and_more", count=f"{outline['memories'] - len(rows):,}"))
     if outline["written_since"]:
         lines.append(say("undo.since", count=f"{outline['written_since']:,}"))
     return "\n".join(lines)
+
+
+def _changed_row(change: Mapping[str, Any]) -> list[str]:
+    label = f"  #{_LETTERS.get(change['kind'], '')}{change['seq']}"
+    return [label, change["kind"], one_line(change["project"]) or "-", cut(one_line(change["title"]), _TITLE)]
 
 
 def _undo_trail(trail: Mapping[str, Any], *, all_after: bool) -> str:

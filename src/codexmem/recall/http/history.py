@@ -42,6 +42,7 @@ class UndoRequest(BaseModel):
     mode: Mode = Mode.SAFE  # safe leaves what others wrote since, strict does not
     into: str | None = None
     after: Int64 = 0
+    include_mine: bool = False  # of a session: also what persons wrote
 
 
 class FollowRequest(BaseModel):
@@ -86,6 +87,7 @@ class UndoPreview(WireAnswer):
     written_since: int
     first: tuple[Change, ...]
     more: bool = Field(description="so many that only these were counted")
+    kept: tuple[Change, ...] = Field(description="what persons wrote in the session, which include_mine takes back too")
     undone: tuple[str, ...] | None = Field(
         None, description="only where nothing is left of a source: deltas that undid it; undo one to bring that back"
     )
@@ -96,10 +98,10 @@ def add(api: APIRouter, services: UndoServices) -> None:
 
     @api.get("/api/undo/preview", responses=answers(UndoPreview))
     def preview(
-        source: str | None = None, delta: str | None = None,
+        source: str | None = None, delta: str | None = None, include_mine: bool = False,
         shown: Annotated[int, Query(ge=0, le=MAX_SHOWN)] = 10,
     ) -> dict[str, object]:  # fmt: skip
-        outline = services.undoing.outline(Whose(source, delta), shown=shown)
+        outline = services.undoing.outline(Whose(source, delta, include_mine), shown=shown)
         preview = UndoPreview(**asdict(outline))
         if source is not None and not outline.memories:
             preview = preview.model_copy(update={"undone": tuple(services.undoing.undone(source))})
@@ -107,7 +109,7 @@ def add(api: APIRouter, services: UndoServices) -> None:
 
     @api.post("/api/undo", responses=answers(UndoAnswer))
     def undo(request: Request, body: UndoRequest) -> dict[str, object]:
-        whose, by = Whose(body.source, body.delta), written_by(request.scope)
+        whose, by = Whose(body.source, body.delta, body.include_mine), written_by(request.scope)
         undone = services.undoing.take_back(whose, body.mode, by, into=body.into, after=body.after)
         return UndoAnswer.of(undone).document()
 

@@ -10,9 +10,8 @@ from codexmem.http.guard import written_by
 from codexmem.http.params import Int64, asked, described
 from codexmem.http.surface import router
 from codexmem.kernel.model.errors import InvalidArgument
-from codexmem.kernel.model.history import WriteContext
 from codexmem.recall.context import MAX_TOKENS, ContextBuilder, ContextRequest
-from codexmem.recall.forgetting import MAX_IDS, Erasure, ForgetPreview, ForgetSelection, Forgetting
+from codexmem.recall.forgetting import MAX_IDS, Erasure, ForgetSelection, Forgetting
 from codexmem.recall.http import brief, history, importing, lifecycle, reading, review, sessions, timeline
 from codexmem.recall.http.described import answers
 from codexmem.recall.lineage import MAX_SHOWN, Lineage
@@ -108,6 +107,10 @@ class ForgetRequest(BaseModel):
     preview: bool = False
     follow: bool = False  # also what carries its words: later memories, traces of searches, captured events, the spool
     all_after: bool = False  # with follow: also what sessions wrote after they were told it
+    include_mine: bool = False  # of a session: also what persons wrote
+
+
+_HOW = frozenset({"preview", "follow", "all_after", "include_mine"})
 
 
 def routes(services: RecallRouteServices) -> APIRouter:
@@ -134,14 +137,14 @@ def routes(services: RecallRouteServices) -> APIRouter:
     def forget(request: Request, body: ForgetRequest) -> dict[str, object]:
         _require_one(body)
         session = body.session if body.session is not None else body.sessionDbId
-        named = ForgetSelection(body.ids, session, body.project, body.source)
+        named = ForgetSelection(body.ids, session, body.project, body.source, body.include_mine)
         if body.preview:
             trail = services.erasure.follow(named) if body.follow else None
-            return ForgetAnswer.of_preview(_preview(services.forgetting, body), trail).document()
+            return ForgetAnswer.of_preview(services.forgetting.outline(named), trail).document()
         if body.follow:
             count, gone = services.erasure.erase(named, written_by(request.scope), all_after=body.all_after)
             return ForgetAnswer(success=True, erased=count, trail=ForgetTrail.of(gone)).document()
-        erased = _forget(services.forgetting, body, written_by(request.scope))
+        erased = services.forgetting.one_of(named, written_by(request.scope))
         return ForgetAnswer(success=True, erased=erased).document()
 
     importing.add(api, services)
@@ -160,24 +163,9 @@ def routes(services: RecallRouteServices) -> APIRouter:
 
 
 def _require_one(body: ForgetRequest) -> None:
-    named = [name for name, value in body if name not in {"preview", "follow", "all_after"} and value is not None]
+    named = [name for name, value in body if name not in _HOW and value is not None]
     if len(named) != 1:
         raise InvalidArgument(
             "name exactly one of ids, session, sessionDbId, project and source",
             hint='for example {"session": "the agent\'s session id"}',
         )
-
-
-def _preview(forgetting: Forgetting, body: ForgetRequest) -> ForgetPreview:
-    session = body.session if body.session is not None else body.sessionDbId
-    return forgetting.outline(ids=body.ids, session=session, project=body.project, source=body.source)
-
-
-def _forget(forgetting: Forgetting, body: ForgetRequest, by: WriteContext) -> int:
-    if body.ids is not None:
-        return forgetting.ids(body.ids, by)
-    if body.session is not None or body.sessionDbId is not None:
-        return forgetting.session(body.session if body.session is not None else body.sessionDbId or 0, by)
-    if body.project is not None:
-        return forgetting.project(body.project, by)
-    return forgetting.source(body.source or "", by)

@@ -353,15 +353,21 @@ class ForgetAnswer(WireAnswer):
     erased: int
     found: int | None = Field(default=None, description="only with preview: how many memories would go")
     more: bool | None = Field(default=None, description="only with preview: so many that only these were counted")
-    first: tuple[Forgotten, ...] | None = Field(default=None, description="only with preview: some of them")
+    first: tuple[Forgotten, ...] | None = Field(default=None, description="only with preview: the first 100")
+    kept: tuple[Forgotten, ...] | None = Field(
+        default=None, description="only with preview: what persons wrote in the session, which include_mine erases too"
+    )
     trail: ForgetTrail | None = Field(default=None, description="only with follow: what goes, or would go, besides")
 
     @classmethod
     def of_preview(cls, outline: ForgetPreview, trail: ErasureTrail | None = None) -> Self:
         """What would go."""
-        first = tuple(Forgotten.of(each, project=each.state.project) for each in outline.first)
+        first, kept = (
+            tuple(Forgotten.of(each, project=each.state.project) for each in memories)
+            for memories in (outline.first, outline.kept)
+        )
         more = {"trail": ForgetTrail.of(trail)} if trail is not None else {}
-        return cls(success=True, erased=0, found=outline.found, more=outline.more, first=first, **more)
+        return cls(success=True, erased=0, found=outline.found, more=outline.more, first=first, kept=kept, **more)
 
 
 class FullSearch(BaseModel):

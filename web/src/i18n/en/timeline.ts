@@ -108,6 +108,7 @@ export default {
     nothing: 'Nothing is left to forget.',
     done_one: '{{count}} memory was forgotten',
     done_other: '{{count}} memories were forgotten',
+    kept: 'Written by people, stays',
     first: 'The first of them',
     follow: 'Also erase this text wherever else it occurs',
     quoting_one: '{{count}} other memory',

@@ -105,6 +105,7 @@ const timeline: Same<typeof en> = {
     sessionGoes: '会话本身及其捕获的事件也会一并清除。',
     nothing: '没有可遗忘的内容。',
     done_other: '已遗忘 {{count}} 条记忆',
+    kept: '由人写成，保留',
     first: '其中前几条',
     follow: '同时清除其他位置中带有其文本的内容',
     quoting_other: '另外 {{count}} 条记忆',

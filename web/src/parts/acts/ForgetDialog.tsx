@@ -41,7 +41,7 @@ export function ForgetDialog({ what, name, many, onForgotten, ...rest }: Props) 
       confirmText={name}
       onConfirm={forget}
     >
-      {({ found, more, first, trail }) => {
+      {({ found, more, first, kept, trail }) => {
         const count = found ?? 0;
         const number = count.toLocaleString(localeTag(i18n.language));
         const goes = more ? t('forget.goesMore', { number }) : t('forget.goes', { count });
@@ -50,6 +50,7 @@ export function ForgetDialog({ what, name, many, onForgotten, ...rest }: Props) 
             <Text size="sm">{count ? goes : t('forget.nothing')}</Text>
             {session !== null && <Text size="sm">{t('forget.sessionGoes')}</Text>}
             <Impact label={t('forget.first')} touched={first ?? []} />
+            {!!kept?.length && <Impact label={t('forget.kept')} touched={kept} />}
             {trail && <Trail trail={trail} follow={follow} onFollow={setFollow} />}
           </Stack>
         );
