@@ -184,10 +184,11 @@ def test_a_start_tells_nothing_twice_and_no_mere_reading(here: Capturing) -> Non
     here.run(all_of_them=True)
     tool("Read src/a.py", "src/a.py")
     tool("Read src/b.py", "src/b.py", "src/b.py defines function pay.")
+    tool("Read src/b.py", "src/b.py", "src/b.py defines function refund.")
     text = start(here)
     assert text.count("use uv instead of pip") == 1
     assert "src/a.py" not in text
-    assert "src/b.py" in text
+    assert text.count("“Read src/b.py") == 1
 
 
 def test_errors_are_told_whole(here: Capturing) -> None:

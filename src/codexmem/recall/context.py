@@ -305,8 +305,10 @@ class ContextBuilder:
         told_seqs = {*pinned, *(memory.seq for memory in by_hand)}
         newest = self._unread(wish.project, read, page.misses)
         worth = [each for each in newest if each.seq not in told_seqs and not (page.tells(each) or _only_read(each))]
-        shown = _left(compared, worth, page.misses)
-        recent = (context_page.marked(context_page.line(each), compared.verdict(each).mark) for each in shown)
+        once: dict[str, Memory] = {}  # by what is told of it, the newest
+        for each in _left(compared, worth, page.misses):
+            once.setdefault(context_page.titled(each) or each.id, each)
+        recent = (context_page.marked(context_page.line(each), compared.verdict(each).mark) for each in once.values())
         # Titles tell less than anything above: once there are turns, only as long as there is little else to tell.
         page.section(LineReason.RECENT, recent, share=max(0.0, _YOUNG_SHARE - page.used) if turns else 1.0)
         return page

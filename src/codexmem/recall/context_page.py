@@ -206,14 +206,14 @@ def note(memory: Memory) -> ContextItem:
 
 def line(memory: Memory) -> ContextItem:
     """A memory by its title; what a tool printed is no part of it."""
-    return _item(memory, _prefix(memory), _titled(memory), _ITEM)
+    return _item(memory, _prefix(memory), titled(memory), _ITEM)
 
 
 def told(memory: Memory) -> ContextItem:
     """A memory by its title and what it says."""
     if memory.kind is Kind.NOTE:
         return note(memory)
-    title, said = _titled(memory), allowed(memory.state.content, memory.author)
+    title, said = titled(memory), allowed(memory.state.content, memory.author)
     if memory.state.content and not said:
         return ContextItem(memory.seq, "")
     own = _own_title(memory)
@@ -262,7 +262,7 @@ def allowed(text: str, origin: Origin) -> str:
     return text if origin is Origin.HUMAN else without_instructions(text[:_CHECKED])
 
 
-def _titled(memory: Memory) -> str:
+def titled(memory: Memory) -> str:
     """The title and the file it is about; empty if that is not for telling."""
     attrs, title = memory.state.attrs, _own_title(memory)
     files = attrs.files_modified or attrs.files_read if isinstance(attrs, ObservationAttrs) else ()

@@ -223,6 +223,7 @@ BARE = [
 def test_nothing_passed_where_nobody_knows_how_it_ended(command: str, output: str, title: str) -> None:
     (found,) = titles(bash(1, command, output, None))
     assert found.startswith(title)
+    assert "docker" not in command or found.endswith("“Error response from daemon: port is already allocated”")
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,7 @@ _VARIABLE = re.compile(r"(?<![\w$])[A-Z][A-Z0-9_]{3,40}=[\w./:@-]{1,100}")
 _ENDS_NAME = re.compile(r"[<>&$'\"#{(]")
 _ERROR_LINE = re.compile(
     r"^.{0,200}?((?:\b(?:[A-Z]\w*)?(?:Error|Exception)|\berror(?: TS\d+|\[\w+\])?|\bfatal|\bpanic|\bERR_\w+|"
-    r"\bFAIL(?:ED)?|npm ERR!|错误|异常)[:!(\[ \uff1a].{8,300})$",
+    r"\bFAIL(?:ED)?|npm (?:ERR!|error)|错误|异常)[:!(\[ \uff1a].{8,300})$",
     re.MULTILINE,
 )
 _COLORS = re.compile(r"\x1b\[[0-9;]*m")

@@ -20,6 +20,7 @@ _PATTERNS = tuple(
         r"^npm (?:ERR!|error) (?!code|errno|A complete log|Lifecycle|path|command)(.{3,300})$",
         r"^(panic: .{1,300})$",
         r"^((?:Uncaught )?[A-Z]\w*Error: .{1,300})$",
+        r"^(Error response from daemon: .{3,300})$",
         r"^(?:fatal|FATAL|ERROR|Error|ERRO|E)(?::| ) ?(.{3,300})$",
         r"^(.{0,200}(?:command not found|No such file or directory|Permission denied|not recognized as an|"
         r"No module named |No rule to make target |\d: \S{1,80}: not found).{0,200})$",
