@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from codexmem.console.output import Output
 from codexmem.kernel.model import privacy, quoting
 from codexmem.kernel.model.framing import Frame
 from codexmem.kernel.model.instructions import looks_like_instruction, without_instructions
@@ -124,3 +125,12 @@ def test_a_name_that_is_a_sentence_is_cut(name: str, told: str) -> None:
 )  # fmt: skip
 def test_the_subject_of_a_commit_is_cut_at_what_subjects_do_not_have(subject: str, told: str) -> None:
     assert quoting.subject(subject) == told
+
+
+def test_json_for_a_terminal_hides_and_steers_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    value = {"title": "a\u202eb\x9b2Jc\u200bd\U000e0121", "text": "\u4e2d\u6587 \u2014 ok"}
+    Output(as_json=True).result(value)
+    said = capsys.readouterr().out
+    assert json.loads(said) == value
+    assert not re.search("[\x7f-\x9f\u200b\u202e\U000e0121]", said)
+    assert "\u4e2d\u6587 \u2014 ok" in said

@@ -10,6 +10,7 @@ import click
 
 from codexmem.console.messages import explain, say
 from codexmem.console.terminal_width import cells, folded
+from codexmem.kernel.model import quoting
 from codexmem.kernel.model.errors import CodexmemError
 
 # Everything not named is a failure of the ordinary kind.
@@ -56,7 +57,7 @@ class Output:
     def result(self, document: Mapping[str, object], text: str = "", *, exact: bool = False) -> None:
         """The answer: the document for programs, the text for people; an exact one goes out to the letter."""
         if self.as_json:
-            click.echo(json.dumps(document, ensure_ascii=False, indent=2))
+            click.echo(quoting.visible_json(json.dumps(document, ensure_ascii=False, indent=2)))
         elif text:
             # Left to itself, it takes colour out wherever there is no terminal, also where it was asked for.
             click.echo(text, color=True if self.paint or exact else None)
@@ -81,7 +82,7 @@ class Output:
         message, hint = explain(error)
         if self.as_json:
             body = {"code": error.code, "message": message, "hint": hint}
-            click.echo(json.dumps({"error": body}, ensure_ascii=False, indent=2))
+            click.echo(quoting.visible_json(json.dumps({"error": body}, ensure_ascii=False, indent=2)))
         else:
             label = say("label.error")
             told = _folded(label + message).removeprefix(label)

@@ -99,6 +99,11 @@ def plain_value(value: Any) -> Any:
 def plain_json(text: str) -> str:
     """A JSON text that says the same to a program, and in which nothing hides from a model or passes for structure."""
     text = _STRUCTURE.sub("\\\\u003c", _OVER_BRACKET.sub(_escaped, text))
+    return visible_json(text)
+
+
+def visible_json(text: str) -> str:
+    """A JSON text that says the same to a program and steers no terminal: what is drawn as nothing stands as escapes."""
     return _JSON_HIDDEN.sub(_escaped, text)
 
 
