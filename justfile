@@ -540,7 +540,7 @@ contracts *args:
 bench-qa-loop *args:
     "{{ python }}" -m bench.qa_loop "$@"
 
-# recall of secrets by provider and context, and false alarms, beside detect-secrets
+# recall of secrets by provider and context, and false alarms, beside Kingfisher
 [group('measure')]
 bench-secrets *args:
     "{{ python }}" -m bench.secrets "$@"

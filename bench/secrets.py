@@ -1,6 +1,6 @@
 """How well secrets are masked: recall by provider and context, false alarms on ordinary lines, time on hostile texts.
 
-Each figure stands beside that of detect-secrets on the same texts. A secret counts as found if no eight characters in a
+Each figure stands beside that of Kingfisher on the same texts. A secret counts as found if no eight characters in a
 row of its random part are left; a line counts as a false alarm if anything in it changes. Times are processor time of
 this thread without the garbage collector, the best of several, because others may use the machine.
 """
@@ -11,13 +11,15 @@ import argparse
 import functools
 import gc
 import random
+import re
 import sys
-import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from re import _constants as constants  # type: ignore[attr-defined]
+from re import _parser as parser  # type: ignore[attr-defined]
 from typing import Any
 
 from bench import ordinary_lines, report
@@ -45,11 +47,6 @@ class Found:
     def recall(self) -> float:
         """The share that it found."""
         return 1 - sum(self.missed.values()) / max(1, self.shown)
-
-
-# What a file with this context is called, as far as it matters to who reads it.
-SUFFIXES = {"JSON": ".json", "JSON inside JSON": ".json", "YAML": ".yaml", "TOML": ".ini", "source code": ".py",
-            "two strings": ".js", "XML": ".xml", "the environment": ".sh", "a command": ".sh"}  # fmt: skip
 
 
 def recall(masks: dict[str, Masks], seed: int, samples: int) -> dict[str, Found]:
@@ -81,8 +78,7 @@ def _show(
 ) -> None:
     for name, mask in masks.items():
         found[name].shown += 1
-        masked = mask(text, SUFFIXES.get(where[1], ".txt")) if isinstance(mask, Oracle) else mask(text)
-        if left(masked):
+        if left(mask(text)):
             found[name].missed[where] += 1
 
 
@@ -90,14 +86,84 @@ def _short(shape: str) -> str:
     return shape.replace("\n", " ")[:48]
 
 
-def alarms(masks: dict[str, Masks], lines: Sequence[str], suffix: str) -> dict[str, list[str]]:
+def alarms(masks: dict[str, Masks], lines: Sequence[str]) -> dict[str, list[str]]:
     """The ordinary lines in which each scanner finds something."""
-    return {
-        name: mask.alarmed(lines, suffix)
-        if isinstance(mask, Oracle)
-        else [line for line in lines if mask(line) != line]
-        for name, mask in masks.items()
-    }
+    return {name: [line for line in lines if mask(line) != line] for name, mask in masks.items()}
+
+
+@dataclass
+class Examples:
+    """What was masked of the examples in somebody else's rules."""
+
+    counted: int = 0
+    masked: Counter[str] = field(default_factory=Counter)
+    missed: list[str] = field(default_factory=list)
+    left_out: Counter[str] = field(default_factory=Counter)  # of rules that are not counted, by the reason
+
+
+_NO_SECRET = re.compile(
+    r"\b(?:id|domain|subdomain|url|host|email|username|org(?:anization)? name|account name|public|recipient|"
+    r"publishable)\b",
+    re.IGNORECASE,
+)
+_LABELS = re.compile("secret|private|access|key|token|passw|api", re.IGNORECASE)
+
+
+def examples(masks: dict[str, Masks], folder: Path) -> Examples:
+    """Kingfisher's rules as it writes them: those of a token with a fixed beginning, or with a label before the token.
+
+    An example counts as masked if anything in it is. What is no secret, and what has neither, is counted apart.
+    """
+    import yaml  # type: ignore[import-untyped]
+
+    found = Examples()
+    for path in sorted(folder.rglob("*.yml")):
+        for rule in yaml.safe_load(path.read_text("utf-8"))["rules"]:
+            texts = [str(each) for each in rule.get("examples") or []]
+            before, beginning = _form(rule["pattern"])
+            if _NO_SECRET.search(rule["name"]):
+                found.left_out["no secret"] += len(texts)
+            elif not _LABELS.search(before) and (len(beginning) < 3 or beginning.startswith("http")):
+                found.left_out["neither a beginning nor a label"] += len(texts)
+            else:
+                found.counted += len(texts)
+                for name, mask in masks.items():
+                    found.masked[name] += sum(mask(text) != text for text in texts)
+                found.missed += [f"{rule['id']} {text!r}" for text in texts if masks["codexmem"](text) == text]
+    return found
+
+
+def _form(pattern: str) -> tuple[str, str]:
+    """What a pattern wants before its group, and the literal characters with which the group begins."""
+    flags = re.match(r"\s*\(\?([imsx]+)\)", pattern)
+    bare = re.sub(r"\(\?[imsx]+\)", "", pattern).replace(r"\z", r"\Z").replace("[:alnum:]", "A-Za-z0-9")
+    bare = re.sub(r"\(\?<([A-Z_]+)>", r"(?P<\1>", bare)
+    said = functools.reduce(lambda flag, each: flag | re.RegexFlag[each.upper()], flags[1] if flags else "", re.NOFLAG)
+    tree = parser.parse(bare, said)
+    before: list[str] = []
+    group = _group(tree, before)
+    beginning = ""
+    for code, value in tree if group is None else group:
+        if code is not constants.AT and code is not constants.LITERAL:
+            break
+        beginning += chr(value) if code is constants.LITERAL else ""
+    return ("" if group is None else "".join(before)), beginning
+
+
+def _group(tree: Any, before: list[str]) -> Any:
+    for code, value in tree:
+        if code is constants.SUBPATTERN:
+            if value[0]:
+                return value[3]
+            if (found := _group(value[3], before)) is not None:
+                return found
+        elif code is constants.BRANCH:
+            before += ["".join(chr(each) for kind, each in way if kind is constants.LITERAL) + " " for way in value[1]]
+        elif code is constants.LITERAL:
+            before.append(chr(value))
+        else:
+            before.append(" ")
+    return None
 
 
 @dataclass(frozen=True)
@@ -154,42 +220,19 @@ def _ms(run: Callable[[str], Any], text: str) -> float:
 
 
 class Oracle:
-    """detect-secrets with its detectors and filters as they come, looking at files, which is what it is for."""
+    """Kingfisher with its rules as they come."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._settings = {"plugins_used": [{"name": name} for name in _oracle_plugins()]}
+    def __init__(self) -> None:
+        from kingfisher_sdk import Scanner
 
-    def __call__(self, text: str, suffix: str = ".txt") -> str:
+        self._scanner = Scanner()
+
+    def __call__(self, text: str) -> str:
         """The text without what it reports."""
         text = text.replace("\0", "")
-        for secret in self._scan(text, suffix):
-            text = text.replace(secret.secret_value, "[found]") if secret.secret_value else text
+        for found in self._scanner.scan(text):
+            text = text.replace(found.secret, "[found]") if found.visible and found.secret else text
         return text
-
-    def alarmed(self, lines: Sequence[str], suffix: str) -> list[str]:
-        """Those of the lines in which it reports something."""
-        found = {secret.line_number for secret in self._scan("\n".join(lines) + "\n", suffix)}
-        return [line for number, line in enumerate(lines, 1) if number in found]
-
-    def _scan(self, text: str, suffix: str) -> list[Any]:
-        from detect_secrets.core.secrets_collection import SecretsCollection
-        from detect_secrets.settings import transient_settings
-
-        path = self._folder / f"scanned{suffix}"
-        path.write_text(text, "utf-8", errors="replace")
-        collected = SecretsCollection(root=str(self._folder))
-        with transient_settings(self._settings):
-            collected.scan_file(path.name)
-        return [secret for _, secret in collected]
-
-
-def _oracle_plugins() -> list[str]:
-    from detect_secrets.core.plugins.util import get_mapping_from_secret_type_to_class
-
-    # An address of a machine is no secret to us at this level, so it would only be a false alarm of theirs.
-    plugins: Mapping[str, type] = get_mapping_from_secret_type_to_class()
-    return sorted(plugin.__name__ for plugin in plugins.values() if "IP" not in plugin.__name__)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -199,14 +242,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--lines", type=int, default=50_000, help="ordinary lines; a fifth of them are logs")
     parser.add_argument("--rounds", type=int, default=3, help="how often each hostile text is timed at least")
     parser.add_argument("--misses", type=int, default=40, help="how many misses and false alarms are listed")
-    parser.add_argument("--without-oracle", action="store_true", help="do not run detect-secrets")
+    parser.add_argument("--without-oracle", action="store_true", help="do not run Kingfisher")
+    parser.add_argument(
+        "--examples", type=Path, metavar="FOLDER", help="rules of Kingfisher, to measure on their examples"
+    )
     options = parser.parse_args(argv)
     seed = options.seed if options.seed is not None else 20261115
     masks: dict[str, Masks] = {"codexmem": redact}
-    with tempfile.TemporaryDirectory() as folder:
-        if not options.without_oracle:
-            masks["detect-secrets"] = Oracle(Path(folder))
-        return _measured(options, seed, masks)
+    if not options.without_oracle:
+        masks["Kingfisher"] = Oracle()
+    return _measured(options, seed, masks)
 
 
 def _measured(options: argparse.Namespace, seed: int, masks: dict[str, Masks]) -> int:
@@ -214,7 +259,7 @@ def _measured(options: argparse.Namespace, seed: int, masks: dict[str, Masks]) -
     by_label = labelled_recall(masks, seed, options.samples)
     lines, given = ordinary_lines.code(options.lines * 4 // 5, seed)
     logs = ordinary_lines.logs(options.lines // 5, seed)
-    in_code, in_logs = alarms(masks, lines, ".py"), alarms(masks, logs, ".log")
+    in_code, in_logs = alarms(masks, lines), alarms(masks, logs)
     alarmed = {name: [*in_code[name], *in_logs[name]] for name in masks}
     count = len(lines) + len(logs)
     timed = [*hostile(FAMILIES, options.rounds), *hostile_patterns(options.rounds)]
@@ -240,6 +285,13 @@ def _measured(options: argparse.Namespace, seed: int, masks: dict[str, Masks]) -
         "hostile": {"texts": len(timed), "slowest_ms": slowest.ms, "steepest": steepest.ratio},
     }
     text = _text(figures, by_format, by_label, alarmed, timed, count, options.misses)
+    if options.examples:
+        theirs = examples(masks, options.examples)
+        figures["examples"] = {"counted": theirs.counted, "masked": theirs.masked, "left_out": theirs.left_out}
+        shares = ", ".join(f"{name} {count / max(1, theirs.counted):.2%}" for name, count in theirs.masked.items())
+        said = ", ".join(f"{count} {reason}" for reason, count in theirs.left_out.items())
+        text += f"\nexamples of Kingfisher's rules: {theirs.counted} counted, {shares}; left out: {said}\n"
+        text += "".join(f"  {each[:110]}\n" for each in theirs.missed[: options.misses])
     return report.conclude("secrets", figures, text, kept=kept, as_json=options.json)
 
 

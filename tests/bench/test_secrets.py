@@ -36,9 +36,9 @@ def test_false_alarms() -> None:
     assert set(given) == {"standard library", "packages"}
     assert len(lines) == 8_000
     masks = {"ours": redact, "everything": lambda text: ""}
-    assert len(secrets.alarms(masks, lines, ".py")["ours"]) <= secrets.FALSE_ALARMS * len(lines)
-    assert len(secrets.alarms(masks, logs, ".log")["ours"]) <= secrets.FALSE_ALARMS * len(logs)
-    assert len(secrets.alarms(masks, logs, ".log")["everything"]) == len(logs)
+    assert len(secrets.alarms(masks, lines)["ours"]) <= secrets.FALSE_ALARMS * len(lines)
+    assert len(secrets.alarms(masks, logs)["ours"]) <= secrets.FALSE_ALARMS * len(logs)
+    assert len(secrets.alarms(masks, logs)["everything"]) == len(logs)
 
 
 def test_the_same_seed_gives_the_same_lines() -> None:
@@ -70,7 +70,24 @@ def test_what_grows_with_the_square_is_noticed() -> None:
     assert secrets._timed("square", "a", square, rounds=1).ratio > STEEPEST
 
 
-def test_the_oracle_finds_what_it_is_known_for(tmp_path: Path) -> None:
-    oracle = secrets.Oracle(tmp_path)
-    assert "hunter22xyz" not in oracle('password = "hunter22xyz"', ".py")
-    assert oracle.alarmed(["a = 1", 'key = "AKIAQ3EGRIT7XW5NPL2D"', "b = 2"], ".py") == ['key = "AKIAQ3EGRIT7XW5NPL2D"']
+def test_the_oracle_finds_what_it_is_known_for() -> None:
+    token = "ghp_" + "a1B2c3D4" * 4 + "x9Yz"
+    oracle = secrets.Oracle()
+    assert token not in oracle(f'password = "{token}"')
+    assert oracle("a = 1") == "a = 1"
+
+
+def test_examples_are_counted_where_a_beginning_or_a_label_tells_them(tmp_path: Path) -> None:
+    (tmp_path / "acme.yml").write_text(
+        "rules:\n"
+        "  - {name: Acme Token, id: a.1, pattern: '(?x) \\b (acme_[a-z0-9]{20})',\n"
+        "     examples: [acme_0a1b2c3d4e5f6a7b8c9d]}\n"
+        "  - {name: Acme Key, id: a.2, pattern: '(?i)acme(?:.){0,9}?(?:KEY|TOKEN).{0,9}?([a-f0-9]{32})',\n"
+        "     examples: ['acme_token=0a1b2c3d4e5f6a7b8c9d0a1b2c3d4e5f', nothing]}\n"
+        "  - {name: Acme Client ID, id: a.3, pattern: 'key=(.*)', examples: [key=1]}\n"
+        "  - {name: Acme, id: a.4, pattern: '[a-z]{32}', examples: [x]}\n"
+    )
+    found = secrets.examples({"codexmem": redact, "everything": lambda text: ""}, tmp_path)
+    assert (found.counted, found.masked) == (3, {"codexmem": 1, "everything": 3})
+    assert found.left_out == {"no secret": 1, "neither a beginning nor a label": 1}
+    assert found.missed == ["a.1 'acme_0a1b2c3d4e5f6a7b8c9d'", "a.2 'nothing'"]

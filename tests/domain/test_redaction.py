@@ -191,6 +191,33 @@ def test_ordinary_text_is_left_alone(text: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    "text",
+    ["pdfshift ACCESS {h:32}", "deepgram-token {h:40}", "clockify SECRET {l:48}", "scaleway private key: {h:32}",
+     "boxes\nshodanKEY-{w:32}", "azure devops pat = {l:52}", "uptime robot key {h:32}", "mailjetSECRET {h:32}"],
+)  # fmt: skip
+def test_a_key_behind_the_name_of_its_service_is_masked(text: str) -> None:
+    chance = random.Random(text)
+    secret = made(text[text.index("{") :], chance)
+    assert not secret.is_left_in(redact(f"see {text[: text.index('{')]}{secret.text}, says the wiki"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["the netlify key is in the vault", "fastly access logs rotate daily at 03:00", "vercel token rotation 2026-11-19",
+     "sonar key metrics: src/main/java/org/example/Metrics1.java", "twilio_key = settings.twilio_key",
+     "cloudflare access for 10.1.2.3", "stripe secret_manager/projects", "segment key 3f2a91c04b"],
+)  # fmt: skip
+def test_the_name_of_a_service_masks_nothing_by_itself(text: str) -> None:
+    assert redact(text) == text
+
+
+def test_a_value_under_the_key_of_a_service_is_masked() -> None:
+    assert redact_value({"shodan_key": "abcdefgh", "fastly": "a", "monkey": "b"}) == {
+        "shodan_key": "[REDACTED:api-key]", "fastly": "a", "monkey": "b",
+    }  # fmt: skip
+
+
 def test_our_own_source_is_left_alone() -> None:
     """Every line of our source but those that spell out an example."""
     from pathlib import Path

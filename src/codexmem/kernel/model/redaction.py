@@ -158,9 +158,9 @@ class _Rules:
         """The kind of secret that this key announces."""
         if not self._labels:
             return None
-        from codexmem.kernel.model import secret_labels
+        from codexmem.kernel.model import secret_labels, secret_vendors
 
-        return secret_labels.kind_of_key(key)
+        return secret_labels.kind_of_key(key) or secret_vendors.kind_of_key(key)
 
     def redact(self, text: str) -> str:
         """The text, masked."""
@@ -185,9 +185,10 @@ class _Rules:
 
             found += secret_forms.spans(text, self._forms)
         if self._labels:
-            from codexmem.kernel.model import secret_labels
+            from codexmem.kernel.model import secret_labels, secret_vendors
 
             found += secret_labels.spans(text, passes)
+            found += secret_vendors.spans(text, passes)
         if self._emails or self._strict:
             from codexmem.kernel.model import pii
 
@@ -214,8 +215,8 @@ class _Rules:
 _FORM_MARKS = ("-----BEGIN", "-----END", "Private-Lines", "eyJ", "://", "uthorization", "UTHORIZATION", "earer ",
                "BEARER ", "ookie:", "COOKIE:", " -u ", "--user ", "sshpass -p ", ":AA", "Q~", "-us", "AKIA",
                "ASIA", ".atlasv1.")  # fmt: skip
-_LABEL_MARKS = ("passw", "passphrase", "pwd", "secret", "token", "key", "credential", "authorization", "cookie", "密",
-                "口令", "秘钥", "令牌", "授权码")  # fmt: skip
+_LABEL_MARKS = ("passw", "passphrase", "pwd", "secret", "token", "key", "credential", "authorization", "cookie",
+                "private", "access", " pat ", "_pat", "密", "口令", "秘钥", "令牌", "授权码")  # fmt: skip
 
 
 def _spellings(known: Sequence[str], text: str) -> list[str]:
