@@ -14,9 +14,9 @@ from codexmem.installation import DISTRIBUTION
 
 ROOT = Path(__file__).parents[2]
 _INSTALLER = r"(?:pip3?|pipx|uv|uvx|poetry|pdm|conda|rye)"
-_VERB = r"(?:(?:pip|tool|install|upgrade|add|run|inject|uninstall|reinstall|--?(?!from\b)[\w-]+(?:[= ]\S+)?)\s+)*"
+_VERB = r"(?:(?:pip|tool|install|upgrade|add|run|inject|uninstall|reinstall|(?!--from\b)--?[\w-]+(?:[= ]\S+)?)\s+)*"
 STRANGER = re.compile(
-    rf"\b{_INSTALLER}\s+{_VERB}[\"'`]?codexmem(?![\w.-])(?<!' codexmem)"  # pip install codexmem
+    rf"\b{_INSTALLER}\s+{_VERB}[\"'`]?codexmem(?![\w.-])"  # pip install codexmem
     r"|(?<![\w/-])codexmem\[(?:[a-z]|\{)"  # codexmem[embed], codexmem[{extra}]
     r"|(?<![\w-])codexmem\s?(?:==|>=|~=|@ (?:git|file|http))"
     r"|pypi\.org/(?:project|simple|pypi)/codexmem(?![\w-])"
