@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import pytest
 
@@ -49,7 +50,7 @@ class Here:
         found = self.base.memories.page(Filter(OBSERVATIONS, statuses=statuses), PageRequest(limit=500)).items
         return {each.state.title: each for each in found}
 
-    def undo(self, **whose: str) -> UndoResult:
+    def undo(self, **whose: Any) -> UndoResult:
         return self.undoing.take_back(Whose(**whose), Mode.SAFE, BY)
 
 

@@ -103,7 +103,7 @@ def plain_json(text: str) -> str:
 
 
 def visible_json(text: str) -> str:
-    """A JSON text that says the same to a program and steers no terminal: what is drawn as nothing stands as escapes."""
+    """A JSON text that says the same to a program and steers no terminal: what is not drawn is escaped."""
     return _JSON_HIDDEN.sub(_escaped, text)
 
 
