@@ -16,7 +16,7 @@ import pytest
 from codexmem.app import open_core, open_reading
 from codexmem.console.memory_lines import FAIR, STRONG, strength
 from codexmem.console.terminal_width import cells
-from codexmem.kernel.model.attrs import KnowledgeAttrs, LessonAttrs, NoteAttrs, ObservationAttrs, PromptAttrs
+from codexmem.kernel.model.attrs import KnowledgeAttrs, LessonAttrs, NoteAttrs, ObservationAttrs, PromptAttrs, QaAttrs
 from codexmem.kernel.model.history import WriteContext
 from codexmem.kernel.model.memory import Kind, MemoryDraft, Origin, State, Status
 from codexmem.kernel.model.query import Filter, Seq
@@ -102,6 +102,15 @@ def test_a_result_says_what_it_is_and_why_and_how_it_was_found_is_beside_it(call
     assert snippet == "    The login test failed: its clock was mocked twice"
     assert said.err.splitlines()[:2] == ["searched by words", "no embedder is configured: words only"]
     assert call("search", "login", "-q").err == ""
+
+
+@pytest.mark.sqlite
+def test_an_answer_that_nobody_approved_is_marked(call: Call, home: Path) -> None:
+    attrs = QaAttrs(question="How are the tests run?")
+    state = State("With just fast.", attrs, project="shop", status=Status.CANDIDATE, title=attrs.question)
+    with core_of() as core:
+        core.memories.remember(MemoryDraft(Kind.QA, state, Origin.AGENT), BY)
+    assert " · shop · awaiting approval\n" in call("search", "how are the tests run").out
 
 
 @pytest.mark.sqlite

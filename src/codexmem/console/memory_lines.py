@@ -66,7 +66,7 @@ def facts_of(entry: Mapping[str, Any]) -> list[str]:
 
 def marks_of(entry: Mapping[str, Any]) -> list[str]:
     """What a person decided about it or still has to, in words."""
-    waits = {"proposed"} if entry.get("life") == "proposed" else set()
+    waits = {"proposed"} if entry.get("life") == "proposed" or entry.get("status") == "candidate" else set()
     return [say(MARKS[mark]) for mark in sorted({*entry.get("marks", ()), *waits})]
 
 
