@@ -58,6 +58,35 @@ def test_what_is_denied_stays_denied(command: str) -> None:
     assert decided(DENIED, command) is Verdict.DENY
 
 
+# What a tool may do with a broad rule that allows and a narrow one that denies.
+BROAD = Policy.parse(["tool:Bash"], ["command:rm"], [], max_risk="none", around=AROUND)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "env -u A -S'rm x'", "env -iS'rm x'", "env --split-string='rm x'", "sg root -c 'rm x'", "npx -c 'rm x'",
+        "nix-shell --run 'rm x'", "nix-shell -p git --run \"cd a && rm x\"", "make SHELL='rm x'", "make all CC='rm x'",
+        "echo 'rm x' | at now", "echo 'rm x' | cat | batch", "printf '%s' 'rm x' |at now + 1 minute",
+        "unknown --exec 'sudo rm x'", "unknown -c \"echo; rm x\"",
+    ],
+)  # fmt: skip
+def test_a_text_that_a_program_may_run_is_read_by_rules_that_deny(command: str) -> None:
+    assert decided(BROAD, command) is Verdict.DENY
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "git commit -m 'Remove the pool (of connections)'", "echo 'rm x' | grep rm", "echo 'a b' | at now",
+        "grep -e 'rm -rf' a.sh || true", "grep -rn 'do this' src | sort | head -5", "make CC='gcc -m64'",
+    ],
+)  # fmt: skip
+def test_a_text_that_names_nothing_denied_is_no_reason_to_ask(command: str) -> None:
+    allowed = Policy.parse(["tool:Bash"], ["command:shred"], [], max_risk="none", around=AROUND)
+    assert decided(allowed, command) is Verdict.ALLOW
+
+
 @pytest.mark.parametrize(
     "command",
     [

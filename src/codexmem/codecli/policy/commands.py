@@ -48,6 +48,14 @@ _SAFE_SED = re.compile(
 _AWK = frozenset(("awk", "gawk", "mawk", "nawk"))
 _ACTING_AWK = ("system", "|", ">", "getline", "@load", "@include")
 _FOLDER_OPTIONS = ("--directory=", "--chdir=", "--work-tree=", "--git-dir=", "--cwd=", "--prefix=")
+_MOST_GLUED = 8  # letters of options in one word
+# Programs that read what is piped into them and run none of it.
+_FILTERS = frozenset((
+    "awk", "base64", "bat", "bzip2", "cat", "cmp", "column", "comm", "cut", "diff", "egrep", "expand", "fgrep", "fmt",
+    "fold", "gawk", "grep", "gunzip", "gzip", "head", "hexdump", "iconv", "jq", "join", "less", "md5sum", "more", "nl",
+    "od", "paste", "pbcopy", "pr", "rev", "rg", "sed", "sha1sum", "sha256sum", "shuf", "sort", "strings", "tac", "tail",
+    "tee", "tr", "uniq", "wc", "xclip", "xxd", "xz", "yq", "zcat",
+))  # fmt: skip
 _MOST_PLACES = 100  # words of one command that may each be a program
 _MOVING = frozenset(("cd", "chdir", "pushd"))
 
@@ -146,6 +154,28 @@ def texts_run(words: Sequence[str]) -> Iterator[str]:
             inside = each.lstrip(":!+-' \"")
             if inside and (inside != each or " " in each):
                 yield inside
+
+
+def texts_given(words: Sequence[str]) -> Iterator[str]:
+    """Texts with white space that a program is given by or after an option, or by a variable: it may run any."""
+    optioned = False
+    for word in words[1:]:
+        head = word.split(maxsplit=1)[0] if word.strip() else ""
+        if word.startswith("-"):
+            optioned = True
+            # The text may be glued to a letter, or to several: `env -iS'rm x'`.
+            starts = range(2, min(len(head), _MOST_GLUED)) if not word.startswith("--") else ()
+            texts = [word[start:] for start in starts]
+        else:
+            texts = [word] if optioned else []
+        if "=" in head:
+            texts.append(word.partition("=")[2])
+        yield from (text for text in texts if len(text.split(maxsplit=1)) > 1)
+
+
+def runs_input(words: Sequence[str]) -> bool:
+    """Whether a program may run what is piped into it: any that is not known to only read it."""
+    return bool(words) and name_of(words[0]) not in _FILTERS
 
 
 def does_more(words: Sequence[str], named: int) -> bool:
@@ -268,6 +298,7 @@ _HOME_OF = re.compile(r"~[^/]+(?:/+|$)")
 _CUTS = re.compile(r"[=:@,]")
 _MOST_CUTS = 16
 _MOST_TEXTS = 16  # words of one command that may take another as text
+_MOST_GIVEN = 64  # texts that some program may run
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,6 +347,8 @@ class _Scan:
     clear: bool = True
     plain: bool = True
     nested: list[ParsedCommand] = field(default_factory=list)
+    perhaps: list[tuple[str, ...]] = field(default_factory=list)  # commands in texts that a program may or may not run
+    fed: list[int] = field(default_factory=list)  # parts that the one before is piped into
 
     def take(self, text: str) -> None:
         """Part of a word."""
@@ -359,12 +392,13 @@ class _Reader:
             scan.clear = False
         for part in parts:
             self._look_into(part, scan)
+        self._look_into_given(parts, scan)
         clear = scan.clear and all(each.clear for each in scan.nested)
         simple = parts[0] if scan.plain and scan.clear and len(parts) == 1 and "=" not in parts[0][0] else None
         folders = dict.fromkeys(each for part in parts for each in folders_entered(part))
         folders |= dict.fromkeys(each for nested in scan.nested for each in nested.folders)
         clear &= len(folders) <= MOST_FOLDERS and "-" not in folders
-        inner = (part for each in scan.nested for part in each.parts)
+        inner = (*(part for each in scan.nested for part in each.parts), *scan.perhaps)
         return ParsedCommand((*parts, *inner), simple, clear, tuple(folders)[:MOST_FOLDERS])
 
     def _step(self, text: str, place: int, scan: _Scan) -> int:
@@ -394,6 +428,8 @@ class _Reader:
         elif sign in _OPERATORS:
             scan.plain = False
             scan.end_part()
+            if sign == "|" and "|" not in (text[place - 1 : place], text[place + 1 : place + 2]):
+                scan.fed.append(len(scan.parts) - 1)
         elif sign in "{}":
             scan.plain = scan.clear = False
             scan.end_word()
@@ -465,6 +501,16 @@ class _Reader:
                 scan.nested.append(self.read(" ".join(rest), scan.depth + 1))
             elif _is_inline(name) and any(each in _CODE or _CODES.fullmatch(each) for each in rest):
                 scan.clear = False
+
+    def _look_into_given(self, parts: Sequence[tuple[str, ...]], scan: _Scan) -> None:
+        """Texts that some program may run: for rules that hold back they are commands; they allow and ask nothing."""
+        texts = [text for part in parts for text in texts_given(part)]
+        running = max((at for at in scan.fed if at < len(parts) and runs_input(parts[at])), default=0)
+        texts += [word for part in parts[:running] for word in part[1:] if len(word.split(maxsplit=1)) > 1]
+        scan.clear &= len(texts) <= _MOST_GIVEN
+        if scan.depth < DEEPEST:
+            for text in texts[:_MOST_GIVEN]:
+                scan.perhaps += self.read(text, scan.depth + 1).parts
 
     def _look_into_shell(self, rest: tuple[str, ...], scan: _Scan, *, first: bool) -> None:
         code = next((at for at, each in enumerate(rest) if re.fullmatch(r"[-+][a-zA-Z]*c[a-zA-Z]*", each)), None)
