@@ -29,7 +29,7 @@ WORDS = {
         "release": "重新告诉智能体", "below": "差一点就会告知", "why": "不告诉智能体",
         "copy": "复制原文", "brief": "简报", "edit": "编辑…", "text": "文本", "save": "保存",
         "nothing": "这条提示词不会附带任何记忆",
-        "origin": "它从何而来？", "tokens": r"^已用 \d+ / 2,000 token$", "limit": r"\d+ / 969 token",
+        "origin": "它从何而来？", "tokens": r"^已用 \d+ / 2,000 token$", "limit": r"已用 \d+ / 969 token",
         "unknown": "没有此项目",
     },
 }  # fmt: skip

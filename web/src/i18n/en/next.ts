@@ -8,7 +8,7 @@ export default {
   askHint: 'Type a prompt to preview its memories',
   askClear: 'Show the start of a session',
   askNote: 'These memories come with the prompt. What the session was told at its start is not repeated.',
-  tokens: '{{used}} of {{budget}} tokens',
+  tokens: '{{used}} of {{limit}} tokens',
   count_one: '{{number}} token',
   count_other: '{{number}} tokens',
   short: '{{number}} tok.',
@@ -20,8 +20,7 @@ export default {
   },
   unknown: {
     title: 'No such project',
-    what: 'There is no project “{{project}}” here',
-    why: 'No memory belongs to it. A project appears once an agent has worked in it, or something was saved for it; the list above has those there are.',
+    why: 'No memory belongs to it. The list above has the projects that there are.',
   },
   nothing: {
     title: 'No memories come with this prompt',
@@ -70,5 +69,4 @@ export default {
   },
   noRoomIn: 'no room left in “{{section}}”: {{used}} of {{limit}} tokens used',
   fullSection: '“{{section}}” is full',
-  ofLimit: '{{used}} of {{limit}} tokens',
 };

@@ -11,7 +11,7 @@ const next: Same<typeof en> = {
   askHint: '输入提示词，预览会附带的记忆',
   askClear: '显示会话开始时的内容',
   askNote: '这些内容随提示词一起给出；会话开始时已告知的不再重复。',
-  tokens: '已用 {{used}} / {{budget}} token',
+  tokens: '已用 {{used}} / {{limit}} token',
   count_other: '{{number}} token',
   short: '{{number}} tok',
   acts: '对 {{what}} 的操作',
@@ -22,8 +22,7 @@ const next: Same<typeof en> = {
   },
   unknown: {
     title: '没有此项目',
-    what: '这里没有名为“{{project}}”的项目',
-    why: '没有任何记忆属于它。智能体在项目中工作过，或为它保存过内容之后，项目才会出现；上方的列表是现有的项目。',
+    why: '没有任何记忆属于它；上方的列表是现有的项目。',
   },
   nothing: {
     title: '这条提示词不会附带任何记忆',
@@ -71,7 +70,6 @@ const next: Same<typeof en> = {
   },
   noRoomIn: '“{{section}}”没有剩余空间：已用 {{used}} / {{limit}} token',
   fullSection: '“{{section}}”已满',
-  ofLimit: '{{used}} / {{limit}} token',
 };
 
 export default next;

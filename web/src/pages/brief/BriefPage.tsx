@@ -51,7 +51,7 @@ function UnknownProject({ project }: { project: string }) {
   return (
     <Page title={t('unknown.title')} actions={<ProjectChoice project="" />}>
       <Panel label={t('unknown.title')}>
-        <Empty title={t('unknown.what', { project })} why={t('unknown.why')} />
+        <Empty title={project} why={t('unknown.why')} />
       </Panel>
     </Page>
   );

@@ -208,7 +208,7 @@ function ContextLines({ lines, sections, onExplain }: ContextLinesProps) {
               {spent && (
                 <span className="muted size12 aside">
                   {hasLimit(name)
-                    ? t('ofLimit', { used: write(spent.tokens), limit: write(spent.budget) })
+                    ? t('tokens', { used: write(spent.tokens), limit: write(spent.budget) })
                     : t('count', { count: spent.tokens, number: write(spent.tokens) })}
                 </span>
               )}
@@ -286,7 +286,7 @@ function TokenBar({ told }: { told: ContextPreview }) {
   const whole = Math.max(told.budget, told.tokens);
   return (
     <figure className={classes['budget']}>
-      <figcaption>{t('tokens', { used: write(told.tokens), budget: write(told.budget) })}</figcaption>
+      <figcaption>{t('tokens', { used: write(told.tokens), limit: write(told.budget) })}</figcaption>
       <div className={classes['bar']} aria-hidden>
         {parts.map(({ name, tokens }, place) => (
           <span
