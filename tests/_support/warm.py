@@ -50,7 +50,7 @@ ALSO = (
     "codexmem.app.server", "codexmem.client.background", "codexmem.client.bridge", "codexmem.client.supervisors",
     "codexmem.codecli.exec_through", "codexmem.kernel.store.opening", "codexmem.kernel.store.postgres.pgvector",
     "codexmem.kernel.store.sqlite.text", "codexmem.kernel.store.sqlite.vectors", "mcp.server", "numpy", "openai",
-    "openai.resources.chat.completions", "platformdirs.unix", "psycopg", "pydantic.v1", "rich.console",
+    "openai.resources.chat.completions", "platformdirs.unix", "psycopg", "pydantic.v1",
     "sqlalchemy.dialects.postgresql.psycopg", "sqlalchemy.dialects.sqlite.pysqlite", "sqlite_vec",
     "uvicorn.lifespan.on", "uvicorn.protocols.http.h11_impl",
 )  # fmt: skip

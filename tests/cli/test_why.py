@@ -96,7 +96,7 @@ def test_programs_get_all_of_it(call: Call, store: Path) -> None:
     "args,code,told",
     [
         (["#999"], 3, "#999 is not remembered"),
-        (["S1"], 3, "S1 is not remembered"),
+        (["S999"], 3, "S999 is not remembered"),
         (["a name of nothing"], 2, "names no memory"),
         (["1", "--versions", "0"], 2, "--versions: "),
         (["1", "--events", "201"], 2, "--events: "),

@@ -226,6 +226,7 @@ class _Exchange:
         self._left = left
         self._done = threading.Event()
         self._given_up = False
+        self._late = False  # the socket noticed it first
         self._answer: tuple[int, bytes] | None = None
         self._problem = ""
 
@@ -238,7 +239,7 @@ class _Exchange:
             self._given_up = True  # also where a person interrupts: nothing is sent behind their back
             if not self._done.is_set():
                 self._hang_up()
-        if not in_time:
+        if self._late or not in_time:
             raise client.late()
         if self._answer is None:
             raise client.silent(self._problem)
@@ -256,6 +257,8 @@ class _Exchange:
                     self._problem = "its answer is too long"
                 else:
                     self._answer = (reply.status, body)
+        except TimeoutError:
+            self._late = True
         except (OSError, http.client.HTTPException, ValueError) as error:
             self._problem = str(error) or type(error).__name__
         except Exception as error:

@@ -25,7 +25,7 @@ def test_an_import_is_previewed_taken_back_and_brought_again(api: Server, projec
     source = send(api, fingerprint, row(project, 1), row(project, 2)).json["source"]
     preview = api.request("GET", f"/api/undo/preview?source={source}&shown=1").json
     change = preview["first"][0]
-    assert preview == {"memories": 2, "written_since": 0, "first": [change], "more": False}
+    assert preview == {"memories": 2, "written_since": 0, "kept": [], "first": [change], "more": False}
     assert change == {
         "seq": change["seq"], "kind": "observation", "project": project, "title": f"端口 in {project}", "op": "delete",
         "written_since": False,

@@ -35,6 +35,7 @@ def tree(tmp_path: Path) -> Path:
 def build(tree: Path, target: str, *, path: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
     """Build in place with the hatchling that is here."""
     env = {name: value for name, value in os.environ.items() if not name.startswith("CODEXMEM_")}
+    env["PYTHONDONTWRITEBYTECODE"] = "1"  # else the build hook is compiled in the tree
     command = [sys.executable, "-m", "hatchling", "build", "-t", target]
     return subprocess.run(
         command,
