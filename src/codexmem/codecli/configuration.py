@@ -59,6 +59,7 @@ class AuditConfig:
 
     mode: str = "off"  # off: nothing is held back; prompt: policy, and a person where it says ask; auto: policy alone
     ask_timeout_s: int = 120
+    untold: str = "stop"  # an agent that only prints, where a tool is denied: stop ends it, note lets it go on
     push: bool = False  # whether the server is sent the audit log
 
 

@@ -50,7 +50,7 @@ class Gate:
         self._note = note or (lambda _: None)
         self._told: set[str] = set()
         self._lock = threading.Lock()
-        self._calls: OrderedDict[str, tuple[str, float]] = OrderedDict()  # call → tool, when it was let through
+        self._calls: OrderedDict[str, tuple[str, float, bool]] = OrderedDict()  # call → tool, when, whether allowed
 
     def decide(self, request: ToolRequest) -> ToolDecision:
         """Allow or deny, perhaps after asking a person."""
@@ -64,8 +64,8 @@ class Gate:
     def started(self, request: ToolRequest) -> None:
         """A tool is at work; if nobody asked before, that is recorded."""
         with self._lock:
-            known = bool(request.call_id) and request.call_id in self._calls
-        if known:
+            known = request.call_id and self._calls.get(request.call_id)
+        if known and known[2]:
             return
         self._remember(request)
         try:
@@ -74,9 +74,9 @@ class Gate:
             self._tell("audit", f"the audit log was not written: {error}")
 
     def ended(self, call_id: str, ok: bool, took_ms: int | None = None) -> None:
-        """A tool came to its end; without its own word it is measured from when it was let through."""
+        """A tool came to its end; without its own word it is measured from when it was decided."""
         with self._lock:
-            tool, began = self._calls.pop(call_id, ("", None))
+            tool, began, _ = self._calls.pop(call_id, ("", None, False))
         if took_ms is None and began is not None:
             took_ms = round((surroundings.monotonic() - began) * 1000)
         try:
@@ -131,8 +131,7 @@ class Gate:
             self._tell("always", f"what you always allow could not be kept: {error}")
 
     def _recorded(self, request: ToolRequest, decision: ToolDecision) -> ToolDecision:
-        if decision.verdict is Verdict.ALLOW:
-            self._remember(request)
+        self._remember(request, decision.verdict is Verdict.ALLOW)
         try:
             risk = self._risk(request)
             self._append(audit_row.request_fields(request, decision, risk, self._key(), self._redact))
@@ -154,12 +153,11 @@ class Gate:
     def _risk(self, request: ToolRequest) -> Risk | None:
         return Facts.of(request, self._policy.around).risk
 
-    def _remember(self, request: ToolRequest) -> None:
-        if request.call_id:
-            with self._lock:
-                self._calls[request.call_id] = (request.tool, surroundings.monotonic())
-                while len(self._calls) > _REMEMBERED:
-                    self._calls.popitem(last=False)
+    def _remember(self, request: ToolRequest, allowed: bool = True) -> None:
+        with self._lock:
+            self._calls[request.call_id] = (request.tool, surroundings.monotonic(), allowed)
+            while len(self._calls) > _REMEMBERED:
+                self._calls.popitem(last=False)
 
     def _tell(self, about: str, text: str) -> None:
         """Once is enough."""

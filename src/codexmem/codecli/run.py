@@ -31,6 +31,7 @@ from codexmem.codecli.agents.protocol import (
     ToolDecided,
     ToolEnded,
     ToolStarted,
+    TurnEnded,
     Wiring,
 )
 from codexmem.codecli.child import pump, signals, spawning
@@ -165,6 +166,8 @@ def _proven(check: PreflightCheck, source: int, until: float) -> bool:
 
 _LEAVING_S = 5.0  # for an agent that should end with its input to do so
 _NOT_TOLD = "a tool was refused, and the agent could not be told why: its standard input is closed or not ours"
+_STOPPED = "the agent was stopped: it asked for the tool {tool}, which was refused, and cannot be told. {reason}"
+STOPPED_CODE = 10  # also what `policies check` answers where a tool is denied
 _ENDING_S = 0.5  # for one of which it is known that it does not
 RUN_ID = "MEM_CODECLI_RUN_ID"  # in the agent's environment, for our own hooks in it
 
@@ -194,6 +197,7 @@ class AgentRun:
         self._between: Between | None = None
         self._strip: Strip | None = None
         self._refusal: Refusal | None = None
+        self._refused: tuple[ToolRequest, ToolDecision, float] | None = None  # the last one, and when
         self._told_problem = False
         self._noted: set[str] = set()
         self._by_input: ObservedTurn | None = None  # whose memory goes by standard input alone
@@ -320,11 +324,23 @@ class AgentRun:
         self._see_whether_told(between)
         if tape is not None:
             tape.ended(ending.number)
+        if between.stopped:
+            self._tell_of_stop()
+            return ExitStatus(STOPPED_CODE)
         if prepared.leads and not ending.signal and ending.code == 0 and self.observed.last_ok is False:
             return ExitStatus(1)  # we spoke for the agent, and it gave up
         if prepared.leads and ending.signal and self.observed.last_ok and between.seen_off:
             return ExitStatus(0)  # it was done, and had to be told to leave
         return ending
+
+    def _tell_of_stop(self) -> None:
+        """Say why the agent was stopped, to the person and in the audit log."""
+        assert self._refused is not None
+        request, decision, since = self._refused
+        reason = " ".join(decision.reason.split())
+        self.note(_STOPPED.format(tool=request.command or request.tool, reason=reason))
+        self.observed.tell(TurnEnded(ok=False, message=reason))
+        self._tool_ended(ToolEnded(request.call_id, False, round((surroundings.monotonic() - since) * 1000)))
 
     def _see_whether_told(self, between: Between) -> None:
         """Only what the agent has read counts as shown to it."""
@@ -357,7 +373,10 @@ class AgentRun:
         answers = prepared.refusal is not None and self.parts.gate is not None
         self._refusal = prepared.refusal if answers else None
         ours = bool(beginning.first) or beginning.opening is not None
-        wants = spawning.Wants(ours or tape is not None or answers, stderr=wanted or self.connected.out_is_err)
+        stops = answers and self.parts.config.audit.untold == "stop"
+        wants = spawning.Wants(
+            ours or tape is not None or answers, stderr=wanted or self.connected.out_is_err, group=stops
+        )
         # Where an agent is known by its text alone, the person's next line may say that its answer was right.
         hears = prepared.refusal is not None and self.parts.memory is not None and self.parts.gatekeeper is not None
         return ProcessPlan(
@@ -389,7 +408,7 @@ class AgentRun:
 
     def decide_for_hook(self, request: ToolRequest) -> ToolDecision:
         """Decide for a hook inside the agent, of which its output says nothing."""
-        decision = self._decide(request)
+        decision = self._judge(request)
         self.observed.tell(ToolDecided(request, decision))
         self._show()
         return decision
@@ -399,10 +418,6 @@ class AgentRun:
         self.observed.tell(happening)
         if isinstance(happening, Noticed):
             self._note_once(happening.text)
-        if isinstance(happening, ToolDecided) and self._refusal is not None and self._between is not None:
-            if happening.decision.verdict is Verdict.DENY:
-                if not self._between.tell_agent(self._refusal(happening.request, happening.decision)):
-                    self._note_once(_NOT_TOLD)
         self._show()
 
     def _note_once(self, text: str) -> None:
@@ -411,6 +426,25 @@ class AgentRun:
             self.note(text)
 
     def _decide(self, request: ToolRequest) -> ToolDecision:
+        """Decide, and see to it that what is denied does not run where the agent only prints what it does."""
+        between, refusal = self._between, self._refusal
+        if between is None or refusal is None:
+            return self._judge(request)
+        if self.parts.config.audit.untold == "note":
+            decision = self._judge(request)
+            if decision.verdict is Verdict.DENY and not between.tell_agent(refusal(request, decision)):
+                self._note_once(_NOT_TOLD)
+            return decision
+        between.hold()
+        decision = self._judge(request)
+        if decision.verdict is Verdict.DENY:
+            self._refused = (request, decision, surroundings.monotonic())
+            between.stop()
+        else:
+            between.go_on()
+        return decision
+
+    def _judge(self, request: ToolRequest) -> ToolDecision:
         """Ask the gate, with the person's terminal free for a question."""
         gate = self.parts.gate
         if gate is None:

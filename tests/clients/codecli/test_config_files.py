@@ -282,6 +282,7 @@ STRICTER = {
     "gatekeeper.mode": ('"hard"', '"soft"'),
     "audit.mode": ('"off"', '"auto"'),
     "audit.ask_timeout_s": ("120", "10"),
+    "audit.untold": ('"note"', '"stop"'),
     "policy.max_risk": ('"network"', '"write"'),
     "redact.level": ('"basic"', '"strict"'),
 }

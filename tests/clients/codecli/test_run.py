@@ -29,7 +29,7 @@ from codexmem.codecli.agents.protocol import (
     Wiring,
 )
 from codexmem.codecli.child.spawning import Connected, NotStarted
-from codexmem.codecli.configuration import Config, InjectConfig, MemoryConfig
+from codexmem.codecli.configuration import AuditConfig, Config, InjectConfig, MemoryConfig
 from codexmem.codecli.memory_client import MemoryClient
 from codexmem.codecli.observed import Observed
 from codexmem.codecli.post_run import Worth
@@ -257,7 +257,7 @@ def test_a_refusal_reaches_an_agent_that_reads_its_input(capfd: pytest.CaptureFi
     os.close(near)
     try:
         agent = "import sys; print('TOOL rm -rf /', flush=True); print('heard', sys.stdin.readline()); print('OK')"
-        told.go(agent, adapter=AskingAdapter(), gate=gate)
+        told.go(agent, adapter=AskingAdapter(), gate=gate, config=Config(audit=AuditConfig(untold="note")))
     finally:
         os.close(far)
         os.dup2(saved, 0)

@@ -161,9 +161,9 @@ def test_audit_decides_about_tools(place: Place) -> None:
     run(place, "--audit", "off", "--", "x")
     assert not log.exists()
     for count, mode in enumerate(("prompt", "auto"), start=1):
-        assert run(place, "--audit", mode, "--", "x").returncode == 0
+        assert run(place, "--audit", mode, "--", "x").returncode == 10
         rows = [json.loads(line) for line in log.read_text().splitlines()]
-        requests = [row for row in rows if row.get("tool") == "Bash"]
+        requests = [row for row in rows if row["kind"] == "request"]
         assert len(requests) == count
         assert requests[-1]["decision"] == "deny"
 

@@ -51,7 +51,7 @@ def test_a_run_sends_its_log_by_itself_where_that_is_configured(memory: Server, 
     }  # fmt: skip
     command = [sys.executable, "-m", "codexmem.codecli.cli", "run", "--audit", "auto", "--", said]
     done = subprocess.run(command, env=environ, capture_output=True, text=True, timeout=50, check=False)
-    assert (done.returncode, done.stdout) == (0, f"{said}\n"), done.stderr
+    assert (done.returncode, done.stdout) == (10, f"{said}\n"), done.stderr
     assert "was not sent" not in done.stderr
     log = AuditLog(home / ".local" / "state" / "mem-codecli" / "audit")
     kept = [row["seq"] for row in log.rows()]

@@ -100,6 +100,7 @@ def test_what_is_not_understood_is_told_and_recorded(wrapped: Wrapped) -> None:
     wrapped.options = (*AUDITED, "--stream-format", "jsonl")
     (wrapped.work / "script").write_bytes(b"\n".join(ODD.values()) + b"\n")
     (wrapped.work / "answers").write_text("0")
+    wrapped.more = {"MEM_CODECLI_AUDIT_UNTOLD": "note"}
     done = wrapped.pipe(b"", QUESTION)
     rows = [row for row in wrapped.audited() if row["kind"] == "request"]
     assert [(row["tool"], row["decision"], row["from_text"]) for row in rows] == [("unknown", "deny", True)] * len(ODD)
@@ -111,6 +112,7 @@ def test_a_refusal_that_reaches_nobody_is_told(wrapped: Wrapped) -> None:
     wrapped.knows()
     wrapped.agent('import time; time.sleep(1); print(\'{"tool": "shell", "arguments": {"command": "rm x"}}\')')
     wrapped.options = (*AUDITED, "--stream-format", "jsonl")
+    wrapped.more = {"MEM_CODECLI_AUDIT_UNTOLD": "note"}
     done = wrapped.pipe(b"", QUESTION)
     assert "could not be told why" in done.stderr.decode()
     assert denied(wrapped) == ["rm x"]

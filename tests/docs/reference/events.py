@@ -26,9 +26,9 @@ _PARTS = (
     both("The trace of a run of the lab", "实验室一次运行的轨迹"),
 )
 _EXITS_ABOUT = both(
-    "Of `codexmem` and `mem-codecli`. `mem-codecli run` ends with the agent's own code, `hook` always with 0, "
-    "`mem-codecli policies check` with 0 (allow), 10 (deny) or 11 (ask).",
-    "适用于 `codexmem` 与 `mem-codecli`。`mem-codecli run` 的退出码是智能体自己的，`hook` 总是 0，"
+    "Of `codexmem` and `mem-codecli`. `mem-codecli run` ends with the agent's own code, or with 10 if it stopped the "
+    "agent, `hook` always with 0, `mem-codecli policies check` with 0 (allow), 10 (deny) or 11 (ask).",
+    "适用于 `codexmem` 与 `mem-codecli`。`mem-codecli run` 的退出码是智能体自己的，终止了智能体则为 10，`hook` 总是 0，"
     "`mem-codecli policies check` 为 0（允许）、10（拒绝）或 11（询问）。",
 )
 _EXIT_HEAD = {"en": ("exit", "means", "errors"), "zh": ("退出码", "含义", "错误")}

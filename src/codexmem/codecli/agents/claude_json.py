@@ -34,14 +34,17 @@ from codexmem.codecli.agents.command_line import (
     program_of,
     scan,
 )
+from codexmem.codecli.agents.generic import refusal_line
 from codexmem.codecli.agents.json_lines import Lines, Value, line_of, list_in, table_in, text_in, value_of
 from codexmem.codecli.agents.protocol import (
     AgentMessage,
+    Decide,
     Happening,
     Injection,
     Launch,
     LineEffects,
     PreparedAgent,
+    ToolDecided,
     ToolEnded,
     ToolStarted,
     TurnEnded,
@@ -58,9 +61,10 @@ _MESSAGES = 1_000  # remembered at once
 class StreamReader:
     """Values of the stream into happenings."""
 
-    def __init__(self, agent: str, cwd: str, calls: Calls | None = None) -> None:
+    def __init__(self, agent: str, cwd: str, calls: Calls | None = None, decide: Decide | None = None) -> None:
         self._agent, self._cwd = agent, cwd
-        self._calls = calls  # None: nobody asks, so what is called is at work
+        self._calls = calls  # None: nobody asks, so what is called is at work, or decided as it is printed
+        self._decide = decide
         self._streaming = ""  # the message whose parts are told as they come
         self._told: dict[str, None] = {}  # messages that were told in parts
 
@@ -109,17 +113,19 @@ class StreamReader:
                     text_in(part.get("name")) or "tool", part.get("input"), agent=self._agent, cwd=self._cwd,
                     call_id=text_in(part.get("id")),
                 )  # fmt: skip
-                if self._calls is None:
+                if self._decide is not None:
+                    yield ToolDecided(request, self._decide(request))
+                elif self._calls is None:
                     yield ToolStarted(request)
                 else:
                     self._calls.announced(request)
 
 
 class StreamWatcher:
-    """Reads the stream as it passes; `hooked` if a hook decides about the tools in it."""
+    """Reads the stream as it passes; `hooked` if a hook decides about the tools in it, else `decide` may."""
 
-    def __init__(self, agent: str, cwd: str, *, hooked: bool = False) -> None:
-        self._reader = StreamReader(agent, cwd, Calls() if hooked else None)
+    def __init__(self, agent: str, cwd: str, *, hooked: bool = False, decide: Decide | None = None) -> None:
+        self._reader = StreamReader(agent, cwd, Calls() if hooked else None, decide)
         self._lines = Lines()
 
     def feed(self, piece: bytes) -> Iterable[Happening]:
@@ -195,9 +201,18 @@ class ClaudeJson:
             dialogue = ClaudeDialogue(agent, launch.cwd, injection, wiring)
             return PreparedAgent(ready, prompt or "", dialogue=dialogue, notes=notes)
         streams = STREAM in (scanned.value("--output-format"), scanned.value("-o"))
-        watcher = StreamWatcher(agent, launch.cwd, hooked=held is not None) if streams else None
-        return PreparedAgent(ready, prompt or "", stdout=watcher, notes=notes, in_launch=in_launch, by_input=by_input,
-                        before_input=injection.user if by_input else "")  # fmt: skip
+        decide = wiring.decide if wiring.holds and wiring.hook_command and held is None else None
+        watcher = StreamWatcher(agent, launch.cwd, hooked=held is not None, decide=decide) if streams else None
+        return PreparedAgent(
+            ready,
+            prompt or "",
+            stdout=watcher,
+            notes=notes,
+            in_launch=in_launch,
+            by_input=by_input,
+            before_input=injection.user if by_input else "",
+            refusal=refusal_line if streams and decide is not None else None,
+        )
 
 
 class ClaudeDialogue:

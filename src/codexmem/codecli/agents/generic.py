@@ -13,8 +13,8 @@ that are looked at one after the other:
     done = "finished"               # true on the line that ends a turn
     error = "error.message"         # why it failed
 
-What is not configured is looked for where agents commonly put it: for tools `tool_calls` knows how. As with plain text,
-tools can be noted, not held.
+What is not configured is looked for where agents commonly put it: for tools `tool_calls` knows how. What
+is denied stops the agent, as with plain text.
 
 Server-sent events as the HTML standard defines them, out of pieces of bytes that end anywhere.
 

@@ -1,8 +1,9 @@
 """Agents that print plain text. A tool request is a line that begins with a marker: `TOOL_REQUEST: name arguments`.
 
 After the marker stands a JSON object (`{"tool": "fetch", "arguments": {…}}`) or a name and whatever is asked of it. An
-agent that only prints what it wants cannot be stopped: a decision is noted, and a refusal is written to its input where
-we own that and it listens. What stands in text may be a quotation, so a marker raises a question and grants nothing.
+agent that only prints what it wants is stopped where that is denied; with `audit.untold = "note"` the refusal is
+written to its input, where that is ours. What stands in text may be a quotation, so a marker raises a question and
+grants nothing.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from codexmem.codecli.opening import spoken
 from codexmem.kernel.model.tool_access import ToolDecision, ToolRequest, Verdict
 
 MARKER = "TOOL_REQUEST:"
-NOT_HELD = "this agent only prints what it does: its tools can be noted but not held back"
+NOT_HELD = "this agent only prints what it does: it is stopped where a tool is denied, unless audit.untold is note"
 _LONGEST = 64 << 10
 _ESCAPES = re.compile(
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[PX^_][^\x1b]*(?:\x1b\\)?|[ -/]+[0-~]|[0-Z\\^-~])"

@@ -149,6 +149,9 @@ class Between:
         self._left_behind = -1  # the reading end of a closed input
         self.ours_read = False  # whether it has
         self.seen_off = False  # whether it had to be made to leave
+        self.stopped = False  # whether it was ended because of a tool that was denied
+        self._holding = False  # its group is halted while a tool is decided
+        self._holds = 0
         self.drew_itself = False
 
     @property
@@ -227,8 +230,8 @@ class Between:
 
     @property
     def _own_group(self) -> bool:
-        """A protocol's server does not need our terminal, and what it starts may have to be ended with it."""
-        return self._plan.wants.protocol
+        """An agent that may have to be ended with what it starts, and does not need our terminal."""
+        return self._plan.wants.protocol or self._plan.wants.group
 
     def _outer_enter(self) -> None:
         if self._inner is not None:
@@ -335,6 +338,22 @@ class Between:
         elif self._inner is None:
             self._hang_up()
 
+    def hold(self) -> None:
+        """Halt the agent and what it started."""
+        self._holding = True
+        self._holds += 1
+        signals.send(self._process, signal.SIGSTOP, group=True)
+
+    def go_on(self) -> None:
+        """Let the agent run again."""
+        signals.send(self._process, signal.SIGCONT, group=True)
+        self._holding = False
+
+    def stop(self) -> None:
+        """End the agent and what it started, at once."""
+        self.stopped = True
+        signals.send(self._process, signal.SIGKILL, group=True)
+
     def tell_agent(self, piece: bytes) -> bool:
         """Write to the agent's input as if the person had; False if that is not ours, or closed. Waits for nobody."""
         if self._agent_in < 0 or self._input_closed:
@@ -381,9 +400,11 @@ class Between:
         own = self._inner is not None or self._own_group
         while True:
             number, from_keyboard = signals.next_one(_LOOK_S)
+            holding, holds = self._holding, self._holds
             done, status = os.waitpid(self._process, os.WNOHANG | os.WUNTRACED)
             if done and os.WIFSTOPPED(status):
-                self._suspend()
+                if not holding and holds == self._holds:  # else it was us
+                    self._suspend()
             elif done:
                 return status
             self.drew_itself = self.drew_itself or self.draws_itself

@@ -37,6 +37,7 @@ class Wants:
     stdout: bool = True
     stderr: bool = True
     protocol: bool = False  # lines of a protocol, which is no business of terminals
+    group: bool = False  # a process group of the agent's own, so that it can be ended with all that it started
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +69,9 @@ def ways(connected: Connected, wants: Wants) -> tuple[StreamMode, StreamMode, St
             StreamMode.TERMINAL,
             StreamMode.TERMINAL if shown_err else _error(connected, wants, StreamMode.SHOWN),
         )
-    stdin = StreamMode.PIPE if wants.stdin and connected.is_open[IN] and not shown_in else StreamMode.SAME
+    # A group of its own is in the background, which cannot read the person's terminal: we read it for the agent.
+    passes = wants.stdin and connected.is_open[IN] and (wants.group or not shown_in)
+    stdin = StreamMode.PIPE if passes else StreamMode.SAME
     if not wants.stdout or not connected.is_open[OUT]:
         return stdin, StreamMode.SAME, _error(connected, wants, StreamMode.SHOWN)
     if connected.out_is_err and wants.stderr:
