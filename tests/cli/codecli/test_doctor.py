@@ -80,6 +80,12 @@ def test_without_a_server_memory_off_only_warns(call: Call, home: Path, agent: P
     assert call("doctor", "--strict").code == 1
 
 
+@pytest.mark.clause("001 §3.1.5", "a server that is named and away is a failure, also with memory off")
+def test_without_the_server_that_was_named_it_fails(call: Call, home: Path, agent: Path) -> None:
+    said = call("doctor", "--memory-url", "http://127.0.0.1:9", "--json")
+    assert (said.code, finding(said, "server")["state"]) == (1, "failure")
+
+
 @pytest.mark.clause(
     "001 §3.1.5", "with memory on a server that is away is a failure, and the check that says so says how"
 )

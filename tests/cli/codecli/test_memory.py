@@ -175,7 +175,7 @@ def test_expire_needs_no_project_and_says_if_there_is_more(
 
 
 @pytest.mark.clause(
-    "001 §3.2.1", "--project-id wins over CODEXMEM_PROJECT_ID, that over the file; without any it is an error"
+    "001 §3.2.1", "--project-id wins over CODEXMEM_PROJECT_ID, that over the file; without any nothing is written"
 )
 def test_a_project_must_be_named(server: QaEndpoint, call: Call, work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (work / ".mem-codecli.toml").write_text('project_id = "of the file"\n')
@@ -185,12 +185,14 @@ def test_a_project_must_be_named(server: QaEndpoint, call: Call, work: Path, mon
     call("memory", "search", "--query", "x")
     assert [asked.body["project_id"] for asked in server.asked] == ["of the flag", "商店", "of the file"]
     (work / ".mem-codecli.toml").unlink()
-    said = call("memory", "search", "--query", "x")
+    said = call("memory", "candidate", "--q", "q", "--a", "a")
     assert said.code == 2
     assert "no project is named" in said.err
     assert "--project-id" in said.err
     assert "没有指明项目" in call("memory", "candidate", "--q", "q", "--a", "a", "--lang", "zh").err
     assert len(server.asked) == 3
+    assert call("memory", "search", "--query", "x").code == 0
+    assert server.asked[3].body["project_id"] == work.name  # as `run` infers it
 
 
 @pytest.mark.clause("001 §3.2.2", "--memory-url wins over the configured address")

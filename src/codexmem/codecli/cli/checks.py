@@ -1,6 +1,6 @@
 """The checks of `mem-codecli doctor`: each looks at one thing, changes nothing, and says what helps.
 
-A memory that cannot be reached is a failure where memory is switched on, and a warning where it is not.
+A memory that cannot be reached is a failure where memory is switched on or its server is named, else a warning.
 
 `mem-codecli doctor`: looks at everything a run depends on, and says how to fix it.
 
@@ -43,14 +43,15 @@ class ServerChecks:
         self._project = project
         self._place = project_context.place(config)
         self._url = starting.address(self._place)
-        self._bad: State = "failure" if config.memory.on else "warning"
+        self._is_wanted = config.memory.on or bool(config.memory.base_url)
+        self._bad: State = "failure" if self._is_wanted else "warning"
 
     def reachable(self) -> Finding:
         """Whether something listens there."""
         values = {"url": self._url, "ms": self._reached.took_ms, "problem": self._reached.problem}
         if not self._reached.problem:
             return Finding("server", "ok", "codecli.doctor.server", values)
-        if self._config.memory.on:
+        if self._is_wanted:
             return Finding("server", "failure", "codecli.doctor.server_away", values)
         return Finding("server", "warning", "codecli.doctor.server_off", values)
 

@@ -7,7 +7,7 @@ longer than an agent, so the configured time-out is only the least that is waite
 """
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import click
 
@@ -42,7 +42,9 @@ def search(
     query: str, limit: int | None, min_score: float | None, project_id: str | None, memory_url: str | None
 ) -> None:
     """Find questions and answers."""
-    config, client, project = _reached(project_id, memory_url, {"search.limit": limit, "search.min_score": min_score})
+    flags = {"search.limit": limit, "search.min_score": min_score}
+    config = configured({"project_id": project_id, "memory.base_url": memory_url, **flags}).config
+    client, (project, _) = _client(config), project_context.project(config, surroundings.cwd())
     items = client.search(project, _text("--query", query), config.search.limit, config.search.min_score)
     document = {"project_id": project, "items": [dict(item.document) for item in items], "count": len(items)}
     output = current()
@@ -150,10 +152,8 @@ def expire(batch_size: int, project_id: str | None, memory_url: str | None) -> N
         output.note(say("codecli.memory.expire.more"))
 
 
-def _reached(
-    project_id: str | None, memory_url: str | None, flags: Mapping[str, object] | None = None
-) -> tuple[Config, MemoryClient, str]:
-    loaded = configured({"project_id": project_id, "memory.base_url": memory_url, **(flags or {})})
+def _reached(project_id: str | None, memory_url: str | None) -> tuple[Config, MemoryClient, str]:
+    loaded = configured({"project_id": project_id, "memory.base_url": memory_url})
     return loaded.config, _client(loaded.config), project_context.given_project(loaded.config)
 
 
