@@ -165,7 +165,7 @@ class TestRunning:
 class TestFailing:
     def test_tries_again_after_the_asked_time(self, parts: Parts) -> None:
         job_id = parts.put()
-        with parts.working(failing(RetryLater("busy", error_class="rate_limit", delay_ms=150))):
+        with parts.working(failing(RetryLater("busy", error_class="rate_limit", delay_ms=1_500))):
             eventually(lambda: parts.job(job_id).error_class == "rate_limit")
             job = parts.job(job_id)
             assert (job.status, job.error, job.worker) == (QUEUED, "busy", None)

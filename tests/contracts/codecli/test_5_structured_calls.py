@@ -70,6 +70,7 @@ def denied(wrapped: Wrapped) -> list[str]:
 @pytest.mark.parametrize("way", ["pipe", "terminal"])
 def test_every_shape_is_decided_recorded_and_answered(form: str, way: str, wrapped: Wrapped) -> None:
     wrapped.knows()
+    wrapped.more = {"MEM_CODECLI_AUDIT_UNTOLD": "note"}
     wrapped.agent(ASKS)
     wrapped.options = (*AUDITED, "--stream-format", form)
     commands = script(wrapped.work, form)
